@@ -38,8 +38,7 @@ def configuration(transfer: Transfer) -> Manifest:
 def run(transfer: Transfer, site: Site, config: str, marker: str) -> list[Manifest]:
     """Return a list of one manifest: the Job of a transfer, or the CronJob if the transfer has a schedule.
 
-    `config` is the name of the ConfigMap. `marker` is the value of the annotation `stowplan.dev/run`, which users
-    change to run a task again.
+    `config` is the name of the ConfigMap. `marker` is the run marker, which users change to run a task again.
     """
     one = task(transfer, site, config)
     if transfer.schedule is None:

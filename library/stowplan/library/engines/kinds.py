@@ -9,9 +9,9 @@ from stowplan.library.builders.job import MUTABLE
 class EngineKind:
     """One kind of object that an engine creates.
 
-    `pods` is the path to its pod templates, where `*` is every entry of a list; None if it has none. An object that
-    `starts` begins a run when it is created, unless its `spec.suspend` is true. `mutable` are the fields of `spec` that
-    may change in place; None if all may.
+    `plural` is the name of the kind in URLs. `pods` is the path of the pod templates in an object, where `*` is every
+    entry of a list; None if it has none. `starts` is true if an object begins a run when it is created, unless its
+    `spec.suspend` is true. `mutable` are the fields of `spec` that may change in an existing object; None if all may.
     """
 
     group: str

@@ -19,4 +19,4 @@ ENGINE_KINDS: tuple[EngineKind, ...] = tuple(dict.fromkeys(kind for kinds in _MA
 """Every kind of object that a job engine or a gang engine can create."""
 
 STARTING_KINDS: tuple[str, ...] = tuple(kind.kind for kind in ENGINE_KINDS if kind.starts)
-"""Names of the kinds whose objects start a run."""
+"""Names of the kinds whose objects start a run when they are created."""

@@ -53,7 +53,7 @@ class Role(NamedTuple):
 
     @property
     def port(self) -> int:
-        """First of its ports."""
+        """First of the role's ports. Raises `IndexError` if it has none."""
         return self.ports[0]
 
     @property
@@ -100,7 +100,7 @@ class GangRequest(NamedTuple):
 
     @property
     def unset(self) -> bool:
-        """Return whether the job requests nothing."""
+        """Whether the job requests nothing."""
         return self == NO_WISHES
 
 
@@ -180,7 +180,7 @@ class TrainingGroup(NamedTuple):
 
     @property
     def deciders(self) -> Sequence[Role]:
-        """Roles that decide success."""
+        """Deciders: roles whose Jobs give the result of the job."""
         return [role for role in self.roles if role.decides]
 
     @property

@@ -90,7 +90,7 @@ class SampleSetNames:
 
     @property
     def volume(self) -> str:
-        """PersistentVolume: `<namespace>.<name>`. It is unique, since a namespace holds no dot."""
+        """Name of the PersistentVolume: `<namespace>.<name>`. It is unique, since a namespace holds no dot."""
         if self.profile == "upstream":
             return self.name
         return shorten(f"{self.namespace}.{self.name}", LABEL_LIMIT)
@@ -106,7 +106,7 @@ class SampleSetNames:
 
     @property
     def runtime(self) -> str:
-        """StatefulSet of the cache pods."""
+        """Name of the StatefulSet of the cache pods."""
         return f"{self.name}-runtime"
 
     @property
@@ -118,16 +118,16 @@ class SampleSetNames:
 
     @property
     def base(self) -> str:
-        """Prefix of the names that paddle-operator did not have."""
+        """Name, or beginning of the name, of objects that paddle-operator did not create."""
         return f"{self.name}-sampleset"
 
     @property
     def sync(self) -> str:
-        """Stem of the sync Job."""
+        """Name of the sync Job without its hash."""
         return f"{self.name}-sync"
 
     def warmup(self, partition: int) -> str:
-        """Stem of the warmup Job of one partition."""
+        """Return the name of the warmup Job of one partition without its hash."""
         return f"{self.name}-warmup-{partition}"
 
 
@@ -142,7 +142,7 @@ class SampleJobNames:
         return shorten(f"{self.name}-samplejob", FILE_LIMIT)
 
     def task(self, partition: int | None) -> str:
-        """Return the stem of a Job. `partition` is None for a task with a single Job.
+        """Return the name of a Job without its hash. `partition` is None for a task with a single Job.
 
         A task that runs on every cache node has one Job per partition.
         """
@@ -161,12 +161,12 @@ class DataCubeNames:
 
     @property
     def job(self) -> str:
-        """Stem of the Job."""
+        """Name of the Job without its hash."""
         return f"{self.name}-batchjob"
 
 
 MOST_PODS = 5000
-"""Maximum number of pods in one role; a cluster has at most as many nodes."""
+"""Maximum number of pods in one role. Kubernetes supports as many nodes in one cluster."""
 
 _INDEX_ROOM = len(f"-{MOST_PODS - 1}")
 """Characters reserved for the index of any pod, so that a name does not depend on the size of its role."""
@@ -199,24 +199,27 @@ class TrainingNames:
         return shorten(f"{self.base}-{role}", STEM_LIMIT)
 
     def job(self, role: str, run: str) -> str:
-        """Name of a role's Job."""
+        """Return the name of a role's Job."""
         return f"{self.stem(role)}-{run}"
 
     def service(self, run: str) -> str:
-        """Name of the Service that gives the pods their DNS names. A Service's name begins with a letter."""
+        """Return the name of the Service that gives the pods their DNS names. It begins with a letter, as required."""
         stem = self.base if self.base[0].isalpha() else f"job-{self.base}"
         return with_hash(stem, run)
 
     def job_set(self, roles: Sequence[str], run: str) -> str:
-        """Name of the JobSet. Its webhook requires pod names `<JobSet>-<role>-0-<index>-<suffix>` to be DNS labels."""
+        """Return the name of the JobSet with these roles.
+
+        The webhook of JobSet requires pod names `<JobSet>-<role>-0-<index>-<suffix>` to be DNS labels.
+        """
         rest = max(len(f"-{role}-0") for role in roles) + _INDEX_ROOM + _POD_SUFFIX
         stem = self.base if self.base[0].isalpha() else f"job-{self.base}"
         return with_hash(stem, run, LABEL_LIMIT - rest)
 
     def group(self, run: str) -> str:
-        """Name of the PodGroup, which is also the value of a label of the pods."""
+        """Return the name of the PodGroup, which is also the value of a label of the pods."""
         return with_hash(self.base, run)
 
     def part(self, word: str, run: str) -> str:
-        """Name of another object of the run, such as its await agents' Role."""
+        """Return the name of another object of the run; `word` is a part of it, `await` for the await agents' Role."""
         return with_hash(f"{self.base}-{word}", run)

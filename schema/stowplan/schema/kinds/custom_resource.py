@@ -53,11 +53,11 @@ class CustomResource(Model):
 
     @classmethod
     def group_version(cls) -> str:
-        """The `apiVersion` of its documents, such as `tensorstack.dev/v1beta1`."""
+        """Return the `apiVersion` of the kind's documents, such as `tensorstack.dev/v1beta1`."""
         api_version: str = get_args(cls.model_fields["api_version"].annotation)[0]
         return api_version
 
     @classmethod
     def group(cls) -> str:
-        """Its API group, such as `tensorstack.dev`."""
+        """Return the API group of the kind, such as `tensorstack.dev`."""
         return cls.group_version().partition("/")[0]

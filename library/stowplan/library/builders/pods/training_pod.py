@@ -1,7 +1,7 @@
-"""Pods of training jobs: the user's template, and the additions of its role.
+"""Pods of training jobs: the user's template, and what Stowplan adds for the role.
 
-Nothing in the template is removed except entries that the API server would refuse: of entries with one key the last one
-stays, as in a strategic merge of the old operators.
+Nothing in the template is removed except entries that the API server of Kubernetes would refuse: of list entries with
+equal keys (see `MERGE_KEYS`) only the last one stays, as in the old operators.
 """
 
 from collections.abc import Mapping, Sequence

@@ -178,7 +178,7 @@ def _keys(reference: DataReference, base: FieldPath) -> Iterator[Finding]:
 
 
 def _needed(reference: DataReference, name: str, base: FieldPath, hint: str) -> Finding:
-    """Finding about a required option that is not given or has an optional reference."""
+    """Return a finding about a required option that is not given or has an optional reference."""
     message = f"{reference.type} needs the option `{name}`."
     if given(reference, name):
         message = f"{reference.type} needs the option `{name}`, but its key may be missing (`optional: true`)."
@@ -187,7 +187,7 @@ def _needed(reference: DataReference, name: str, base: FieldPath, hint: str) -> 
 
 
 def _values(reference: DataReference, base: FieldPath) -> Iterator[Finding]:
-    """Findings about the form of literal values."""
+    """Yield findings about the form of literal values of options."""
     match reference.type:
         case "huggingface":
             yield from _hugging_face(reference, base)

@@ -1,4 +1,4 @@
-"""The pod of a DataCube: deadlines, user, groups and nodes."""
+"""Rules of a DataCube's pod: deadlines, user, groups and node selector."""
 
 from collections.abc import Iterator
 
@@ -39,7 +39,7 @@ def total_deadline(cube: Cube) -> int:
 
 
 def findings(cube: Cube) -> list[Finding]:
-    """Return findings about deadlines, resources, user, groups and node labels."""
+    """Return findings about deadlines, resources, user, groups and node selector."""
     executor = cube.executor
     return [
         *_deadlines(cube),

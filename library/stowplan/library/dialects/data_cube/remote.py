@@ -76,7 +76,7 @@ def _s3(cube: Cube) -> Iterator[Finding]:
 
 
 def _one_sided(cube: Cube) -> Iterator[Finding]:
-    """Findings about settings that have no effect on this side."""
+    """Yield findings about settings that have no effect, since the remote side is not the source or not the sink."""
     for block, field, key, acts in _ONE_SIDED:
         settings = getattr(cube.remote, block)
         if block == cube.remote.type and cube.side != acts and settings and getattr(settings, field) is not None:

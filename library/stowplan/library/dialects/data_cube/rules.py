@@ -27,7 +27,7 @@ def sides(model: DataCube) -> list[Finding]:
 
 
 def findings(cube: Cube) -> list[Finding]:
-    """Findings about the two sides, and about fields that depend on each other."""
+    """Return findings about the two sides, and about fields that depend on each other."""
     model = cube.model
     return [
         *options.findings(model.spec.source, "source", ("spec", "source")),
@@ -42,7 +42,7 @@ def findings(cube: Cube) -> list[Finding]:
 
 
 def _blocks(model: DataCube) -> Iterator[Finding]:
-    """Findings about settings for a different type, and about certificates."""
+    """Yield findings about blocks of settings that do not fit the type of their side, and about certificates."""
     for side in ("source", "sink"):
         reference: DataReference = getattr(model.spec, side)
         for block in ("git", "huggingface", "s3", "pvc"):
@@ -53,7 +53,10 @@ def _blocks(model: DataCube) -> Iterator[Finding]:
 
 
 def _ref(cube: Cube) -> Iterator[Finding]:
-    """Findings about branch or tag names that Git does not allow. The agent checks names that refer to variables."""
+    """Yield findings about branch or tag names that Git does not allow.
+
+    The agent checks names that refer to variables.
+    """
     reference, arguments = cube.remote, cube.arguments
     named = [(options.literal(reference, "ref"), options.path_of(reference, "ref", cube.remote_path))]
     if "ref" in arguments.places:
@@ -91,7 +94,7 @@ def _mirror(cube: Cube) -> Iterator[Finding]:
 
 
 def _overridden(cube: Cube) -> Iterator[Finding]:
-    """Findings about flags that a field or option overrides, and about options that act on the other side only."""
+    """Yield findings about flags without effect: a field or option overrides them, or they are for the other side."""
     known = options.OPTIONS[cube.remote.type]
     for name, index in cube.arguments.places.items():
         if cube.overrides(name):

@@ -21,7 +21,7 @@ PLURAL = "samplesets"
 _NO_OPTIONS = MountOptions()
 
 MOST_PARTITIONS = 5000
-"""Nodes that Kubernetes supports in one cluster. Each partition is one node and one warmup Job."""
+"""Maximum number of cluster nodes that Kubernetes supports. Each partition is one cluster node and one warmup Job."""
 
 
 def lower(model: SampleSet, context: Context) -> Lowered:

@@ -1,4 +1,4 @@
-"""The account of a spec's agents, its rights, and the network policy of the agents."""
+"""The ServiceAccounts of a spec's agents, their RBAC rights, and the NetworkPolicies of the agents."""
 
 from collections.abc import Iterable
 

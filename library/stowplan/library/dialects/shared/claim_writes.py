@@ -7,9 +7,10 @@ from stowplan.schema.diagnostics import FieldPath, Finding, finding
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """A directory of a claim that a spec uses. `writes`: the spec writes there. `mirror`: it also deletes files there.
+    """A directory of a claim that a spec uses: `path` in the claim, empty for the root.
 
-    `at` is the path of the field that names the directory, `template` the path of the claim's template, if any.
+    `writes` is true if the spec writes to the directory, `mirror` if it also deletes files in it. `at` is the path of
+    the field that names the directory, `template` the path of the claim's template, empty if there is none.
     """
 
     namespace: str

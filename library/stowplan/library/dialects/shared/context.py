@@ -14,8 +14,9 @@ from stowplan.schema.platform.platform import Platform
 class Context:
     """The platform, the version of Stowplan, and the datasets that other specs may refer to.
 
-    `sample_sets` is keyed by namespace and name. `sources` gives the file of a spec by kind, namespace and name; it
-    may be empty. `refused` are the datasets whose documents have errors: they are not reported as missing.
+    `sample_sets` has the datasets by (namespace, name). `sources` has the path of a spec's file by (kind, namespace,
+    name), and may lack specs. `refused` has (namespace, name) of datasets whose documents have errors: they are not
+    reported as missing.
     """
 
     platform: Platform

@@ -16,12 +16,14 @@ Model = TypeVar("Model", bound=CustomResource)
 class Relations(NamedTuple):
     """Resources that a spec shares with other specs.
 
-    `reference` is the name in `sampleSetRef`, None if the spec has no such field; `pods` is the number of pods that
-    mount this dataset. `ports` are ports of the node: the first one, and the one after the last. `mounted` are claims
-    in the volumes that the spec declares. `write` is the directory of a claim that the spec uses.
+    `reference` is the name in `sampleSetRef`, None if the spec has no such field. `pods` is the number of pods that
+    mount this dataset. `ports` are ports on the host network, as the first one and the one after the last; None if the
+    spec uses none. `mounted` are claims in the volumes that the spec declares. `write` is the directory of a claim that
+    the spec uses, None for none.
 
-    Of a dataset: `caches` are its directories on nodes, each with the path of its field. `claim` is the claim of a
-    dataset without a cache, and `single` the path of its access modes if only one node can mount it.
+    The others are for datasets: `caches` are (host directory, path of the field that names it) pairs of the cache.
+    `claim` is the name of the claim of a dataset without a cache. `single` is the path of that claim's access modes if
+    only one cluster node can mount the claim, else empty.
     """
 
     reference: str | None = None

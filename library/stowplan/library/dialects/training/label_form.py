@@ -18,7 +18,7 @@ def is_label_value(text: str) -> bool:
 
 
 def is_label_key(text: str) -> bool:
-    """Whether a label may have this key: a name, optionally after a domain and a slash."""
+    """Return whether a label may have this key: a name, optionally after a domain and a slash."""
     prefix, slash, name = text.rpartition("/")
     return _is_word(name) and (not slash or (len(prefix) <= SUBDOMAIN_LIMIT and _PREFIX.fullmatch(prefix) is not None))
 

@@ -21,20 +21,21 @@ _SET_BY_US = {
 
 
 def is_usable(template: Json | None) -> bool:
-    """Whether the template has a container to run."""
+    """Return whether the template exists and has a container."""
     return bool(template and template.get("spec") and template["spec"].get("containers"))
 
 
 def missing(role: str, path: FieldPath) -> Finding:
-    """Finding about a role without a usable pod template."""
+    """Return a finding at `path` about a role without a pod template or without a container in it."""
     message = f"The role {role} has no container to run."
     return finding("SP437", path, message, "Give `template.spec.containers`.")
 
 
 def findings(template: Json, path: FieldPath, *, host_network: bool = False) -> list[Finding]:
-    """All findings about the usable template at `path` in its document.
+    """Return all findings about the pod template at `path` in its document.
 
-    With `host_network` its pods use the network of their nodes, even if the template says otherwise.
+    The template must fit the schema of Kubernetes. `host_network` means that its pods use the network of their
+    cluster nodes, whatever the template says.
     """
     spec, at = template["spec"], (*path, "spec")
     containers = list(_containers(spec, at))
@@ -51,7 +52,10 @@ def findings(template: Json, path: FieldPath, *, host_network: bool = False) -> 
 
 
 def reserved(template: Json, names: Sequence[str], path: FieldPath) -> Iterator[Finding]:
-    """Findings about variables of the first container that the job overrides."""
+    """Yield findings about variables of the first container that the job overrides.
+
+    `names` are the variables that the job sets, `path` is the path of the template.
+    """
     for index, variable in enumerate(template["spec"]["containers"][0].get("env") or ()):
         if variable.get("name") in names:
             message = f"The job sets {variable['name']} itself, so this value is not used."
@@ -70,7 +74,10 @@ def _containers(spec: Json, path: FieldPath) -> Iterator[Placed]:
 
 
 def _duplicates(containers: Sequence[Placed]) -> Iterator[Finding]:
-    """Findings about entries with equal keys. The last entry is used, since server-side apply refuses duplicates."""
+    """Yield findings about list entries with equal keys (see `merge_key`).
+
+    Only the last entry is used, since server-side apply refuses duplicates.
+    """
     for place, container in containers:
         for field, keys in MERGE_KEYS.items():
             entries = container.get(field) or ()
@@ -85,7 +92,7 @@ def _duplicates(containers: Sequence[Placed]) -> Iterator[Finding]:
 
 
 def _resources(containers: Sequence[Placed]) -> Iterator[Finding]:
-    """Findings about requests above their limits. For devices of a plug-in and huge pages, both must be equal.
+    """Yield findings about requests above their limits. For devices of a plug-in and huge pages, both must be equal.
 
     `IsOvercommitAllowed` in pkg/apis/core/v1/helper of Kubernetes 1.34 to 1.37.
     """
@@ -116,7 +123,10 @@ def _missing_volumes(spec: Json, containers: Sequence[Placed]) -> Iterator[Findi
 
 
 def _same_names(spec: Json, containers: Sequence[Placed], path: FieldPath) -> Iterator[Finding]:
-    """Findings about duplicate names across two lists or in fields that are no key. The schema checks keys of lists."""
+    """Yield findings about equal names of a container and an init container, or of two ports of a container.
+
+    The official schema finds other equal names, which are keys of one list.
+    """
     inits = {container.get("name") for container in spec.get("initContainers") or ()}
     for index, container in enumerate(spec["containers"]):
         if container.get("name") in inits:
@@ -133,7 +143,9 @@ def _same_names(spec: Json, containers: Sequence[Placed], path: FieldPath) -> It
 
 
 def taken(template: Json, container: str, volumes: Sequence[str], path: FieldPath) -> Iterator[Finding]:
-    """Findings about names in the template at `path` that Stowplan itself uses in the pod."""
+    """Yield findings about containers and volumes in the template at `path` with names that Stowplan uses itself.
+
+    `container` and `volumes` are the names that Stowplan uses."""
     spec, at = template["spec"], (*path, "spec")
     own: list[tuple[FieldPath, Json, Sequence[str]]]
     own = [(place, entry, (container,)) for place, entry in _containers(spec, at)]
@@ -145,7 +157,7 @@ def taken(template: Json, container: str, volumes: Sequence[str], path: FieldPat
 
 
 def _name_service(spec: Json, path: FieldPath, *, host_network: bool) -> Iterator[Finding]:
-    """Findings about pods that cannot resolve the names of a Service. Only the cluster's DNS knows these names."""
+    """Yield a finding about a DNS policy by which pods cannot resolve Services, as only the cluster's DNS does."""
     policy = spec.get("dnsPolicy", "ClusterFirst")
     if policy == "Default":
         message = "With the name service of its node a pod resolves no Service, so the pods do not find each other."
@@ -157,7 +169,7 @@ def _name_service(spec: Json, path: FieldPath, *, host_network: bool) -> Iterato
 
 
 def _host_ports(containers: Sequence[Placed]) -> Iterator[Finding]:
-    """Findings about host ports. On the network of a node, a container's port is a port of the node."""
+    """Yield findings about host ports that differ from the container's port. On the host network they are the same."""
     for place, container in containers:
         for index, port in enumerate(container.get("ports") or ()):
             if port.get("hostPort") and port["hostPort"] != port.get("containerPort"):
@@ -169,7 +181,7 @@ def _host_ports(containers: Sequence[Placed]) -> Iterator[Finding]:
 
 
 def _old_node_labels(spec: Json, path: FieldPath) -> Iterator[Finding]:
-    """Findings about labels with which the old operator marked cache nodes. Nothing sets them any more."""
+    """Yield findings about node labels that the old operator gave cache nodes. Nothing sets these labels any more."""
     for key in sorted(spec.get("nodeSelector") or {}):
         if key.startswith(_OLD_NODE_LABEL):
             yield _old_label((*path, "nodeSelector", key), key, Anchor.KEY)
@@ -197,7 +209,10 @@ def _set_by_us(spec: Json, path: FieldPath) -> Iterator[Finding]:
 
 
 def long_variables(environment: Environment, path: FieldPath) -> Iterator[Finding]:
-    """Finding about the first variable that is too long to start a process: Linux allows 128 KiB (MAX_ARG_STRLEN)."""
+    """Yield a finding at `path` about the first variable that is longer than Linux allows; nothing if there is none.
+
+    Linux starts no process with a variable of more than 128 KiB (MAX_ARG_STRLEN).
+    """
     for variable in environment.defaults:
         size = len(variable["name"]) + len("=") + len(variable.get("value", "")) + 1
         if size > _LONGEST_VARIABLE:

@@ -76,7 +76,7 @@ def _role(role: JobRole, path: FieldPath) -> Iterator[Finding]:
 
 
 def _volumes(model: TrainingJob) -> Iterator[Finding]:
-    """Findings about duplicate names of volumes. The official schema checks each volume alone."""
+    """Yield findings about volumes with equal names. The official schema checks each volume alone."""
     spec = model.spec
     seen = {ETCD} if spec.fault_tolerant and not (spec.master and spec.master.etcd_endpoint) else set()
     for index, volume in enumerate(spec.volumes or ()):

@@ -183,7 +183,7 @@ def _secret_env(task: DataTask) -> tuple[Json, ...]:
 def _pod_affinity(task: DataTask, index: int) -> Json | None:
     """Return the pod affinity of a task's pod; None for a sync, which may run on any cluster node.
 
-    Warmup and clear run on the cluster node of the cache pod number `index`. rmr prefers a node with a cache pod.
+    Warmup and clear run on the cluster node of the cache pod number `index`. rmr prefers one with any cache pod.
     """
     if task.partitioned:
         return runtime.beside(task.dataset, index)

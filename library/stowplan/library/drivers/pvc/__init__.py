@@ -1,4 +1,4 @@
-"""A claim of any storage, such as NFS or another CSI driver: filled from S3, and not cached on nodes."""
+"""Storage driver for a claim of any storage, such as NFS: filled from S3, and not cached on cluster nodes."""
 
 from stowplan.library.drivers.api import StorageDriver
 from stowplan.library.drivers.pvc.driver import ClaimDriver
