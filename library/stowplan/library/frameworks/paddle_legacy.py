@@ -1,8 +1,8 @@
 """PaddlePaddle before Fluid, and its launcher `paddle_k8s`: the variables that images for Baidu's operator read.
 
-The launcher asked the API server of Kubernetes for the pods' addresses, and
-took the index of its own address among them for its rank. Here variables give both: hosts as DNS names, the rank from
-the index of the pod. Programs for Fluid search for `POD_IP`: a server in `PADDLE_INIT_PSERVERS`, a trainer with NCCL in
+The launcher asked the API server of Kubernetes for the pods' addresses, and took the index of its own address among
+them for its rank. Here variables give both: hosts as DNS names, the rank from the index of the pod. Programs for Fluid,
+the API of later Paddle releases, search for `POD_IP`: a server in `PADDLE_INIT_PSERVERS`, a trainer with NCCL in
 `PADDLE_TRAINER_IPS`. So `POD_IP` is the pod's DNS name.
 """
 
