@@ -1,4 +1,4 @@
-"""The diagnostics of one run."""
+"""Diagnostics, and the report that collects those of one command."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -13,7 +13,8 @@ from stowplan.schema.diagnostics import Finding, Severity, dotted
 class Diagnostic:
     """A finding with its location, as users see it. Sorted by location, then code, path and message.
 
-    `more` above 0: the number of diagnostics of this code and file that this one summarizes.
+    If `more` is above 0, this diagnostic stands for that number of others of its code, severity and file, which are not
+    listed.
     """
 
     code: str
@@ -30,12 +31,12 @@ class Diagnostic:
 
 
 def diagnose_at(location: Location, found: Finding) -> Diagnostic:
-    """`found` as a diagnostic at a known location."""
+    """Return a finding as a diagnostic at a given location."""
     return Diagnostic(found.code, found.severity, location, dotted(found.path), found.message, found.hint)
 
 
 def diagnose(document: Document, found: Finding) -> Diagnostic:
-    """`found` as a diagnostic, located in its document."""
+    """Return a finding as a diagnostic, located in `document` by the path of the finding."""
     return diagnose_at(document.locate(found.path, found.anchor), found)
 
 
@@ -47,7 +48,7 @@ _Alike = tuple[str, str, Severity]
 
 
 class Report:
-    """The diagnostics of one run. Stages only add; the command line reads."""
+    """The diagnostics of one command. Stages add diagnostics; the command line prints them at the end."""
 
     def __init__(self) -> None:
         self._seen: dict[Diagnostic, None] = {}
@@ -56,7 +57,10 @@ class Report:
         self._left_out: set[int] = set()  # hashes only, since there may be very many
 
     def add(self, *diagnostics: Diagnostic) -> None:
-        """Add each diagnostic once, but only count it above the maximum for its code."""
+        """Add diagnostics; equal ones count once.
+
+        Above `MOST_ALIKE` for one file, code and severity, further diagnostics are only counted.
+        """
         for each in diagnostics:
             if each in self._seen:
                 continue
@@ -83,7 +87,7 @@ class Report:
 
     @property
     def diagnostics(self) -> list[Diagnostic]:
-        """All diagnostics, sorted by location and code."""
+        """All diagnostics, sorted by location and code; with one for each group of those that are only counted."""
         return sorted((*self._seen, *self._rest.values()), key=lambda d: d.sort_key)
 
     @property

@@ -1,8 +1,8 @@
-"""Validation rules of the API server beyond its OpenAPI document, as JSON schema.
+"""Validation rules of Kubernetes that its OpenAPI document lacks, as JSON schema.
 
-The document lacks enumerations, the grammar of quantities and labels, and rules between fields; the server's validation
-code (pkg/apis/*/validation of Kubernetes 1.34) has them. This module has the rules for the types in specs and compiled
-manifests.
+The document lacks enumerations, the grammar of quantities and labels, and rules between fields. The validation code of
+the API server has them (pkg/apis/*/validation of Kubernetes 1.34). This module has the rules for the types in specs and
+compiled manifests.
 """
 
 from typing import Any
@@ -24,7 +24,7 @@ FORMATS: dict[str, JsonSchema] = {
     "byte": {"pattern": r"^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$", FORM: "base64"},
     "date-time": {"format": "date-time", FORM: "a time such as 2026-01-31T12:00:00Z"},
 }
-"""Schema of the values for each `format` of the document."""
+"""Schema of the values for each `format` in the OpenAPI document."""
 
 REPLACED: dict[str, JsonSchema] = {
     # The document has `oneOf` nullable string or nullable number: null matches both and is refused.
@@ -42,7 +42,7 @@ REPLACED: dict[str, JsonSchema] = {
         "else": {"$ref": f"#/$defs/{_CRD}JSONSchemaProps"},
     },
 }
-"""Definitions that replace the ones of the document."""
+"""Definitions that replace those of the same name in the OpenAPI document."""
 
 _PROTOCOL = ("TCP", "UDP", "SCTP")
 _PROFILE = ("RuntimeDefault", "Localhost", "Unconfined")
@@ -117,7 +117,7 @@ ENUMERATIONS: dict[str, dict[str, tuple[str, ...]]] = {
     },
     f"{_CRD}CustomResourceDefinitionSpec": {"scope": ("Namespaced", "Cluster")},
 }
-"""Allowed values of fields, by definition and field."""
+"""Allowed values of fields, by name of the definition and of the field."""
 
 
 def _items(*values: str) -> JsonSchema:
@@ -125,7 +125,7 @@ def _items(*values: str) -> JsonSchema:
 
 
 def _when(field: str, values: tuple[str, ...], then: JsonSchema) -> JsonSchema:
-    """`then` holds where `field` has one of `values`."""
+    """Return a schema by which an object must fit `then` if its field `field` has one of `values`."""
     return {"if": {"properties": {field: {"enum": list(values)}}, "required": [field]}, "then": then}
 
 
@@ -172,7 +172,10 @@ _SCHEMA_FIELDS = {
     "object": "properties",
     "string": "description format pattern title type x-kubernetes-list-type x-kubernetes-map-type",
 }
-"""Fields of a CRD's schema by their type: unlike elsewhere none may be null, since such a schema is unreadable."""
+"""Fields of the schema in a CRD, by their JSON type.
+
+None of them may be null, unlike fields of other objects, because the API server cannot read such a schema.
+"""
 
 _SPEC: JsonSchema = {"properties": {"spec": {"type": "object"}}, "required": ["spec"]}
 _WITH_SPEC = (
@@ -249,7 +252,10 @@ _NEW_TOLERATION = ("Exists", "Equal", "Lt", "Gt")
 
 
 def rules_of(kubernetes: str, definition: str) -> list[JsonSchema]:
-    """Additional schemas for a value of this definition; empty for most definitions."""
+    """Return the schemas that a value of this definition must fit too; empty for most definitions.
+
+    `kubernetes` is a minor version such as `1.34`.
+    """
     enumerations = dict(ENUMERATIONS.get(definition, {}))
     if definition == f"{_CORE}Toleration":
         enumerations["operator"] = _OLD_TOLERATION if kubernetes == "1.34" else _NEW_TOLERATION

@@ -36,7 +36,7 @@ class Place(NamedTuple):
 
 
 def places(outputs: Iterable[Output]) -> set[Place]:
-    """The places of outputs."""
+    """Return the distinct places of outputs."""
     return {
         Place(output.path.partition("/")[0], output.manifest.namespace, output.spec.namespace if output.spec else "")
         for output in outputs
@@ -44,9 +44,9 @@ def places(outputs: Iterable[Output]) -> set[Place]:
 
 
 def delivered(specs: Set[Place], others: Sequence[Output], program: Program) -> list[Output]:
-    """All objects that belong to no spec: `others`, CRDs, reporters, namespaces, and the Applications that sync all.
+    """Return all objects that belong to no spec: `others`, CRDs, reporters, Namespaces, and Argo CD's Applications.
 
-    `others`: plain and extension objects. `specs`: the places of the objects of all specs.
+    `others` are the plain objects and those of extensions. `specs` are the places of the objects of all specs.
     """
     platform = program.platform
     outputs = [*others, *_crds(platform)]
@@ -56,12 +56,15 @@ def delivered(specs: Set[Place], others: Sequence[Output], program: Program) -> 
 
 
 def plain_objects(program: Program) -> list[Output]:
-    """The users' own objects, which the platform lets through."""
+    """Return the outputs of plain objects: Kubernetes objects of users whose kinds the platform file allows."""
     return output_layout.of_plain_objects(_plain_objects(program))
 
 
 def settings(program: Program) -> list[Output]:
-    """The patch that an admin merges into Argo CD's settings by hand; its file name excludes it from every sync."""
+    """Return the patch that an administrator merges into Argo CD's settings by hand; empty without `argocd.repoURL`.
+
+    The suffix of its file name excludes it from every sync.
+    """
     platform = program.platform
     if platform.argocd.repo_url is None:
         return []
@@ -71,7 +74,7 @@ def settings(program: Program) -> list[Output]:
 
 
 def _plain_objects(program: Program) -> list[tuple[Manifest, str]]:
-    """Objects that the platform lets through, unchanged except for a missing namespace."""
+    """Return manifest and source file of each plain object, unchanged except that a missing namespace is added."""
     objects = []
     for document in program.passed_through:
         body = document.data
@@ -83,7 +86,10 @@ def _plain_objects(program: Program) -> list[tuple[Manifest, str]]:
 
 
 def _crds(platform: Platform) -> list[Output]:
-    """The CRDs of all kinds, even unused ones: removing a CRD would remove every object of its kind."""
+    """Return the CRDs of all kinds, even unused ones: removing a CRD from a cluster removes every object of its kind.
+
+    Empty if the platform file says that the CRDs are installed otherwise.
+    """
     if platform.argocd.crds == "external":
         return []
     definitions = [Manifest(body, stem=body["metadata"]["name"]) for body in custom_resource_definitions()]
@@ -91,7 +97,7 @@ def _crds(platform: Platform) -> list[Output]:
 
 
 def _reporters(homes: Sequence[str], platform: Platform) -> Iterator[Output]:
-    """One reporter in each namespace of specs."""
+    """Yield the objects of one reporter for each namespace of specs (`homes`), unless the platform switches it off."""
     if not platform.reporter:
         return
     site = Site(platform, version("stowplan"))
@@ -109,7 +115,10 @@ def _namespaces(places: Set[Place], platform: Platform) -> list[Output]:
 
 
 def _argocd(places: Set[Place], platform: Platform) -> list[Output]:
-    """One Application for each top-level folder, and the root Application that syncs them."""
+    """Return an AppProject, an Application for each top-level folder, and the root Application that syncs these.
+
+    Empty without `argocd.repoURL`.
+    """
     settings = platform.argocd
     if settings.repo_url is None:
         return []
@@ -120,7 +129,7 @@ def _argocd(places: Set[Place], platform: Platform) -> list[Output]:
 
 
 def _root(settings: ArgoCD) -> list[Output]:
-    """The root Application, and its project unless the platform file names an existing one."""
+    """Return the root Application, and its AppProject unless the platform file names an existing one."""
     root = argocd.root_application(settings, paths.ARGOCD)
     outputs = [Output(paths.ROOT, root, spec=None, source=PLATFORM_FILE)]
     if settings.root_project is None:
@@ -130,7 +139,10 @@ def _root(settings: ArgoCD) -> list[Output]:
 
 
 def _application(folder: str, home: str, platform: Platform) -> Manifest:
-    """The Application of a folder. Only that of a namespace deletes its objects with it; a prune of others must not."""
+    """Return the Application of a top-level folder.
+
+    If the Application of a namespace is deleted, Argo CD deletes its objects too; not so for CRDs and `_cluster`.
+    """
     settings = platform.argocd
     if folder in (paths.CRDS, paths.CLUSTER):
         return argocd.application(settings, folder.strip("_"), folder=folder, namespace=home, cascade=False)
@@ -140,7 +152,7 @@ def _application(folder: str, home: str, platform: Platform) -> Manifest:
 
 
 def _ignored(platform: Platform) -> Iterator[Json]:
-    """Fields of the committed objects that the gang engine changes."""
+    """Yield entries of `ignoreDifferences` for fields of committed objects that the gang engine changes."""
     for shared in GANG_ENGINES[platform.engines.gang].shared_fields():
         entry: Json = {"group": shared.group, "kind": shared.kind}
         if shared.paths:
@@ -151,7 +163,7 @@ def _ignored(platform: Platform) -> Iterator[Json]:
 
 
 def _permitted_namespace(platform: Platform, used: Iterable[str]) -> str:
-    """A namespace for the destination of Applications without one.
+    """Return a namespace for the destination of Applications whose folder is not that of a namespace.
 
     Argo CD refuses an Application whose destination its project does not allow, even if no object goes there.
     """

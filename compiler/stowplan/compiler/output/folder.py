@@ -8,7 +8,7 @@ from pathlib import Path
 from stat import S_ISDIR
 
 TEMPORARY = ".stowplan-tmp-"
-"""Prefix of the names of temporary files."""
+"""Prefix of the names of temporary files in the output folder."""
 
 _TEMPORARY = re.compile(rf"{re.escape(TEMPORARY)}(?:[0-9]+|inventory)")
 _READ = os.O_RDONLY | getattr(os, "O_BINARY", 0)
@@ -18,12 +18,13 @@ _CHUNK = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class OutputFolder:
-    """Snapshot of the output folder. Paths are relative, with forward slashes.
+    """The paths of all entries of the output folder `root`, as they were when it was listed.
 
-    `files`: regular files. `others`: links, sockets and the like, which are neither followed nor touched. `leftovers`:
-    temporary files of a crashed run. `empty`: the `folders` without entries; Git stores no empty folder, but checks out
-    a submodule as one. Hidden folders at the top are not searched: no Application syncs them, and `.git` may be one.
-    Hidden folders further down are searched, since Argo CD reads them.
+    Paths are relative to `root`, with forward slashes. `files` are regular files. `others` are links, sockets and the
+    like, which are neither followed nor changed. `leftovers` are temporary files of a crashed command. `empty` are
+    those `folders` that have no entries; Git stores no empty folder, but checks out a submodule as one. Hidden folders
+    at the top are not searched: no Application syncs them, and `.git` may be one. Hidden folders further down are
+    searched, because Argo CD reads them.
     """
 
     root: Path
@@ -34,11 +35,11 @@ class OutputFolder:
     empty: frozenset[str] = frozenset()
 
     def read(self, path: str) -> bytes | None:
-        """The content of a regular file; None if it does not exist."""
+        """Return the content of a regular file; None if it did not exist when the folder was listed."""
         return (self.root / path).read_bytes() if path in self.files or path in self.leftovers else None
 
     def head(self, path: str, length: int) -> bytes:
-        """The first bytes of a regular file; empty if it does not exist."""
+        """Return the first `length` bytes of a regular file, or all if it is shorter; empty if it did not exist."""
         return _head(f"{self.root}/{path}", length) if path in self.files else b""
 
     def holds(self, path: str, content: bytes) -> bool:
@@ -50,7 +51,7 @@ class OutputFolder:
 
 
 def is_temporary(name: str) -> bool:
-    """Whether `name` is that of a temporary file, which a run writes and then renames."""
+    """Whether `name` is that of a temporary file, which a command writes and then renames."""
     return name.startswith(TEMPORARY) and _TEMPORARY.fullmatch(name) is not None
 
 
@@ -66,7 +67,7 @@ def exists(root: Path) -> bool:
 
 
 def scan(root: Path) -> OutputFolder:
-    """The tree below `root`, empty if the folder does not exist. Raises `OSError` if it cannot be read."""
+    """List the output folder `root`; empty if it does not exist. Raises `OSError` if it cannot be read."""
     if not exists(root):
         return OutputFolder(root)
     files: set[str] = set()
@@ -103,7 +104,10 @@ def seen(root: Path) -> OutputFolder:
 
 
 def _holds(path: str, content: bytes) -> bool:
-    """Compare in parts, so that memory has no large file twice. A copied part is compared far faster than a view."""
+    """Whether a file has exactly this content. It is read in parts, so that no large file is in memory twice.
+
+    A copied part is compared far faster than a view.
+    """
     descriptor, at = os.open(path, _READ), 0
     try:
         while found := os.read(descriptor, min(len(content) - at + 1, _CHUNK)):

@@ -1,4 +1,4 @@
-"""The inventory: the list of files that the last run wrote, in `inventory.jsonl` next to the manifests.
+"""The inventory: the list of files that the last command wrote, in `inventory.jsonl` of the output folder.
 
 It decides which files may be removed and which committed runs are reused. Anyone may have edited the committed file or
 merged it badly: lines that cannot be read are reported and never trusted.
@@ -26,14 +26,14 @@ FORMAT = "stowplan.dev/inventory/v1"
 _FAMILY = FORMAT.rpartition("/")[0]
 _FIRST = json.dumps({"format": FORMAT}).encode()
 _CHUNK = 1000
-"""Number of lines encoded at a time: a large file should not be in memory as a string too."""
+"""Number of lines encoded at a time, so that a large file is not in memory as a string too."""
 
 
 @dataclass(frozen=True, slots=True)
 class Inventory:
-    """The files of one run, sorted by path. `complete` is False if a part of the inventory could not be read.
+    """The files that one command wrote, sorted by path. `complete` is False if a part could not be read.
 
-    `sha256` is the digest of the inventory file; empty without a file.
+    `sha256` is the digest of the inventory's file; empty without a file.
     """
 
     entries: tuple[Entry, ...] = ()
@@ -41,11 +41,11 @@ class Inventory:
     sha256: str = field(default="", compare=False, repr=False)
 
     def paths(self) -> set[str]:
-        """The paths of all files."""
+        """Return the paths of all listed files."""
         return {entry.path for entry in self.entries}
 
     def by_spec(self) -> Mapping[SpecId | None, Sequence[Entry]]:
-        """The entries of each spec; the key None has the entries of no spec."""
+        """Return the entries of each spec; under None, the entries of objects that belong to no spec."""
         found: defaultdict[SpecId | None, list[Entry]] = defaultdict(list)
         for entry in self.entries:
             found[entry.spec].append(entry)
@@ -66,7 +66,7 @@ def is_ours(content: bytes) -> bool:
 
 
 def read(out: Path) -> tuple[Inventory, list[Diagnostic]]:
-    """The inventory of `out`, empty without a file, and its diagnostics. Never raises for its content.
+    """Return the inventory of the output folder `out`, empty without a file, and its diagnostics.
 
     Lines that cannot be read are skipped and make the inventory incomplete.
     """
@@ -80,13 +80,13 @@ def read(out: Path) -> tuple[Inventory, list[Diagnostic]]:
 
 
 def _content(out: Path) -> bytes | None:
-    """The bytes of the file; None if it is not a regular file. Raises `OSError` if it cannot be read."""
+    """Return the bytes of the inventory's file; None if it is not a regular file. Raises `OSError`."""
     file = out / NAME
     return file.read_bytes() if S_ISREG(file.lstat().st_mode) else None
 
 
 def parse(content: bytes, out: Path) -> tuple[Inventory, list[Diagnostic]]:
-    """`read` for given bytes; `out` only appears in diagnostics."""
+    """Return the inventory in `content` and its diagnostics, as `read`. `out` is the folder that diagnostics name."""
     lines = BytesIO(content)
     first = lines.readline().rstrip(b"\n")
     digest = sha256(content).hexdigest()
@@ -129,7 +129,7 @@ def _broken(
 
 
 def missing(out: Path) -> Diagnostic:
-    """SP516, for a folder with generated files but no inventory."""
+    """Return the diagnostic SP516: the output folder `out` has generated files but no inventory."""
     message = f"The output holds files of an earlier run, but not its inventory. {_WITHOUT}"
     hint = f"{_restore(out)}; see that no .gitignore keeps it out. {_RENEW}"
     return diagnose_at(paths.location(out, NAME), finding("SP516", (), message, hint))
@@ -151,7 +151,10 @@ def _named(out: Path) -> str:
 
 
 def unless_known_newer(out: Path, found: Diagnostic) -> Diagnostic:
-    """`found` as a warning, for a user who wants a new inventory; still an error for an inventory of a newer format."""
+    """Return a diagnostic about the inventory as a warning, for a user who wants a new inventory.
+
+    If the inventory has another format, perhaps of a newer Stowplan, return the diagnostic unchanged.
+    """
     with suppress(OSError):
         first = (out / NAME).read_bytes().partition(b"\n")[0]
         if _FAMILY.encode() in first and first != _FIRST:

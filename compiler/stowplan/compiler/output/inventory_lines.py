@@ -14,9 +14,10 @@ _ENCODER = JSONEncoder(sort_keys=True)
 
 
 class Entry(NamedTuple):
-    """One file that a run wrote. `sha256` and `size` (bytes) are those of the whole file, header included.
+    """One file that a command wrote. `sha256` and `size` (bytes) are those of the whole file, header included.
 
-    `compiled` is the compiler mark of a run's file (see `compiler_mark`). It is empty in inventories of version 0.1.0.
+    `run` is True for a file of a run. `compiled` is the compiler mark of such a file (see `compiler_mark`). It is empty
+    for other files and in inventories of version 0.1.0.
     """
 
     path: str
@@ -32,7 +33,7 @@ class Entry(NamedTuple):
 
 
 def to_line(entry: Entry) -> str:
-    """The line of an entry, without a line break."""
+    """Return the line of an entry, without a line break."""
     record: dict[str, Any] = {
         **entry._asdict(),
         "id": entry.id._asdict(),
@@ -45,10 +46,10 @@ def to_line(entry: Entry) -> str:
 
 
 def from_lines(lines: Iterable[bytes], first: int = 1) -> Iterator[tuple[int, Entry | None]]:
-    """Number and entry of each line; None for an invalid entry or an unsafe path. Never raises.
+    """Yield number and entry of each line; None in place of an invalid entry or one with an unsafe path. Never raises.
 
-    Lines may end in a line break; empty lines are skipped, but counted. A line is JSON with exactly the types of
-    `Entry`; further keys are ignored. Integers have 64 bits.
+    `first` is the number of the first line. Lines may end in a line break; empty lines are skipped, but counted. A line
+    is JSON with exactly the types of `Entry`; further keys are ignored. Integers have 64 bits.
     """
     for number, line in enumerate(lines, first):
         if line.rstrip(b"\n"):
@@ -56,7 +57,7 @@ def from_lines(lines: Iterable[bytes], first: int = 1) -> Iterator[tuple[int, En
 
 
 def _entry(line: bytes) -> Entry | None:
-    """The entry of a line; None if the line is not JSON, lacks a key or has a value of another type."""
+    """Return the entry of a line; None if it is not JSON, lacks a key, or has an unsafe path or a wrong type."""
     try:
         match orjson.loads(line):
             case {

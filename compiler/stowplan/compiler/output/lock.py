@@ -1,4 +1,4 @@
-"""The lock that prevents two runs from writing one output folder."""
+"""The lock that prevents two commands from writing one output folder at the same time."""
 
 import os
 import sys
@@ -20,10 +20,10 @@ _NOT_THROUGH_LINKS = getattr(os, "O_NOFOLLOW", 0)
 
 @contextmanager
 def held(out: Path) -> Iterator[bool]:
-    """Hold the lock of `out`, and create the folder if it does not exist; False if another process holds the lock.
+    """Hold the lock of the folder `out`, which is created if needed. Yield False if another process holds the lock.
 
-    The kernel releases the lock (`flock`, on Windows `locking`) when its process ends, for any reason; the lock file of
-    a killed run does no harm. Raises `OSError` if the folder or the file cannot be created.
+    The kernel releases the lock (`flock`, on Windows `locking`) when its process ends, for any reason; so the lock file
+    of a killed process does no harm. Raises `OSError` if the folder or the lock file cannot be created.
     """
     if not folder.exists(out):
         out.mkdir(parents=True, exist_ok=True)
@@ -66,7 +66,7 @@ def _lock(descriptor: int) -> None:
 
 
 def _release(path: Path, descriptor: int) -> None:
-    """Remove the file, then release the lock. Windows cannot remove an open file, so there the order is reversed."""
+    """Remove the lock file, then release the lock; on Windows, which cannot remove an open file, in reverse order."""
     if sys.platform == "win32":
         os.close(descriptor)
         with suppress(PermissionError):

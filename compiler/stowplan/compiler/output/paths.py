@@ -13,10 +13,10 @@ from stowplan.schema.diagnostics import Finding, finding
 from stowplan.schema.meta import ObjectId
 
 ARGOCD, CLUSTER, CRDS = "argocd", "_cluster", "crds"
-"""Top-level folders that are not namespaces. `argocd` and `crds` could name namespaces; specs may not use those."""
+"""Top-level folders of the output that are not for namespaces. Specs may not be in namespaces `argocd` and `crds`."""
 
 ROOT, ROOT_PROJECT = f"{ARGOCD}/root.yaml", f"{ARGOCD}/root-project.yaml"
-"""Files that an admin applies once: the root Application and its AppProject. No platform file changes these paths."""
+"""Files that an administrator applies once: the root Application and its AppProject. The paths never change."""
 
 _PART = r"[^./\\\x00-\x1f\x7f\ud800-\udfff][^/\\\x00-\x1f\x7f\ud800-\udfff]*"
 _SAFE = re.compile(rf"{_PART}(?:/{_PART})*")
@@ -24,7 +24,7 @@ _ALL_SAFE = re.compile(rf"{_SAFE.pattern}(?:\n{_SAFE.pattern})*")
 
 
 def safe(path: str) -> bool:
-    """Whether `path` is relative, stays below the folder, and names no hidden file or folder.
+    """Whether `path` is relative, stays below the output folder, and has no hidden file or folder in it.
 
     Anyone may have edited the committed inventory, so each of its paths is checked here first.
     """
@@ -32,13 +32,16 @@ def safe(path: str) -> bool:
 
 
 def location(out: Path, path: str = "", line: int = 1) -> Location:
-    """The location of a file below `out`; begins with `out` as given, or with the last part of an absolute `out`."""
+    """Return the location of a file in the output folder `out`, for diagnostics.
+
+    It begins with `out` as given or, if that is absolute, with its last part.
+    """
     shown = PurePosixPath(out.name) if out.is_absolute() else PurePosixPath(out.as_posix())
     return Location(visible(str(shown / path)), line, 1)
 
 
 class Placed(Protocol):
-    """An object with a path in the output: an output, or a record of one."""
+    """An object with a path in the output folder: an output, its rendered file, or its summary."""
 
     @property
     def path(self) -> str: ...
@@ -47,7 +50,7 @@ class Placed(Protocol):
 
 
 class Sourced(Placed, Protocol):
-    """A placed object with a known source file."""
+    """An object with a path in the output folder and a known user's file."""
 
     @property
     def source(self) -> str: ...
@@ -57,7 +60,7 @@ _Placed = TypeVar("_Placed", bound=Placed)
 
 
 def problems(outputs: Sequence[_Placed]) -> list[tuple[_Placed, Finding]]:
-    """Findings about outputs that cannot be written: SP510 for unsafe paths, SP507 for colliding paths.
+    """Return pairs of an output that cannot be written and the reason: SP510 for unsafe, SP507 for colliding paths.
 
     Paths collide if they are equal, if they differ in case only (macOS), or if one is a folder of the other.
     """
@@ -97,19 +100,19 @@ def _collisions(outputs: Sequence[_Placed]) -> list[tuple[_Placed, Finding]]:
 
 
 def diagnostics(outputs: Sequence[Sourced]) -> list[Diagnostic]:
-    """`problems`, located at the source files of the outputs."""
+    """Return the findings of `problems` as diagnostics, located at the start of the outputs' source files."""
     return [diagnose_at(Location(output.source, 1, 1), found) for output, found in problems(outputs)]
 
 
 def parents(path: str) -> Iterator[str]:
-    """The folders above `path`, nearest first, without the output folder itself: `a/b` and `a` of `a/b/c`."""
+    """Yield the folders above `path`, nearest first, without the output folder itself: `a/b` and `a` for `a/b/c`."""
     while "/" in path:
         path = path.rpartition("/")[0]
         yield path
 
 
 def folded(path: str) -> str:
-    """A form that is equal for two paths of one file on a case-insensitive file system."""
+    """Return a string that is equal for all paths that name the same file on a case-insensitive file system."""
     if path.isascii():
         return path.lower()
     return normalize("NFC", path).casefold()

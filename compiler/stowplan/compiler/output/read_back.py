@@ -16,7 +16,10 @@ _DEEPEST = 100
 
 
 def reread(content: bytes, stem: str) -> Manifest | None:
-    """The manifest of a run in a generated file; None for any other content."""
+    """Return the manifest in a generated file, marked as one of a run; None for content that Stowplan does not write.
+
+    `stem` is the part of the file's name that comes from the object's name.
+    """
     try:
         if not _is_simple(yaml.parse(content, Loader=yaml.CSafeLoader)):
             return None

@@ -22,7 +22,7 @@ _LARGEST = 1 << 19
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A file that differs from the compiled one. `edited`: it also differs from the file that the last run wrote.
+    """A file that differs from the compiled one. `edited`: it also differs from the file that the last command wrote.
 
     `diff`: the lines of a unified diff from the committed file to the compiled one.
     """
@@ -54,7 +54,7 @@ class Comparison:
 
     @property
     def remedy(self) -> str:
-        """Instructions to resolve the differences. `synth` never removes foreign files."""
+        """A sentence that says how the user resolves the differences. `synth` never removes foreign files."""
         steps = ["remove the foreign entries"] if self.foreign else []
         if self.missing or self.changed or self.stale or not steps:
             steps.append("run `stowplan synth`")
@@ -63,7 +63,7 @@ class Comparison:
         return f"{text[0].upper()}{text[1:]}."
 
     def lines(self) -> Iterator[str]:
-        """The differences for people: first the files, then the diffs."""
+        """Yield the differences as lines for people: first the paths of the files, then the diffs."""
         for word, names in (("missing", self.missing), ("stale", self.stale), ("foreign", self.foreign)):
             yield from (f"{word}: {visible(name)}" for name in names)
         for difference in self.changed:
@@ -73,7 +73,9 @@ class Comparison:
 
 
 def compare(files: Sequence[Rendered], out: Path, previous: Inventory, report: Report) -> Comparison:
-    """Compute the changes that `write` would make in `out`. Changes nothing and takes no lock.
+    """Return the changes that `write` would make in the folder `out`. Nothing is changed, and no lock is taken.
+
+    `previous` is the inventory of the output folder.
 
     The diagnostics are those of `write`, but all are errors: Argo CD may read the files that `write` leaves alone.
     """
@@ -117,6 +119,6 @@ def _diff(path: str, before: bytes, after: bytes) -> Iterator[str]:
 
 
 def _shown(content: bytes) -> list[str]:
-    """The lines with control characters escaped, since anyone may have edited the committed file."""
+    """Return the lines of a file with control characters escaped, because anyone may have edited the file."""
     *lines, rest = content.decode("utf-8", "backslashreplace").split("\n")
     return [visible(line) for line in lines] + ([visible(rest), "\\ no line end here"] if rest else [])

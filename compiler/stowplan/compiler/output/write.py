@@ -1,12 +1,12 @@
-"""Writing of the output folder. After a crash at any point, the next run repairs the folder.
+"""Writing of the output folder. After a crash at any point, the next command repairs the folder.
 
-The steps: write all new content to temporary names in the final folders; remove stale files; put the new inventory in
-place as *pending*; rename the manifests to their final names; rename the inventory last. The next run does the steps
-that a crashed run did not reach: it trusts only the files that it reads, and uses the pending inventory as a second
-list of files that may be generated.
+The steps: write all new content to temporary files in the final folders; remove stale files; rename the new inventory
+to `PENDING`; rename the manifests to their final names; rename the inventory to its final name. The next command does
+the steps that a crashed one did not reach: it trusts only the files that it reads, and uses the pending inventory as a
+second list of files that may be generated.
 
-Nothing is forced to the disk (`fsync`): a crashed process loses nothing that it wrote. After a power cut the next run
-compares every byte and rewrites files that are empty or differ. Git has the only copy that must last.
+Nothing is forced to the disk (`fsync`): a crashed process loses nothing that it wrote. After a power cut the next
+command compares every byte and rewrites files that are empty or differ. Git has the only copy that must last.
 """
 
 import os
@@ -30,9 +30,9 @@ _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 
 @dataclass(frozen=True, slots=True)
 class WriteResult:
-    """Result of a run for each path below the output folder, with the inventory; all sorted.
+    """What was done with each path below the output folder, that of the inventory included; paths are sorted.
 
-    `inventory`: the bytes of the inventory.
+    `inventory` is the content of the new inventory. All is empty if nothing was written.
     """
 
     created: tuple[str, ...] = ()
@@ -43,10 +43,10 @@ class WriteResult:
 
 
 def write(files: Sequence[Rendered], out: Path, previous: Inventory, report: Report) -> WriteResult:
-    """Make `out` hold `files` and their inventory.
+    """Change the folder `out` so that its generated files are exactly `files` and their inventory.
 
-    `previous`: the inventory at the start of the run. Files without the header are never touched. If a path is blocked
-    (SP507, SP508, SP509, SP510), nothing is written and the result is empty.
+    `previous` is the inventory as it was at the start of the command. Files without the header are never changed. After
+    SP507, SP508, SP509 or SP510, which go to `report`, nothing is written and the result is empty.
     """
     problems = paths.diagnostics(files)
     report.add(*problems)
@@ -67,14 +67,15 @@ def write(files: Sequence[Rendered], out: Path, previous: Inventory, report: Rep
 
 
 def digests(files: Iterable[Rendered], written: WriteResult) -> dict[str, str]:
-    """The SHA-256 of each file that a run wrote or found up to date, by path."""
+    """Return the SHA-256 of each file that a command wrote or found up to date, the inventory included, by path."""
     return {**{file.path: file.sha256 for file in files}, inventory.NAME: sha256(written.inventory).hexdigest()}
 
 
 def observations(planned: Plan, out: Path) -> list[Diagnostic]:
-    """SP508 for blocked paths, SP512 for files that are left alone, SP517 and SP518 for foreign entries.
+    """Return the diagnostics about files that a plan cannot or must not change.
 
-    SP509 if files disappeared during the run.
+    SP508 is for blocked paths, SP512 for files that are left alone, SP517 and SP518 for foreign entries. SP509 is
+    returned if files disappeared since the command began.
     """
     return [
         *([_busy(out)] if planned.lost else ()),
@@ -86,7 +87,7 @@ def observations(planned: Plan, out: Path) -> list[Diagnostic]:
 
 
 def unusable(out: Path, error: OSError) -> Diagnostic:
-    """SP510 for an operation that the system refused."""
+    """Return SP510 for an operation in the output folder `out` that the operating system refused."""
     named = Path(os.fsdecode(error.filename or out))
     path = named.relative_to(out).as_posix() if named.is_relative_to(out) else ""
     place = paths.location(out, "" if path == "." else path)
@@ -155,7 +156,10 @@ def _apply(planned: Plan, tree: OutputFolder) -> WriteResult:
 
 
 def _staged(changes: Sequence[FileChange], tree: OutputFolder) -> dict[str, str]:
-    """Write each change to a temporary file in its final folder, and return these; after an error none is left."""
+    """Write each change to a temporary file in its final folder; return the path of this file by final path.
+
+    After an error, all temporary files and new folders are removed, and the error is raised.
+    """
     top = f"{tree.root}/"
     staged: dict[str, str] = {}
     folders = {"", *tree.folders}
@@ -175,7 +179,7 @@ def _staged(changes: Sequence[FileChange], tree: OutputFolder) -> dict[str, str]
 
 
 def _make(folder: str, made: set[str], top: str) -> None:
-    """Make a folder and its parents, except the ones in `made`, and add them to `made`."""
+    """Make a folder and its parents below `top`, except those in `made`, and add all of them to `made`."""
     above = folder.rpartition("/")[0]
     if above not in made:
         _make(above, made, top)
@@ -211,7 +215,7 @@ def _folders(files: Iterable[str]) -> frozenset[str]:
 
 
 def _remove_empty(folders: frozenset[str], root: Path) -> None:
-    """Remove the empty ones of `folders`, the inner ones first; the system refuses to remove the others."""
+    """Remove those of `folders` that are empty, inner ones first; the operating system refuses to remove the others."""
     for folder in sorted(folders, key=len, reverse=True):
         with suppress(OSError):
             (root / folder).rmdir()

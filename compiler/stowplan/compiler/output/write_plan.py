@@ -1,4 +1,4 @@
-"""The plan of a run: all changes of the output folder, decided before any file is touched."""
+"""The plan of a command: all changes of the output folder, decided before any file is changed."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,15 +11,15 @@ from stowplan.compiler.output.paths import parents
 from stowplan.compiler.output.render import HEADER_LENGTH, Rendered, carries_header
 
 PENDING = f"{TEMPORARY}inventory"
-"""The inventory of a run in progress. A crashed run leaves it, as the list of files that the run may have written."""
+"""Name of the inventory while files are written. After a crash it stays, as the list of files that may be written."""
 
 _ENOUGH = 4096
-"""Number of bytes that show whether Stowplan generated a file."""
+"""Number of bytes at the start of a file that are enough to see whether Stowplan generated it."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """A file to write: a new file, or a replacement of an existing one."""
+    """A file to write: a new file, or a replacement of an existing one. `after` is the new content."""
 
     path: str
     new: bool
@@ -28,14 +28,14 @@ class FileChange:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Changes of a run, and files that it leaves alone. All paths are sorted.
+    """Changes of a command, and files that it leaves alone. All paths are sorted.
 
-    `gone`: all paths that the last run wrote and this run does not. Of these, `stale` files are removed; `disowned`
+    `gone`: all paths that the last command wrote and this one does not. Of these, `stale` files are removed; `disowned`
     files have lost the header and are left alone. Also left alone are `orphaned` files, which have the header but are
     in no inventory, and `intruders`: all other entries of the folders that Argo CD syncs. An intruder that is an empty
     folder ends in a slash. `blocked`: paths of outputs or their folders that a foreign entry occupies; then nothing is
-    written. `lost`: files that existed earlier in the run, so that their contents are not at hand, and are missing now.
-    `inventory`: the bytes of the new inventory.
+    written. `lost`: files that existed when the command began, so that their contents are not in memory, and are
+    missing now. `inventory`: the bytes of the new inventory.
     """
 
     changes: tuple[FileChange, ...]
@@ -51,10 +51,10 @@ class Plan:
 
 
 def plan(files: Sequence[Rendered], tree: OutputFolder, previous: Inventory, elsewhere: Iterable[str] = ()) -> Plan:
-    """Plan the changes after which the generated files of `tree` are exactly `files` and their inventory.
+    """Return the changes after which the generated files of `tree` are exactly `files` and their inventory.
 
-    `elsewhere`: outputs of another version of the specs; their folders count as synced too. Raises `OSError` if a file
-    cannot be read.
+    `previous` is the committed inventory. `elsewhere` are the paths of outputs of another version of the specs, whose
+    folders count as synced by Argo CD too. Raises `OSError` if a file cannot be read.
     """
     contents = {file.path: file.content for file in files}
     own = contents[inventory.NAME] = inventory.of_lines(file.line for file in sorted(files, key=lambda each: each.path))
@@ -92,7 +92,7 @@ def _those(states: Mapping[str, _State], wanted: _State) -> tuple[str, ...]:
 
 
 def _state(path: str, content: bytes | None, tree: OutputFolder) -> _State:
-    """The state of an output's file in `tree`."""
+    """Return how the file of an output compares with the output folder; `content` None means that it is unchanged."""
     if path not in tree.files:
         return _State.NEW if content is not None else _State.LOST
     if content is None:
@@ -105,13 +105,13 @@ def _state(path: str, content: bytes | None, tree: OutputFolder) -> _State:
 
 
 def _synced(paths: Sequence[str], outputs: Iterable[str]) -> Iterator[str]:
-    """The `paths` in the top-level folders of `outputs`; an Application syncs each of these folders."""
+    """Return those of `paths` that are in a top-level folder of `outputs`; an Application syncs each such folder."""
     folders = tuple({f"{path.partition('/')[0]}/" for path in outputs if "/" in path}) if paths else ()
     return (path for path in paths if path.startswith(folders))
 
 
 def _empty(tree: OutputFolder, outputs: Iterable[str]) -> Iterator[str]:
-    """Empty folders, with a slash at the end, except the folders of outputs."""
+    """Yield the paths of empty folders, with a slash at the end, except folders into which outputs are written."""
     if tree.empty:
         wanted = {folder for path in outputs for folder in parents(path)}
         yield from (f"{folder}/" for folder in tree.empty - wanted)
@@ -122,7 +122,10 @@ def _is_ours(path: str, content: bytes) -> bool:
 
 
 def _obstacles(paths: Iterable[str], tree: OutputFolder) -> dict[str, str]:
-    """The obstacle of each blocked path: an entry in place of a parent folder, or no regular file at the path."""
+    """Return, for each blocked path, the path of the entry that blocks it.
+
+    The entry is a file in place of a parent folder, or a folder or link at the path itself.
+    """
     found: dict[str, str | None] = {"": None}
 
     def above(folder: str) -> str | None:
@@ -139,7 +142,7 @@ def _obstacles(paths: Iterable[str], tree: OutputFolder) -> dict[str, str]:
 
 
 def _listed(tree: OutputFolder, previous: Inventory) -> set[str]:
-    """Paths that the last run wrote, or that a later crashed run may have written."""
+    """Return the paths that the last command wrote, or that a later crashed command may have written."""
     pending, _ = inventory.parse(tree.read(PENDING) or b"", tree.root)
     return pending.paths() | {entry.path for entry in previous.entries if previous.complete}
 

@@ -8,29 +8,32 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _NO_COMMIT = re.compile("0{40}(?:0{24})?")
-"""Git's null object ID. CI services give it as the commit before the first push of a branch."""
+"""Git's null object ID, all zeros. CI services give it as the commit before the first push of a branch."""
 
 
 class BaseError(Exception):
-    """Failure to read a base commit; the message is a sentence for the user."""
+    """A base commit cannot be read; the message of the exception is a sentence for the user."""
 
 
 @dataclass(frozen=True, slots=True)
 class CommittedFolder:
-    """Blob ID of each regular file, by its path from the folder. `holder` is an existing folder of the repository."""
+    """A folder in a commit. `blobs` are the Git object IDs of its regular files, by path relative to the folder.
+
+    `holder` is a folder that exists on disk, in which Git is called.
+    """
 
     holder: Path
     blobs: Mapping[str, str]
 
     def read(self, paths: Iterable[str]) -> dict[str, bytes]:
-        """Contents by path, without the paths that the commit lacks. Raises `BaseError`."""
+        """Return the contents of files by path, without the paths that the commit lacks. Raises `BaseError`."""
         wanted = {path: self.blobs[path] for path in paths if path in self.blobs}
         contents = _contents(self.holder, sorted({*wanted.values()})) if wanted else {}
         return {path: contents[blob] for path, blob in wanted.items()}
 
 
 def at_commit(folder: Path, revision: str) -> CommittedFolder:
-    """The folder at `revision`; without files if the commit lacks the folder or `revision` is the null ID.
+    """Return the folder in the commit `revision`; without files if the commit lacks it or `revision` is the null ID.
 
     Raises `BaseError`.
     """
@@ -67,7 +70,7 @@ def _way_out(folder: Path) -> str:
 
 
 def _entries(listed: bytes) -> Iterator[tuple[str, str]]:
-    """Path and blob of every regular file."""
+    """Yield path and Git object ID of each regular file; `listed` is what `git ls-tree -z` prints."""
     for line in listed.split(b"\0"):
         about, _, path = line.partition(b"\t")
         mode, _, rest = about.partition(b" ")

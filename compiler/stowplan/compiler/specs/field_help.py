@@ -38,7 +38,7 @@ def _property(schema: Schema, name: str) -> tuple[str, Schema] | None:
 
 
 def _fields(schema: Schema) -> Mapping[str, Schema]:
-    """Return the fields of an object, of the objects in a list, or of the values of a map."""
+    """Return the schemas of fields by name: those of an object, of the objects in a list, or of the values of a map."""
     fields: Mapping[str, Schema] = _with_fields(schema).get("properties", {})
     return fields
 
@@ -74,7 +74,7 @@ def _lines(path: str, schema: Schema) -> Iterator[str]:
 
 
 def _limits(schema: Schema) -> Iterator[str]:
-    """Yield the allowed values and the default."""
+    """Yield a line with the allowed values and one with the default, if the schema has them."""
     if "enum" in schema:
         yield f"  One of: {', '.join(map(str, schema['enum']))}."
     if schema.get("default") not in (None, {}, []):

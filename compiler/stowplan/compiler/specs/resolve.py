@@ -20,10 +20,10 @@ from stowplan.schema.platform.platform import ArgoCD, Platform
 def resolve(
     program: Program, facts: Sequence[SpecFacts], document_of: cross_spec_rules.DocumentOf, report: Report
 ) -> tuple[Program, tuple[SpecFacts, ...]]:
-    """The program and the facts, sorted, with one spec for each identity and digests that cover referenced specs.
+    """Return the program and the facts with one spec for each identity, sorted, and with digests after references.
 
-    `facts`: facts of all specs in the order of their files; the program may lack some of the specs. `document_of`
-    returns the document of a spec with findings.
+    The digest of a SampleJob then covers its SampleSet too. `facts` are about all specs, in the order of their files;
+    the program may lack specs that the cache has. `document_of` returns the document of a spec, to locate findings.
     """
     alone = [each if "+" not in each.digest else replace(each, digest=each.own_digest) for each in facts]
     unique = _unique(alone, program.platform, document_of, report)
@@ -43,7 +43,7 @@ def _with_digest(spec: Spec, digest: str) -> Spec:
 def _unique(
     facts: Sequence[SpecFacts], platform: Platform, document_of: cross_spec_rules.DocumentOf, report: Report
 ) -> dict[SpecId, SpecFacts]:
-    """The first spec of each identity; problems with identities are reported."""
+    """Return the first spec of each identity. Duplicates and forbidden namespaces are reported."""
     unique: dict[SpecId, SpecFacts] = {}
     is_synced = cache(partial(_is_synced, argocd=platform.argocd))
     refused = cache(partial(system_namespaces.refused, platform=platform))
@@ -75,7 +75,7 @@ def _reserved(spec: SpecId) -> Finding:
 
 
 def _is_synced(namespace: str, argocd: ArgoCD) -> bool:
-    """Return whether the AppProject, if there is one, allows a namespace."""
+    """Whether the AppProject of the output allows a namespace; True if the platform file asks for no AppProject."""
     return argocd.repo_url is None or permitted(namespace, argocd.destination.namespaces)
 
 
@@ -86,7 +86,7 @@ def _out_of_reach(spec: SpecId, argocd: ArgoCD) -> Finding:
 
 
 def _with_references(spec: SpecFacts, specs: dict[SpecId, SpecFacts]) -> SpecFacts:
-    """Add the digest of its SampleSet to that of a SampleJob, which is compiled from both.
+    """Return the facts; those of a SampleJob with the digest of its SampleSet added, because both determine its output.
 
     A training job only needs the name of its dataset: an edit of the dataset must not start the training again.
     """

@@ -1,4 +1,4 @@
-"""Keys of the Secrets that the repository defines. Their values are never read."""
+"""Names of the keys in the Secrets that the repository defines. The values of the keys are never read."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any

@@ -48,15 +48,16 @@ _MOST_CACHED = 10_000
 """Maximum number of cached strings: names differ from spec to spec, and a repository may have many specs."""
 _MOST_SHAPES = 1000
 _MOST_KEYS = 50
-"""Maximum number of key sets in a margin, and of keys in one set."""
+"""Maximum number of keys in a cached set; `_MOST_SHAPES` is the maximum number of sets in a margin."""
 
 
 def emit(body: dict[str, Any]) -> str:
-    """`body` as block-style YAML that ends in a newline; `{}` for an empty one.
+    """Return `body` as block-style YAML that ends in a newline; `{}` for an empty one.
 
     Keys come in the order `apiVersion, kind, metadata`, in `metadata` in the order `name, namespace, labels,
-    annotations`, and else sorted by code point. Other than plain data is a compiler bug: raises `TypeError` for another
-    type, `ValueError` for a number that is not finite and for a string that no encoding can write (a lone surrogate).
+    annotations`, and all others sorted by code point. Anything but plain data is a compiler bug: raises `TypeError` for
+    another type, `ValueError` for a number that is not finite and for a string that no encoding can write (a lone
+    surrogate).
     """
     if not body:
         return "{}\n"
@@ -67,7 +68,10 @@ def emit(body: dict[str, Any]) -> str:
 
 
 def quoted(text: str) -> str:
-    """`text` on one line: plain where that is safe, else in double quotes."""
+    """Return a string as YAML on one line: without quotes where that is safe, else in double quotes.
+
+    Raises `ValueError` for a lone surrogate.
+    """
     if _PLAIN.fullmatch(text) and not _is_reserved(text) and _SKIP_MARKER not in text:
         return text
     if _SURROGATE.search(text):
@@ -83,7 +87,10 @@ def _is_reserved(text: str) -> bool:
 
 
 def _entries(mapping: dict[str, Any], margin: "_Margin", out: list[str]) -> None:
-    """Write the entries of a mapping, each after a line break; the first entry may follow a dash."""
+    """Append the entries of a mapping to `out`, each after a line break.
+
+    `margin` gives the start of each line; the first line may begin with the dash of a list item.
+    """
     append = out.append
     for key, start, below in margin[(*mapping,)]:
         value = mapping[key]
@@ -100,7 +107,7 @@ def _entries(mapping: dict[str, Any], margin: "_Margin", out: list[str]) -> None
 
 
 def _items(values: list[Any], margin: "_Margin", out: list[str]) -> None:
-    """Write the items of a list; `margin` as for `_entries`."""
+    """Append the items of a list to `out`, each after a line break; `margin` gives the start of each line."""
     append = out.append
     if type(values[0]) is int and {*map(type, values)} == {int}:  # lists of exit codes are long
         append(f"{margin.dash} {f'{margin.rest.dash} '.join(map(str, values))}")
@@ -121,7 +128,7 @@ def _items(values: list[Any], margin: "_Margin", out: list[str]) -> None:
 
 
 def _scalar(value: object) -> str:
-    """The output after the colon for a scalar that is not a string, or for an empty collection."""
+    """Return the output after the colon for a scalar that is not a string, or for an empty collection."""
     write = _WRITERS.get(type(value))
     if write is None:
         raise TypeError(f"a manifest holds plain data, not {type(value).__name__}")
@@ -136,7 +143,7 @@ def _float(value: float) -> str:
 
 
 def _text(text: str, pad: str) -> str:
-    """The output after the colon for a string."""
+    """Return the output after the colon for a string; `pad` are the blanks before the lines of a literal block."""
     if "\n" not in text or _SKIP_MARKER in text:
         return f" {quoted(text)}"
     if not _is_literal(text):

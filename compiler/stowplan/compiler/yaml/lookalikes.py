@@ -24,7 +24,10 @@ _CONFLICT = re.compile(r"^(?:[<>|]{7} .*|={7})\r?$", re.MULTILINE)
 
 
 def stray(text: str, *, key: bool) -> str | None:
-    """The first character of an unquoted string (a key or a value) that was meant to be a quote or a blank."""
+    """Return the first character of an unquoted string that was meant to be a quote or a blank; None if there is none.
+
+    `key` is True for a key, and False for a value.
+    """
     for pattern in (_INVISIBLE, _AROUND):
         found = pattern.search(text)
         if found:
@@ -36,19 +39,22 @@ def stray(text: str, *, key: bool) -> str | None:
 
 
 def first_blank(text: str, start: int, end: int) -> int | None:
-    """The offset in `text` of the first special blank in an indent or after a key, from `start` to `end`."""
+    """Return the offset in `text` of the first special blank in an indent or after a key; None if there is none.
+
+    Only the part from `start` to `end` is searched.
+    """
     found = _IN_STRUCTURE.search(text, start, end)
     return found.start(1) if found else None
 
 
 def conflict(text: str) -> int | None:
-    """The offset of the first merge conflict marker."""
+    """Return the offset in `text` of the first line that marks a merge conflict; None if there is none."""
     found = _CONFLICT.search(text)
     return found.start() if found else None
 
 
 def problem(character: str, path: FieldPath = ()) -> Finding:
-    """SP117 for a character that looks like a quote, a blank or nothing."""
+    """Return SP117 for a character that looks like a quote, a blank or nothing, in the value or key at `path`."""
     name = f"U+{ord(character):04X} ({unicodedata.name(character, 'without a name').lower()})"
     if unicodedata.category(character)[0] == "P":
         message = f"The character {name} looks like a quote, but YAML takes it for text."

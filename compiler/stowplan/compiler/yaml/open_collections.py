@@ -8,7 +8,10 @@ from stowplan.compiler.diagnostics.locations import Mark
 
 
 class Anchored(NamedTuple):
-    """A finished node with an anchor, the number of values in it, and how many collections nest in it."""
+    """A finished node with an anchor; `size` is the number of values in it, `height` the depth of its nesting.
+
+    A scalar has size 1 and height 0.
+    """
 
     node: Node
     size: int
@@ -17,7 +20,7 @@ class Anchored(NamedTuple):
 
 @dataclass(slots=True)
 class OpenList:
-    """A list whose end has not been read yet."""
+    """A list whose end has not been read yet. `size` and `height` are as for `Anchored`, of the part that was read."""
 
     mark: Mark
     key_mark: Mark
@@ -31,8 +34,9 @@ class OpenList:
 class OpenMapping:
     """A mapping whose end has not been read yet.
 
-    `entry`: mark of the key whose value comes next; None while a key comes next. `key` is None for a merge key and for
-    a refused key. `before_merge`: the keys before the merge key.
+    `entry`: position of the key whose value comes next; None while a key comes next. `key` is that key; None for a
+    merge key (`<<`) and for a refused key. `merged` are the mappings that the merge key names, and `before_merge` the
+    keys before the merge key. `size` and `height` are as for `Anchored`, of the part that was read.
     """
 
     mark: Mark

@@ -28,7 +28,7 @@ MAX_DIRECTIVES = 100
 _BREAKS = "\n\r\x85\u2028\u2029"
 _DIRECTIVE = re.compile(f"(?:^|(?<=[{_BREAKS}]))%")
 _SEPARATOR = re.compile(f"(?:^|(?<=[{_BREAKS}]))---(?![^ \t{_BREAKS}])")
-"""Separator of documents; valid at the start of any line, even inside an open quote."""
+"""Separator of documents; it ends a document at the start of any line, even inside an open quote."""
 
 _TEMPLATE_TAG = re.compile(r" *(\{[{%])")
 _NOTHING_MORE = re.compile(r"\s*(?:\Z|---|\.\.\.)")
@@ -96,28 +96,29 @@ _PROBLEMS: dict[str, tuple[str, str]] = {
     "found incompatible YAML document": _DIRECTIVE_PROBLEM,
 }
 _NOTICED_LATE = {_QUOTE, _NAME, _PROBLEMS["could not find expected ':'"]}
-"""Problems whose cause is at the start of libyaml's context, not at the position of the error."""
+"""Messages for errors whose cause is at the `context_mark` of libyaml's error, not at its `problem_mark`."""
 
 
 @cache
 def _forbidden() -> re.Pattern[str]:
-    """Pattern for characters that are not printable in YAML 1.1 (section 5.1); libyaml refuses the same ones.
+    """Return a pattern for characters that are not printable in YAML 1.1 (section 5.1); libyaml refuses the same ones.
 
-    It also matches a second byte order mark at the start: libyaml skips that, and its marks are then off by one. The
-    pattern is slow to compile, and most runs parse no file.
+    The pattern also matches a second byte order mark at the start: libyaml skips that, and its positions are then off
+    by one. The pattern is compiled on first use, because that is slow and most commands parse no file.
     """
     return re.compile("^\ufeff|[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def read(text: str, file: str) -> tuple[list[Document], list[Diagnostic]]:
-    """The documents of `text` in order, and its diagnostics; never raises.
+    """Return the documents of a YAML file in order, and its diagnostics; never raises.
 
-    Empty documents give neither. A document is omitted if it cannot be parsed, exceeds a limit, has an invalid alias or
-    is not a mapping; the other documents are read. A document with a duplicate key (the last one counts), a key that is
-    not a string (it is dropped) or an invalid tag (its scalar is a string) is included, so that the rest is checked.
+    `text` is the content of the file, and `file` the path that diagnostics name. Empty documents are skipped. A
+    document is omitted if it cannot be parsed, exceeds a limit, has an invalid alias or is not a mapping; the other
+    documents are read. A document with a duplicate key (the last one counts), a key that is not a string (it is
+    dropped) or an invalid tag (its scalar is a string) is included, so that the rest is checked.
 
-    Without diagnostics, the documents drop their positions, which take ten times the memory of `text`; `nodes` reads
-    them again for the few documents of later diagnostics.
+    If there are no diagnostics, the documents do not hold the positions of their values, which take ten times the
+    memory of `text`; `nodes` reads the positions again for the few documents of later diagnostics.
     """
     documents, diagnostics = _read(text, file)
     if diagnostics:
@@ -127,7 +128,7 @@ def read(text: str, file: str) -> tuple[list[Document], list[Diagnostic]]:
 
 @lru_cache(maxsize=64)
 def nodes(text: str) -> dict[int, Node]:
-    """The documents of `text` with their positions, by their index in the file."""
+    """Return the root nodes, with all positions, of the documents in the file content `text`, by index from 0."""
     return {each.index: each.root for each in _read(text, "")[0]}
 
 
@@ -138,7 +139,7 @@ def _read(text: str, file: str) -> tuple[list[Document], list[Diagnostic]]:
 
 
 class _ParserMark(Protocol):
-    """A mark of libyaml. Its events and its errors use two types."""
+    """A position from libyaml. Events and errors have different types for it, with the same attribute."""
 
     index: int
 
@@ -165,7 +166,7 @@ class _Reader:
         self._refuse_documents(start)
 
     def _is_refused(self) -> bool:
-        """Report a file that libyaml must not parse; return whether it is one."""
+        """Whether libyaml must not parse the file, which is then reported."""
         conflict = lookalikes.conflict(self._text)
         if conflict is not None:
             self._find(conflict, "SP101", *_CONFLICT)
@@ -187,7 +188,10 @@ class _Reader:
         return False
 
     def _read_from(self, start: int) -> int | None:
-        """Read up to the first broken document; return the offset of the next document, or None at the end."""
+        """Read documents from the offset `start` up to and including the first broken one.
+
+        Return the offset of the document after the broken one; None if there is no further document.
+        """
         self._base = latest = start
         builder = TreeBuilder(self._place)
         try:
@@ -232,7 +236,7 @@ class _Reader:
             self._add(Location(self._file, mark.line, mark.column), found)
 
     def _explain(self, error: yaml.MarkedYAMLError, latest: int) -> None:
-        """Report libyaml's problem in plain words, at its cause; `latest` is the offset of the document."""
+        """Report an error of libyaml in plain words, at its cause; `latest` is the offset of the broken document."""
         problem = error.problem or ""
         message, hint = _PROBLEMS.get(problem, (f"The YAML cannot be parsed: {problem}.", "Look for a stray sign."))
         place = self._offset(error.problem_mark)
@@ -261,7 +265,7 @@ class _Reader:
         self._find(place, "SP101", message, hint)
 
     def _begins(self, pattern: re.Pattern[str], offset: int) -> int | None:
-        """The offset of group 1 of `pattern` if the line at `offset` begins with `pattern`."""
+        """Return the offset of group 1 of `pattern` if the line at `offset` begins with `pattern`; otherwise None."""
         match = pattern.match(self._text, offset - self._lines.mark(offset).column + 1)
         return match.start(1) if match else None
 
@@ -282,5 +286,8 @@ class _Reader:
         return self._lines.mark(self._offset(event.start_mark))
 
     def _offset(self, mark: _ParserMark | None) -> int:
-        """The offset of libyaml's mark in the file. Its line is not used: libyaml ends lines at NEL, LS and PS too."""
+        """Return the offset in the file of a position from libyaml; for None, that of the part being parsed.
+
+        The line in `mark` is not used, because libyaml ends lines at NEL, LS and PS too.
+        """
         return self._base + (mark.index if mark else 0)

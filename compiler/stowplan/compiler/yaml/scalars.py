@@ -35,7 +35,7 @@ _INT64_MIN, _INT64_MAX, _UINT64_MAX = -(2**63), 2**63 - 1, 2**64 - 1
 
 
 def plain(text: str) -> Scalar:
-    """The value of an unquoted scalar without a tag.
+    """Return the value of an unquoted scalar without a tag.
 
     Timestamps and base-60 numbers (`1:30`) are strings, as are numbers too large for a float (`1e400`). Integers
     beyond 64 bits become the nearest float. `.inf` and `.nan` give floats that JSON cannot carry.
@@ -44,10 +44,10 @@ def plain(text: str) -> Scalar:
 
 
 def tagged(text: str, tag: str) -> tuple[Scalar, bool]:
-    """The value of a scalar with an explicit tag, quoted or not, and whether the tag has a meaning for it.
+    """Return the value of a scalar with an explicit tag, quoted or not, and whether the tag fits the scalar.
 
-    Without a meaning, the value is `text`. Go ignores a custom tag and decodes `!!binary`; here both have no meaning,
-    since users hardly mean Go's result.
+    If it does not fit, the value is `text`. kubectl ignores a custom tag and decodes `!!binary`; here neither tag fits
+    any scalar, because users hardly mean the result of kubectl.
     """
     kind = tag.removeprefix(TAG)
     if kind in {"!", "str", "timestamp"}:
@@ -75,7 +75,7 @@ def _resolve(text: str) -> Scalar:
 
 
 def _integer(digits: str) -> int | None:
-    """The integer of 64 bits that Go's ParseInt or, without a sign, ParseUint reads in base 0."""
+    """Return the integer of 64 bits that Go's ParseInt or, without a sign, ParseUint reads in base 0; None if none."""
     match = _INTEGER.fullmatch(digits)
     if match is None:
         return None
@@ -101,7 +101,7 @@ def _kind(value: Scalar) -> str:
 
 
 def _as_json(value: Scalar) -> Scalar:
-    """A whole float as the integer that its shortest digits spell, if that fits in 64 bits."""
+    """Return a whole float as the integer that its shortest digits spell, if that has 64 bits; else the value."""
     if isinstance(value, float) and value.is_integer():
         integer = int(Decimal(repr(value)))
         return integer if _INT64_MIN <= integer <= _UINT64_MAX else value

@@ -20,7 +20,7 @@ MAX_DEPTH = 64
 """Maximum nesting of collections. Kubernetes' own types nest about 20 deep; Python's recursion fails near 1,000."""
 
 MAX_NODES = 50_000
-"""Maximum number of values in a document, with repeats by aliases. An object for etcd (1.5 MiB) has far fewer."""
+"""Maximum number of values in a document; values that aliases repeat count again. Objects in etcd have far fewer."""
 
 _PATH_SHOWN = 8
 _TOO_DEEP = 'Look for stray "[", "{" and "-"; no spec needs this depth.'
@@ -29,9 +29,10 @@ _TAGS = "!!str, !!int, !!float, !!bool, !!null, !!timestamp, !!map, !!seq and !!
 
 
 class TreeBuilder:
-    """Consumer of the events of one document, in order. `place` returns the position where an event begins.
+    """Builds the nodes of one document from its events, which `feed` gets in order.
 
-    `found`: findings with their positions. `stopped`: a limit was exceeded, and no more events may be fed.
+    `place` returns the position where an event begins. `found` are findings with their positions. `stopped` is True
+    after a limit was exceeded; then no more events may be fed.
     """
 
     def __init__(self, place: Callable[[yaml.Event], Mark]) -> None:
@@ -46,7 +47,7 @@ class TreeBuilder:
 
     @property
     def root(self) -> Node | None:
-        """The document after its last event; None if one of its aliases is invalid."""
+        """The root node after the last event of the document; None before that, or if an alias is invalid."""
         return None if self._alias_failed else self._root
 
     def feed(self, event: yaml.Event) -> None:
@@ -79,7 +80,7 @@ class TreeBuilder:
         self._put(node, 1, 0, text)
 
     def _look_closely(self, text: str, mark: Mark, *, key: bool) -> None:
-        """Refuse an unquoted string with a character that was meant to be a quote or a blank."""
+        """Report an unquoted string, a key or a value, with a character that was meant to be a quote or a blank."""
         character = lookalikes.stray(text, key=key)
         if character is not None:
             self.found.append((mark, lookalikes.problem(character, (*self._path(), text) if key else self._path())))
@@ -148,7 +149,11 @@ class TreeBuilder:
         self._put(node, opened.size, opened.height, "")
 
     def _put(self, node: Node, size: int, height: int, spelled: str) -> None:
-        """Add a finished node to its parent. `spelled` is the key of the node as the user wrote it."""
+        """Add a finished node to the innermost open collection; without one, it is the root.
+
+        `size` and `height` of the node are as for `Anchored`. `spelled` is the node as the user wrote it, for messages
+        about a key; it is empty for a collection.
+        """
         if not self._open:
             self._root = node
             return
@@ -196,10 +201,10 @@ class TreeBuilder:
         return []
 
     def _merge(self, mapping: OpenMapping) -> None:
-        """Add the merged keys that the mapping lacks; the first of several sources wins.
+        """Add the entries of merged mappings whose keys the mapping lacks; of several merged mappings the first wins.
 
-        In YAML the written key wins at any position. In Go the later key wins, so a key before the merge gets a
-        warning.
+        In YAML a key that is written in the mapping wins at any position. In kubectl the later key wins, so a key
+        before the merge key gets a warning.
         """
         for source in mapping.merged:
             for key, child in source.items():
@@ -216,7 +221,7 @@ class TreeBuilder:
         self._find("SP102", merge, message, hint, path=(key,), severity=Severity.WARNING)
 
     def _key_mark(self, mark: Mark) -> Mark:
-        """The mark of the key of a value at `mark`; `mark` itself for list items, keys and the root."""
+        """Return the position of the key of a value at `mark`; `mark` itself for list items, keys and the root."""
         parent = self._open[-1] if self._open else None
         return (parent.entry or mark) if isinstance(parent, OpenMapping) else mark
 

@@ -4,13 +4,13 @@ from stowplan.compiler.diagnostics.document import Data
 
 
 def shown(text: str) -> str:
-    """A user's string for a message: on one line, cut after 60 characters."""
+    """Return a user's string for a message: on one line, cut after 60 characters."""
     line = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text[:60])
     return line if len(text) <= 60 else f"{line}…"
 
 
 def named(value: Data) -> str:
-    """Describe a value of a wrong type, for a message."""
+    """Return words for a value of a wrong type in a message, such as `the number 3` or `a list`."""
     match value:
         case None:
             return "null"
