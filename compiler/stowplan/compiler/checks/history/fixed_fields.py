@@ -115,7 +115,7 @@ _TABLE: dict[tuple[str, str], Fixed] = {
     ),
     ("storage.k8s.io", "VolumeAttributesClass"): _fixed("driverName", "parameters"),
 }
-"""By group and kind; other kinds have no fixed fields. Each field was tried on real API servers."""
+"""Fixed fields by group and kind; other kinds have none. Each field was tried on real API servers of Kubernetes."""
 
 _DATA = ("data", "stringData", "binaryData", "immutable")
 _KINDS_OF_DATA = {("", "ConfigMap"), ("", "Secret")}

@@ -1,4 +1,4 @@
-"""Will the API server accept each CustomResourceDefinition?"""
+"""Will the API server of Kubernetes accept each CustomResourceDefinition?"""
 
 from stowplan.compiler.checks.objects.finding import ObjectFinding, about, warning_if_foreign
 from stowplan.compiler.checks.objects.object import Object, Objects

@@ -1,4 +1,4 @@
-"""Will the API server and the controllers accept each name?"""
+"""Will the API server of Kubernetes and the controllers accept each name?"""
 
 import re
 from dataclasses import dataclass

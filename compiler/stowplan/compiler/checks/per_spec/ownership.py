@@ -1,4 +1,4 @@
-"""Does the output hold fields that a controller or the API server writes?
+"""Does the output hold fields that a controller or the API server of Kubernetes writes?
 
 Argo CD applies by force: at every sync it overwrites a field that is in Git, whoever else writes it.
 """
