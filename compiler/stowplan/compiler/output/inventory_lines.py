@@ -2,15 +2,17 @@
 
 from collections.abc import Iterable, Iterator
 from json import JSONEncoder
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
-import orjson
+from msgspec import Meta, MsgspecError, Struct
+from msgspec.json import Decoder
 
 from stowplan.compiler.output import paths
 from stowplan.library.manifest import ExternalReference
 from stowplan.schema.meta import ObjectId, SpecId
 
 _ENCODER = JSONEncoder(sort_keys=True)
+_Integer = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 
 
 class Entry(NamedTuple):
@@ -56,53 +58,62 @@ def from_lines(lines: Iterable[bytes], first: int = 1) -> Iterator[tuple[int, En
             yield number, _entry(line)
 
 
+class _Id(Struct):
+    group: str
+    kind: str
+    namespace: str
+    name: str
+
+
+class _Spec(Struct):
+    kind: str
+    namespace: str
+    name: str
+
+
+class _External(Struct):
+    kind: str
+    namespace: str
+    name: str
+    keys: tuple[str, ...] = ()
+
+
+class _Line(Struct):
+    path: str
+    id: _Id
+    sha256: str
+    size: _Integer
+    spec: _Spec | None
+    spec_digest: str
+    wave: _Integer
+    run: bool
+    externals: tuple[_External, ...] = ()
+    compiled: str = ""
+
+
+_DECODER = Decoder(_Line)
+
+
 def _entry(line: bytes) -> Entry | None:
     """Return the entry of a line; None if it is not JSON, lacks a key, or has an unsafe path or a wrong type."""
     try:
-        match orjson.loads(line):
-            case {
-                "path": str(path),
-                "id": {"group": str(group), "kind": str(kind), "namespace": str(namespace), "name": str(name)},
-                "sha256": str(sha256),
-                "size": int(size),
-                "spec": spec,
-                "spec_digest": str(spec_digest),
-                "wave": int(wave),
-                "run": bool(run),
-                **others,
-            } if paths.safe(path) and bool not in (type(size), type(wave)):
-                known = ObjectId(group, kind, namespace, name)
-                externals = tuple(map(_external, _list(others.get("externals", []))))
-                compiled = _string(others.get("compiled", ""))
-                return Entry(path, known, sha256, size, _spec(spec), spec_digest, wave, run, externals, compiled)
-    except (TypeError, ValueError):
-        pass
-    return None
-
-
-def _spec(value: Any) -> SpecId | None:
-    match value:
-        case None:
-            return None
-        case {"kind": str(kind), "namespace": str(namespace), "name": str(name)}:
-            return SpecId(kind, namespace, name)
-    raise TypeError("not a spec")
-
-
-def _external(value: Any) -> ExternalReference:
-    match value:
-        case {"kind": str(kind), "namespace": str(namespace), "name": str(name)}:
-            return ExternalReference(kind, namespace, name, tuple(map(_string, _list(value.get("keys", [])))))
-    raise TypeError("not a reference")
-
-
-def _list(value: Any) -> list[Any]:
-    if not isinstance(value, list):
-        raise TypeError("not a list")
-    return value
-
-
-def _string(value: Any) -> str:
-    if not isinstance(value, str):
-        raise TypeError("not a string")
-    return value
+        found = _DECODER.decode(line)
+    except (MsgspecError, RecursionError, UnicodeDecodeError):
+        return None
+    if not paths.safe(found.path):
+        return None
+    known = ObjectId(found.id.group, found.id.kind, found.id.namespace, found.id.name)
+    spec = SpecId(found.spec.kind, found.spec.namespace, found.spec.name) if found.spec else None
+    externals = tuple([ExternalReference(each.kind, each.namespace, each.name, each.keys) for each in found.externals])
+    return Entry(
+        found.path,
+        known,
+        found.sha256,
+        found.size,
+        spec,
+        found.spec_digest,
+        found.wave,
+        found.run,
+        externals,
+        found.compiled,
+    )
