@@ -18,6 +18,27 @@ if TYPE_CHECKING:
     from stowplan.compiler.pipeline import Compiled
 
 
+RecompileOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--recompile",
+        metavar="NAME",
+        help="Compile the runs of this spec anew although it has not changed, as `imagenet`, `ml/imagenet` or "
+        "`SampleSet ml/imagenet`; `all` for every spec. Their Jobs may start again.",
+    ),
+]
+
+BaseOption = Annotated[
+    str | None,
+    typer.Option(
+        "--base",
+        metavar="REV",
+        help="Reviewed commit, such as the tip of the branch that a pull request is for. A run that is kept must"
+        " be what the specs compile to now, or be in the output of this commit. In CI, `--check` needs it.",
+    ),
+]
+
+
 def validate(repo: Repo = Path(), output_format: FormatOption = Format.TEXT) -> None:
     """Check all specs and say everything that is wrong with them. Writes no output.
 
@@ -46,24 +67,8 @@ def synth(
         bool,
         typer.Option("--check", help="Change nothing; fail and show the difference if the output is not up to date."),
     ] = False,
-    recompile: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--recompile",
-            metavar="NAME",
-            help="Compile the runs of this spec anew although it has not changed, as `imagenet`, `ml/imagenet` or "
-            "`SampleSet ml/imagenet`; `all` for every spec. Their Jobs may start again.",
-        ),
-    ] = None,
-    base: Annotated[
-        str | None,
-        typer.Option(
-            "--base",
-            metavar="REV",
-            help="Reviewed commit, such as the tip of the branch that a pull request is for. A run that is kept must"
-            " be what the specs compile to now, or be in the output of this commit. In CI, `--check` needs it.",
-        ),
-    ] = None,
+    recompile: RecompileOption = None,
+    base: BaseOption = None,
     output_format: FormatOption = Format.TEXT,
 ) -> None:
     """Compile all specs into the output folder.
