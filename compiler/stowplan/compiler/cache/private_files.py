@@ -49,8 +49,8 @@ def write(path: Path, content: bytes) -> None:
         return
     _make_private(path.parent)
     key = _key(make=True)
-    temporary = path.with_name(f"{path.name}.{os.getpid()}")
-    temporary.unlink(missing_ok=True)
+    # Process numbers are not unique: containers and machines may share the folder.
+    temporary = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
     _create(temporary, _mark(path, content, key) + content)
     temporary.replace(path)
     newest_first = sorted(path.parent.iterdir(), key=lambda each: each.lstat().st_mtime, reverse=True)

@@ -2,6 +2,7 @@
 
 from errno import ENOTDIR
 from pathlib import Path
+from secrets import token_hex
 
 
 def make_folder(folder: Path, below: Path) -> None:
@@ -18,15 +19,14 @@ def replace(path: Path, content: bytes, mode: int | None = None) -> None:
 
     `mode`: the permission bits; by default the ones of a new file.
     """
-    temporary = path.with_name(f".{path.name}.stowplan")
-    temporary.unlink(missing_ok=True)
+    # A name of its own for each call: other commands may write the same file now, and users may have any other name.
+    temporary = path.with_name(f".stowplan-{token_hex(16)}")
     try:
-        # Exclusive creation follows no link either.
+        # Exclusive creation follows no link.
         with temporary.open("xb") as file:
             file.write(content)
         if mode is not None:
             temporary.chmod(mode)
         temporary.replace(path)
-    except OSError:
+    finally:
         temporary.unlink(missing_ok=True)
-        raise

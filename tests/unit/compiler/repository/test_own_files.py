@@ -1,0 +1,59 @@
+"""Writing of a whole file in one step, beside the files of others."""
+
+import threading
+from pathlib import Path
+from stat import S_IMODE
+
+import pytest
+
+from stowplan.compiler.repository import own_files
+
+
+def test_several_commands_may_write_the_same_file_at_once(tmp_path: Path) -> None:
+    file, failed = tmp_path / "a.yaml", list[BaseException]()
+    contents = [str(number).encode() * 100_000 for number in range(4)]
+    start = threading.Barrier(len(contents))
+
+    def write(content: bytes) -> None:
+        start.wait()
+        try:
+            for _ in range(50):
+                own_files.replace(file, content)
+        except BaseException as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=write, args=(each,)) for each in contents]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert failed == []
+    assert file.read_bytes() in contents
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_no_other_file_of_the_folder_is_removed(tmp_path: Path) -> None:
+    others = [tmp_path / name for name in (".a.yaml.stowplan", ".a.yaml.tmp", "a.yaml~")]
+    for each in others:
+        each.write_text("of a user")
+    own_files.replace(tmp_path / "a.yaml", b"new")
+    assert [each.read_text() for each in others] == ["of a user"] * len(others)
+
+
+@pytest.mark.parametrize(("mode", "expected"), [(None, None), (0o640, 0o640)])
+def test_mode(tmp_path: Path, mode: int | None, expected: int | None) -> None:
+    (tmp_path / "plain").touch()
+    own_files.replace(tmp_path / "a", b"", mode)
+    assert S_IMODE((tmp_path / "a").stat().st_mode) == (expected or S_IMODE((tmp_path / "plain").stat().st_mode))
+
+
+def test_the_longest_name_is_written(tmp_path: Path) -> None:
+    own_files.replace(tmp_path / ("n" * 255), b"new")
+    assert [each.name for each in tmp_path.iterdir()] == ["n" * 255]
+
+
+def test_no_temporary_file_is_left_after_an_error(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    with pytest.raises(OSError, match="directory"):
+        own_files.replace(tmp_path / "a", b"new")
+    assert [each.name for each in tmp_path.iterdir()] == ["a"]
