@@ -7,10 +7,10 @@ from stowplan.schema.agents.exit_codes import ExitCode
 from stowplan.schema.agents.wait_config import WaitConfig
 
 OLD_FAILURE = 300.0
-"""Seconds for which a failure is ignored that the first poll already found.
+"""Seconds for which a failure is ignored that the first poll of a readable mount already found.
 
-It may come from an older spec, and the new sync is about to remove the file that records it. A failure that appears
-later counts at once.
+It may come from an older spec, and the new sync is about to remove the file that records it. A failure that a later
+poll finds after any other state counts at once.
 """
 
 REFUSAL = 60.0
@@ -33,19 +33,24 @@ class Patience:
 
     config: WaitConfig
     _first: View | None = None
+    """Result of the first poll that could read the mount."""
+    _changed: bool = False
+    """True if a later poll that could read the mount had another result than `_first`."""
     _since: float = field(default=0.0)
     _last: View | None = None
 
     def after(self, view: View, now: float) -> WaitOutcome | None:
         """Record the result of a poll at time `now`, and return the outcome of the wait; None to go on waiting."""
-        self._first = self._first or view
+        if view.state not in ("refused", "broken"):
+            self._first = self._first or view
+            self._changed = self._changed or view != self._first
         if self._last is None or self._last != view:
             self._since = now
         self._last = view
         if view.state == "ready":
             return WaitOutcome(ExitCode.DONE, "Ready", f"Dataset {self.config.dataset} is ready: {view.text}")
         stood = now - self._since
-        if view.state == "failed" and (view != self._first or stood >= OLD_FAILURE):
+        if view.state == "failed" and (self._changed or stood >= OLD_FAILURE):
             return WaitOutcome(ExitCode.NOT_FOUND, "SyncFailed", self._sentence(f"will not be ready: {view.text}"))
         if view.state == "refused" and stood >= REFUSAL:
             return WaitOutcome(ExitCode.AUTH, "Refused", self._sentence(f"cannot be looked at: {view.text}"))
