@@ -1,12 +1,13 @@
 """Faults of servers and networks."""
 
 import os
+import re
 from dataclasses import replace
 
 import pytest
 
 from stowplan.agents.attempt.failure import AttemptError
-from stowplan.agents.transfer.s3.protocol import connections
+from stowplan.agents.transfer.s3.protocol import connections, multipart
 from stowplan.schema.agents.exit_codes import ExitCode
 from tests.agents.transfer.agent import Cube, files
 from tests.agents.transfer.faults import Fault, Proxy, Request, once_each
@@ -221,3 +222,26 @@ def test_account_that_may_not_list_is_told_of_it(storage: Storage, watched: Cube
     ended = watched.download("missing", kind="file")
     assert (ended.code, ended.last["reason"]) == (4, "NotFound")
     assert "403" in ended.last["message"]
+
+
+def test_part_without_an_etag_is_sent_again_by_the_next_attempt(storage: Storage, watched: Cube, proxy: Proxy) -> None:
+    """Without its ETag an upload cannot be completed."""
+    watched.data.mkdir()
+    (watched.data / "large").write_bytes(OBJECTS["large"])
+    proxy.rule = lambda request: Fault(status=200) if "partNumber=2&" in request.path else None
+    ended = watched.upload()
+    assert (ended.code, ended.last["reason"]) == (10, "BadAnswer")
+    assert "no ETag for part 2 of " in ended.output
+    proxy.rule = lambda _: None
+    assert watched.upload().code == 0
+    assert storage.read() == {"large": OBJECTS["large"]}
+
+
+def test_part_that_the_server_lists_without_an_etag_is_not_used(storage: Storage, proxy: Proxy) -> None:
+    etag = re.compile(rb"<ETag>.*?</ETag>")
+    with replace(storage, endpoint=proxy.url).wire() as wire:
+        upload = multipart.begin(wire, "a")
+        sent = {number: multipart.send(wire, "a", upload, number, b"a" * (5 << 20)) for number in (1, 2)}
+        assert multipart.stored(wire, "a", upload) == sent
+        proxy.rule = lambda _: Fault(change=lambda body: etag.sub(b"", body, count=1))
+        assert multipart.stored(wire, "a", upload) == {2: sent[2]}

@@ -102,6 +102,7 @@ class Connections:
             paced = self._connection()
         connection = paced.connection
         paced.pace.begin(allowed)
+        connection.sock.settimeout(max(SILENCE_SECONDS, allowed.seconds or 0))
         try:
             with _line():
                 self._begin(connection, method, path, headers)
@@ -141,7 +142,6 @@ class Connections:
         # Only here http.client resolves a name, so it connects to the checked address.
         new._create_connection = self._connected  # type: ignore[attr-defined]
         new.connect()
-        new.sock.settimeout(SILENCE_SECONDS)
         return new
 
     def _connected(self, address: tuple[str, int], seconds: float, *_: object) -> socket.socket:

@@ -10,7 +10,7 @@ from urllib.parse import unquote_plus
 from xml.sax.saxutils import escape
 
 from stowplan.agents.attempt.failure import AttemptError
-from stowplan.agents.transfer.s3.protocol.answers import document, etag, number
+from stowplan.agents.transfer.s3.protocol.answers import bad, document, etag, number
 from stowplan.agents.transfer.s3.protocol.proof import MOST_PARTS
 from stowplan.agents.transfer.s3.protocol.rest_client import Body, Wire
 from stowplan.schema.agents.exit_codes import ExitCode
@@ -67,11 +67,15 @@ def begin(wire: Wire, key: str) -> str:
 def send(wire: Wire, key: str, upload: str, number: int, data: bytes | Body) -> Stored:
     """Send part `number`, counted from 1, of the upload with the id `upload`, and return it as the server has it.
 
-    The server compares the data with its digest in the signature.
+    The server compares the data with its digest in the signature. Raises AttemptError if the answer has no ETag, since
+    the upload cannot be completed without it.
     """
     response = wire.call("PUT", key, [("partNumber", str(number)), ("uploadId", upload)], data)
     size = len(data) if isinstance(data, bytes) else data.size
-    return Stored(size, etag(response.headers.get("etag", ""), "a part"))
+    found = etag(response.headers.get("etag", ""), "a part")
+    if not found:
+        raise bad(f"no ETag for part {number} of {key}")
+    return Stored(size, found)
 
 
 def complete(wire: Wire, key: str, upload: str, parts: Mapping[int, Stored], size: int) -> None:
@@ -123,7 +127,10 @@ def begun(wire: Wire, prefix: str) -> Iterator[Begun]:
 
 
 def stored(wire: Wire, key: str, upload: str) -> dict[int, Stored]:
-    """Return the parts that the server has of an upload, by number; an empty dict if the upload does not exist."""
+    """Return the parts that the server has of an upload, by number; an empty dict if the upload does not exist.
+
+    Parts without an ETag are left out: an upload cannot be completed with them.
+    """
     parts: dict[int, Stored] = {}
     marker = 0
     while True:
@@ -132,7 +139,8 @@ def stored(wire: Wire, key: str, upload: str) -> dict[int, Stored]:
             return {}
         found = document(response.content, "a list of parts", "ListPartsResult")
         for each in found.all("Part"):
-            parts[each.number("PartNumber")] = Stored(each.number("Size"), each.etag())
+            if found_etag := each.etag():
+                parts[each.number("PartNumber")] = Stored(each.number("Size"), found_etag)
         if not found.flag("IsTruncated") or not (following := found.text("NextPartNumberMarker")):
             return parts
         before, marker = marker, number(following, "a list of parts whose marker")

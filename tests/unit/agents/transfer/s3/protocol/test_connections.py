@@ -2,6 +2,7 @@
 
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -10,6 +11,7 @@ import pytest
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.network import Network
 from stowplan.agents.transfer.network.proxy import proxy_of
+from stowplan.agents.transfer.s3.protocol import connections as connections_module
 from stowplan.agents.transfer.s3.protocol.connections import Connections, LineError
 from stowplan.agents.transfer.s3.protocol.endpoint import Bucket
 from stowplan.agents.transfer.s3.protocol.pace import Allowance
@@ -27,8 +29,11 @@ def _no_proxies(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @contextmanager
-def answering(*answers: bytes) -> Iterator[tuple[str, list[bytes]]]:
-    """A server that sends each answer to a request and closes the last connection; gives its host and the requests."""
+def answering(*answers: bytes, pause: float = 0) -> Iterator[tuple[str, list[bytes]]]:
+    """A server that sends each answer to a request, `pause` seconds later, and closes the last connection.
+
+    Gives its host and the requests.
+    """
     requests: list[bytes] = []
 
     def serve() -> None:
@@ -38,6 +43,7 @@ def answering(*answers: bytes) -> Iterator[tuple[str, list[bytes]]]:
                 while b"\r\n\r\n" not in data:
                     data += connection.recv(65536)
                 requests.append(data)
+                time.sleep(pause)
                 connection.sendall(answer)
 
     listener = socket.create_server(("127.0.0.1", 0))
@@ -70,6 +76,18 @@ def test_connection_with_an_answer_that_was_not_read_is_closed() -> None:
         with connections.request("GET", "/", {}, (), allowed=ALLOWED) as incoming:
             assert incoming.status == 200
         assert connections._idle == []
+
+
+def test_a_request_that_may_take_longer_is_not_ended_by_silence(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The end of a large multipart upload takes minutes, in which some stores send nothing."""
+    monkeypatch.setattr(connections_module, "SILENCE_SECONDS", 0.3)
+    answer = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"
+    with answering(answer, answer, pause=0.8) as (host, _):
+        connections = Connections(bucket(f"http://{host}"))
+        with connections.request("POST", "/", {}, (), allowed=Allowance(1000, 600.0)) as incoming:
+            assert incoming.read(100) == (b"ok", True)
+        with pytest.raises(LineError, match="timed out"):
+            asked(connections, "/next")
 
 
 def test_body_that_ends_early() -> None:
