@@ -30,8 +30,11 @@ class Values:
 
     environment: Mapping[str, str]
 
-    def optional(self, name: str | None) -> str | None:
-        """Return the value of an environment variable, without surrounding blanks and newlines.
+    def optional(self, name: str | None, *, secret: bool = False) -> str | None:
+        """Return the value of an environment variable, without trailing newlines and surrounding blanks.
+
+        With `secret`, blanks are kept: a password or a secret key may begin or end with one. Do not use it for a token
+        that is sent in an HTTP header of its own, which cannot hold such blanks.
 
         Returns None if `name` is None, or if the variable is not set or empty. A variable that is not set is no error:
         the kubelet leaves out a variable whose key of a Secret is optional and missing. Raises SettingsError if the
@@ -42,11 +45,11 @@ class Values:
         value = self.environment[name].rstrip("\r\n")
         if any(ord(character) < 32 or ord(character) == 127 for character in value):
             raise SettingsError(f"The value of {name} holds a newline or another control character")
-        return value.strip() or None
+        return (value if secret else value.strip()) or None
 
-    def required(self, name: str) -> str:
+    def required(self, name: str, *, secret: bool = False) -> str:
         """Return the value as `optional` does. Raises SettingsError if it is missing or empty."""
-        value = self.optional(name)
+        value = self.optional(name, secret=secret)
         if value is None:
             what = "empty" if name in self.environment else "not set"
             raise SettingsError(f"The environment variable {name} is {what}")
@@ -104,7 +107,7 @@ def read(path: Path) -> TransferConfig:
 def secrets(config: TransferConfig, environment: Mapping[str, str]) -> list[str]:
     """Return the strings that no output may hold: values of variables for keys and tokens, and credentials in URLs.
 
-    Each value is in the list with and without surrounding newlines, and each of its lines is in it too.
+    Each value is in the list with and without surrounding blanks and newlines, and each of its lines is in it too.
     """
     names = [
         getattr(side, field)
@@ -117,7 +120,7 @@ def secrets(config: TransferConfig, environment: Mapping[str, str]) -> list[str]
     urls = [getattr(side, "url_env", None) or "" for side in (config.source, config.sink)]
     proxies = [name for each in PROXY_ENV for name in (each, each.lower())]
     values += [found for name in (*urls, *proxies) for found in in_url(environment.get(name, ""))]
-    return [form for value in values for form in (value, value.strip("\r\n"), *value.split("\n"))]
+    return [form for value in values for form in (value, value.strip("\r\n"), value.strip(), *value.split("\n"))]
 
 
 def settings(config: TransferConfig, environment: Mapping[str, str], network: Network = OF_A_POD) -> TransferSettings:

@@ -64,7 +64,7 @@ def _credentials(common: TransferSettings, remote: GitEndpoint, inside: Credenti
 
     A user name from the options also replaces that of the URL.
     """
-    token = common.values.optional(remote.token_env)
+    token = common.values.optional(remote.token_env, secret=True)
     given = common.values.optional(remote.username_env) or remote.username
     if token is not None:
         return Credentials(given or (inside.username if inside else "") or USERNAME, token)

@@ -103,6 +103,6 @@ def _credentials(remote: S3Endpoint, values: Values) -> Credentials | None:
         )
     return Credentials(
         values.required(remote.access_key_id_env),
-        values.required(remote.secret_access_key_env),
+        values.required(remote.secret_access_key_env, secret=True),
         values.optional(remote.session_token_env),
     )

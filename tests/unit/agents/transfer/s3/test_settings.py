@@ -46,6 +46,12 @@ def test_endpoint_with_or_without_a_scheme(value: str, endpoint: str) -> None:
     assert (bucket.endpoint, bucket.path_style) == (endpoint, True)
 
 
+def test_blanks_around_a_secret_key_belong_to_it() -> None:
+    credentials = told(environment={"ID": " id ", "KEY": " key \n"}).bucket.credentials
+    assert credentials
+    assert (credentials.access_key_id, credentials.secret_access_key) == ("id", " key ")
+
+
 def test_aws_is_the_default_endpoint() -> None:
     bucket = told(regionEnv="REGION", environment={**ENVIRONMENT, "REGION": "eu-west-1"}).bucket
     assert (bucket.host, bucket.scheme) == ("b.s3.eu-west-1.amazonaws.com", "https")
