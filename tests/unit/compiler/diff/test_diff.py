@@ -175,6 +175,32 @@ def test_risks(before: Json | None, after: Json | None, found: list[Danger]) -> 
     assert [risk.danger for risk in risks(pair, Pods.of([RUNNING]))] == found
 
 
+def roles(**images: str) -> Json:
+    """A JobSet with one pod for each role, whose only container is `main`."""
+    jobs = [
+        {
+            "name": name,
+            "template": {"spec": {"template": {"spec": {"containers": [{"name": "main", "image": image}]}}}},
+        }
+        for name, image in images.items()
+    ]
+    return made("JobSet", {"replicatedJobs": jobs}, version="jobset.x-k8s.io/v1alpha2")
+
+
+def test_image_of_one_role_that_becomes_that_of_another_is_a_risk() -> None:
+    pair = Pair("a.yaml", "specs/a.yaml", roles(master="new", worker="old"), roles(master="new", worker="new"))
+    assert [risk.text for risk in risks(pair, Pods()) if risk.danger is Danger.IMAGE] == [
+        "Container main of replicatedJobs.worker runs the image new."
+    ]
+
+
+def test_image_of_a_container_that_is_added_is_a_risk() -> None:
+    before = made("Job", {"template": {"spec": {"containers": [{"name": "main", "image": "a"}]}}})
+    added = made("Job", {"template": {"spec": {"containers": [{"name": "main", "image": "a"}, {"name": "b"}]}}})
+    (risk,) = [each for each in risks(Pair("a", "a", before, added), Pods()) if each.danger is Danger.IMAGE]
+    assert risk.text.startswith("Container b runs the image ")
+
+
 def test_rights_on_one_resource_are_reported_together() -> None:
     after = role({**GET, "verbs": ["get", "list"]}, {**NAMED, "resources": ["pods/log"]}, {**NAMED, "verbs": ["list"]})
     (risk,) = risks(Pair("a.yaml", "specs/a.yaml", None, after), Pods())

@@ -23,15 +23,17 @@ _STRUCTURE = ("spec", "template", "jobTemplate")
 
 @dataclass(frozen=True, slots=True)
 class _Trait:
-    """A property of a pod that is a risk if it is new. `holder` is the path of the pod or container, see `_place`.
-
-    An implied trait follows from a missing field. It is a risk only if the holder existed before. So removed protection
-    is shown, and missing protection in new templates is not.
-    """
+    """A property of a pod that is a risk if it is new."""
 
     risk: Risk
     holder: FieldPath
+    """Path of the pod or container, see `_place`."""
     implied: bool = False
+    """True for a property that every pod has in some form: a missing protection, or an image.
+
+    It is a risk only if the holder existed before. So a removed protection and a changed image are shown, and those of
+    new pods are not.
+    """
 
 
 def added(pair: Pair, pods: Pods) -> Iterator[Risk]:
@@ -66,7 +68,9 @@ def _traits(body: Json, pods: Pods) -> Iterator[_Trait]:
         for name in _secrets([pod.spec.get("volumes"), [container for _, container in pod.containers]]):
             yield _Trait(Risk(Danger.RIGHTS, f"Its pods read the Secret {name}."), holder)
         for _, container in pod.containers:
-            text = f"Container {container.get('name')} runs the image {container.get('image')}."
+            whose = f" of {dotted(holder)}" if holder else ""
+            text = f"Container {container.get('name')}{whose} runs the image {container.get('image')}."
+            # The pod is the holder: the image of a container that is added to a known pod is shown.
             yield _Trait(Risk(Danger.IMAGE, text), holder, implied=True)
 
 
