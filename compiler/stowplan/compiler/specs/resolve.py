@@ -11,7 +11,7 @@ from stowplan.compiler.model import Program, Spec
 from stowplan.compiler.output import paths
 from stowplan.compiler.specs import cross_spec_rules
 from stowplan.compiler.specs.spec_facts import SpecFacts
-from stowplan.library.values.namespace_patterns import permitted
+from stowplan.library.values.namespace_patterns import denying, permitted
 from stowplan.schema.diagnostics import Finding, finding
 from stowplan.schema.meta import SpecId
 from stowplan.schema.platform.platform import ArgoCD, Platform
@@ -80,9 +80,13 @@ def _is_synced(namespace: str, argocd: ArgoCD) -> bool:
 
 
 def _out_of_reach(spec: SpecId, argocd: ArgoCD) -> Finding:
-    allowed = ", ".join(argocd.destination.namespaces)
-    message = f"Argo CD would refuse the namespace {spec.namespace}: `argocd.destination.namespaces` allows {allowed}."
-    return finding("SP601", ("metadata", "namespace"), message, "Add it in the platform file, or move the spec.")
+    patterns = argocd.destination.namespaces
+    if denials := " and ".join(denying(spec.namespace, patterns)):
+        rule, change = f"denies it by {denials}", f"Remove {denials}"
+    else:
+        rule, change = f"allows {', '.join(patterns)}", "Add it"
+    message = f"Argo CD would refuse the namespace {spec.namespace}: `argocd.destination.namespaces` {rule}."
+    return finding("SP601", ("metadata", "namespace"), message, f"{change} in the platform file, or move the spec.")
 
 
 def _with_references(spec: SpecFacts, specs: dict[SpecId, SpecFacts]) -> SpecFacts:

@@ -19,9 +19,12 @@ def permitted(namespace: str, patterns: Iterable[str]) -> bool:
     allows all others.
     """
     known = [*patterns]
-    if any(_matches(each.removeprefix(_DENY), namespace) for each in known if each.startswith(_DENY)):
-        return False
-    return any(each.startswith(_DENY) or _matches(each, namespace) for each in known)
+    return not denying(namespace, known) and any(each.startswith(_DENY) or _matches(each, namespace) for each in known)
+
+
+def denying(namespace: str, patterns: Iterable[str]) -> list[str]:
+    """Return the patterns with a leading `!` that deny the namespace, whatever the other patterns allow."""
+    return [each for each in patterns if each.startswith(_DENY) and _matches(each.removeprefix(_DENY), namespace)]
 
 
 def _matches(pattern: str, text: str) -> bool:
