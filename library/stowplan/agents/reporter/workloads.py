@@ -37,7 +37,6 @@ class Job:
 
     key: Key
     """Key of the custom resource."""
-    uid: str
     name: str
     run: str
     """Hash at the end of the Job's name; the scheduled minute for a Job of a CronJob."""
@@ -46,22 +45,16 @@ class Job:
     created: str
     owner: str
     """Name of the Job's JobSet; empty for none."""
-    helper: bool
-    """Whether await is the only main container: the helper runs beside it as a sidecar."""
     suspended: bool
     parallelism: int
     """Number of pods that should run at once."""
-    completions: int
-    """Number of pods that must succeed."""
     deadline: int | None
     """The Job's `activeDeadlineSeconds`."""
     resized: str
     """Time of the last change of `parallelism`, by the API server's clock; possibly a later time."""
     started: str
     completed: str
-    active: int
     succeeded: int
-    failed: int
     conditions: Mapping[str, Mark]
     """Conditions that are true, by type."""
 
@@ -71,7 +64,6 @@ class JobSet:
     """A JobSet that belongs to a custom resource. `sizes` are the wanted numbers of pods by role."""
 
     key: Key
-    uid: str
     name: str
     run: str
     created: str
@@ -84,7 +76,6 @@ class StatefulSet:
     """A StatefulSet with the cache pods of a dataset."""
 
     key: Key
-    uid: str
     name: str
     created: str
     replicas: int
@@ -114,27 +105,20 @@ def job(manifest: Manifest, namespace: str) -> Job | None:
     if key is None or "deletionTimestamp" in metadata:
         return None
     labels = metadata.get("labels") or {}
-    containers = ((spec.get("template") or {}).get("spec") or {}).get("containers") or ()
-    parallelism = int(spec.get("parallelism", 1))
     return Job(
         key=key,
-        uid=str(metadata["uid"]),
         name=str(metadata["name"]),
         run=labels.get(RUN_HASH) or _tail(metadata["name"]),
         role=str(labels.get(ROLE) or labels.get(COMPONENT) or ""),
         created=str(metadata.get("creationTimestamp", "")),
         owner=next((o["name"] for o in metadata.get("ownerReferences") or () if o.get("kind") == "JobSet"), ""),
-        helper=[each.get("name") for each in containers] == [AWAIT],
         suspended=bool(spec.get("suspend")),
-        parallelism=parallelism,
-        completions=int(spec.get("completions") or parallelism),
+        parallelism=int(spec.get("parallelism", 1)),
         deadline=spec.get("activeDeadlineSeconds"),
         resized=_resized(metadata),
         started=str(status.get("startTime", "")),
         completed=str(status.get("completionTime", "")),
-        active=int(status.get("active", 0)),
         succeeded=int(status.get("succeeded", 0)),
-        failed=int(status.get("failed", 0)),
         conditions=_true(status),
     )
 
@@ -147,7 +131,6 @@ def job_set(manifest: Manifest, namespace: str) -> JobSet | None:
         return None
     return JobSet(
         key=key,
-        uid=str(metadata["uid"]),
         name=str(metadata["name"]),
         run=_tail(metadata["name"]),
         created=str(metadata.get("creationTimestamp", "")),
@@ -165,7 +148,6 @@ def stateful_set(manifest: Manifest, namespace: str) -> StatefulSet | None:
     seen = int(status.get("observedGeneration", 0)) >= int(metadata.get("generation", 0))
     return StatefulSet(
         key=key,
-        uid=str(metadata["uid"]),
         name=str(metadata["name"]),
         created=str(metadata.get("creationTimestamp", "")),
         replicas=int(spec.get("replicas", 1)),
