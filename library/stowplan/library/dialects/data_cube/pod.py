@@ -9,8 +9,11 @@ from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import FieldPath, Finding, finding
 
 FIRST_WAIT = 10
-LONGEST_WAIT = 360
-"""Seconds that the Job controller waits before a new attempt: first and longest wait. Each wait is twice the last."""
+LONGEST_WAIT = 600
+"""Seconds that the Job controller waits before a new attempt: first and longest wait. Each wait is twice the last.
+
+`DefaultJobPodFailureBackOff` and `MaxJobPodFailureBackOff` of `pkg/controller/job/job_controller.go` in Kubernetes.
+"""
 
 START = 3600
 """Seconds that all attempts together may wait for cluster nodes, claims and images."""

@@ -105,14 +105,14 @@ def test_external_objects_are_listed() -> None:
 
 @pytest.mark.parametrize(
     ("attempts", "seconds", "expected"),
-    [(1, 60, 60), (2, 60, 130), (3, 60, 210), (4, 60, 310), (8, 0, 10 + 20 + 40 + 80 + 160 + 320 + 360)],
+    [(1, 60, 60), (2, 60, 130), (3, 60, 210), (4, 60, 310), (9, 0, 10 + 20 + 40 + 80 + 160 + 320 + 600 + 600)],
 )
 def test_attempts_need_their_own_time_and_the_waits_between(attempts: int, seconds: int, expected: int) -> None:
     assert data_cube_pod.needed(attempts, seconds) == expected
 
 
 def test_a_huge_number_of_attempts_is_no_trouble() -> None:
-    assert data_cube_pod.needed(2**31, 1) == 2**31 + 10 + 20 + 40 + 80 + 160 + 320 + 360 * (2**31 - 1 - 6)
+    assert data_cube_pod.needed(2**31, 1) == 2**31 + 10 + 20 + 40 + 80 + 160 + 320 + 600 * (2**31 - 1 - 6)
 
 
 @pytest.mark.parametrize(("attempt", "soft"), [(None, None), (3600, 3570), (60, 30), (40, 20), (1, 1)])
