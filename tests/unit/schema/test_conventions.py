@@ -76,6 +76,7 @@ UNBOUNDED_STRINGS = {
     "AttemptReport": STATUS,
     "TaskAttempt": STATUS,
     "Condition": STATUS,
+    "CubeCondition": STATUS,
     "SyncConfig": CONFIG,
     "TaskConfig": CONFIG,
     "MountedTask": CONFIG,

@@ -74,6 +74,8 @@ class StatusReporter:
     pairs of a field manager and its status fields.
     """
     heartbeat_seconds: float = HEARTBEAT_SECONDS
+    probes: bool = False
+    """True if each condition also gets the time of the report, as `lastProbeTime`."""
     _ending: threading.Event = field(default_factory=threading.Event)
     _thread: threading.Thread = field(init=False)
     _began: str = field(default_factory=now)
@@ -144,9 +146,9 @@ class StatusReporter:
         if "conditions" in status:
             generation = found["metadata"].get("generation")
             complete["observedGeneration"] = generation
+            both = {"observedGeneration": generation, **({"lastProbeTime": now()} if self.probes else {})}
             complete["conditions"] = [
-                {**each, "lastTransitionTime": self._transition(each, found), "observedGeneration": generation}
-                for each in status["conditions"]
+                {**each, "lastTransitionTime": self._transition(each, found), **both} for each in status["conditions"]
             ]
         return {
             "apiVersion": SERVED[self.target.kind].api_version,

@@ -52,8 +52,9 @@ def _reporter(given: Arguments, told: TransferSettings, outcome: AttemptOutcome,
         return None
     target, phase = told.config.target, told.config.report_phase
     if target.kind == "DataCube":
+        manager = field_managers.TRANSFER
         return StatusReporter(
-            access, target, lambda _: cube_status.status(outcome, phase=phase), field_managers.TRANSFER, log
+            access, target, lambda _: cube_status.status(outcome, phase=phase), manager, log, probes=True
         )
     said = dataset_status.DatasetStatus(target.kind, outcome, phase=phase)
     return StatusReporter(access, target, lambda _: said.fields(), dataset_status.FIELD_MANAGER, log)

@@ -3,6 +3,7 @@
 from typing import Any
 
 from stowplan.agents.attempt.outcome import FAILED, RUNNING, SUCCEEDED, AttemptOutcome, condition, percent
+from stowplan.schema.kinds.data_cube_status import INITIALIZED
 
 _PHASES = {RUNNING: "Running", SUCCEEDED: "Succeeded", FAILED: "Failed"}
 
@@ -27,7 +28,7 @@ def _phase(outcome: AttemptOutcome) -> dict[str, Any]:
     `Failed` may be temporary: the attempt does not know whether the Job starts another one.
     """
     conditions = [
-        condition("Initialized", "Started", "The agent runs", holds=True),
+        condition("Initialized", "Started", INITIALIZED, holds=True),
         condition("Complete", outcome.reason, outcome.message, holds=outcome.result == SUCCEEDED),
         condition("Failed", outcome.reason, outcome.message, holds=outcome.result == FAILED),
     ]

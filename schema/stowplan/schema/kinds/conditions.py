@@ -6,7 +6,7 @@ from pydantic import Field
 
 from stowplan.schema.meta import Int32, Model
 
-_LIST_MAP_BY_TYPE: dict[str, Any] = {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["type"]}
+LIST_MAP_BY_TYPE: dict[str, Any] = {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["type"]}
 _LIST_MAP_BY_TASK: dict[str, Any] = {
     "x-kubernetes-list-type": "map",
     "x-kubernetes-list-map-keys": ["task", "partition"],
@@ -24,7 +24,7 @@ class Condition(Model):
     observed_generation: int | None = Field(default=None, description="Generation of the spec that was observed.")
 
 
-Conditions = Annotated[list[Condition], Field(json_schema_extra=_LIST_MAP_BY_TYPE)]
+Conditions = Annotated[list[Condition], Field(json_schema_extra=LIST_MAP_BY_TYPE)]
 
 
 class AttemptReport(Model):

@@ -1,9 +1,14 @@
 """The status of a DataCube: what its agent and the reporter write."""
 
+from typing import Annotated
+
 from pydantic import Field
 
-from stowplan.schema.kinds.conditions import Attempt, Conditions
+from stowplan.schema.kinds.conditions import LIST_MAP_BY_TYPE, Attempt, Condition
 from stowplan.schema.meta import Model
+
+INITIALIZED = "The DataCube is initialized"
+"""Message of the condition `Initialized`, as the TensorStack platform has it."""
 
 
 class PodName(Model):
@@ -21,6 +26,14 @@ class CubePod(Model):
     status: str | None = Field(default=None, description="Its state in a word, such as `Completed`.")
 
 
+class CubeCondition(Condition):
+    """One condition, with the time of the last look, as the kind of the TensorStack platform has it."""
+
+    last_probe_time: str | None = Field(
+        default=None, description="When the condition was last observed, RFC 3339; a change of `status` may be older."
+    )
+
+
 class DataCubeStatus(Model):
     """What was observed of the transfer."""
 
@@ -31,7 +44,7 @@ class DataCubeStatus(Model):
     )
     pod: CubePod | None = Field(default=None, description="The pod of the newest attempt.")
     attempt: Attempt | None = Field(default=None, description="The newest attempt, reported by its agent.")
-    conditions: Conditions | None = Field(
+    conditions: Annotated[list[CubeCondition], Field(json_schema_extra=LIST_MAP_BY_TYPE)] | None = Field(
         default=None, description="`Initialized`, then `Complete` or `Failed`; wait for the last two."
     )
     observed_generation: int | None = Field(default=None, description="Generation of the spec that was observed.")

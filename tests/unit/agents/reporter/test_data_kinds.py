@@ -219,6 +219,13 @@ def test_cube_reports_why_it_retries() -> None:
     assert (told(status, "Complete"), status["pod"]["reference"]["name"]) == (("False", "ContainerFailed"), "second")
 
 
+def test_initialized_of_a_cube_says_so_in_words() -> None:
+    found = batch(status=complete(9))
+    status = cube(found, pod(found, **ended(0)))
+    (condition,) = (each for each in status["conditions"] if each["type"] == "Initialized")
+    assert (condition["status"], condition["message"]) == ("True", "The DataCube is initialized")
+
+
 def test_cube_deadline() -> None:
     found = batch(status=failed(9, "DeadlineExceeded"))
     assert told(cube(found), "Failed") == ("True", "DeadlineExceeded")
@@ -228,5 +235,8 @@ def test_unchanged_conditions_keep_their_times() -> None:
     found = batch()
     before = cube(found, pod(found, minute=3))
     later = cube(found, pod(found, conditions=conditions(40, "Ready")), status=before)
+    assert {each["lastProbeTime"] for each in before["conditions"]} != {time(40)}
+    assert {each["lastProbeTime"] for each in later["conditions"]} == {time(40)}
+    assert {each["lastProbeTime"] for each in cube(found, status=later)["conditions"]} == {time(40)}
     times = [{each["type"]: each["lastTransitionTime"] for each in status["conditions"]} for status in (before, later)]
     assert times[0] == times[1]

@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from stowplan.agents.reporter import causes
-from stowplan.agents.reporter.observed import Observed, ObservedRun, present_run
+from stowplan.agents.reporter.observed import Observed, ObservedRun, latest, newest_time, present_run
 from stowplan.agents.reporter.outcome import ABSENT, RunOutcome, explained, together
 from stowplan.agents.reporter.outcome import of_job as outcome_of
 from stowplan.agents.reporter.pods import Pod
 from stowplan.agents.reporter.rules import tasks
-from stowplan.agents.reporter.rules.conditions import Draft, Status, last_cause, of_work, settled
+from stowplan.agents.reporter.rules.conditions import Draft, Status, by_type, last_cause, of_work, settled
+from stowplan.schema.kinds.data_cube_status import INITIALIZED
 
 FIELDS = frozenset("phase pod conditions observedGeneration".split())
 
@@ -32,10 +33,20 @@ def status(seen: Observed) -> Status | None:
     fields: Status = {
         "phase": tasks.phase(found, begun=begun),
         "pod": _pod(run) or before.get("pod"),
-        "conditions": settled([_initialized(found, run, begun=begun), *of_work(found, cause)[:3]], seen),
+        "conditions": _probed(settled([_initialized(found, run, begun=begun), *of_work(found, cause)[:3]], seen), seen),
         "observedGeneration": seen.resource.generation,
     }
     return {key: value for key, value in fields.items() if value is not None}
+
+
+def _probed(conditions: list[Status], seen: Observed) -> list[Status]:
+    """Return the conditions with `lastProbeTime`: the latest time in the objects, or the reported time if it is later.
+
+    A clock would change every report, and two reporters would never agree.
+    """
+    before = by_type(seen.resource.status).values()
+    at = latest([newest_time(seen), *(str(each.get("lastProbeTime") or "") for each in before)])
+    return [{**each, "lastProbeTime": at} for each in conditions]
 
 
 def _before(status: Mapping[str, Any], run: ObservedRun) -> Mapping[str, Any]:
@@ -50,7 +61,7 @@ def _before(status: Mapping[str, Any], run: ObservedRun) -> Mapping[str, Any]:
 def _initialized(found: RunOutcome, run: ObservedRun, *, begun: bool) -> Draft:
     reason = "Started" if begun else "NotStarted"
     at = min((pod.conditions["Ready"].at for pod in run.pods if "Ready" in pod.conditions), default="")
-    return Draft("Initialized", begun, reason, "" if begun else found.message, at if begun else "")
+    return Draft("Initialized", begun, reason, INITIALIZED if begun else found.message, at if begun else "")
 
 
 def _pod(run: ObservedRun) -> Status | None:
