@@ -90,6 +90,7 @@ RULES = {
     "SP418": Code(_E, "A schedule never matches a date"),
     "SP419": Code(_W, "The keys of a source cannot be passed on"),
     "SP420": Code(_E, "A pattern would be ignored"),
+    "SP421": Code(_E, "A part of a cache cannot be cleared"),
     "SP430": Code(_W, "A word is not one that the old operator knew"),
     "SP431": Code(_I, "Pods are kept, whatever the clean-up policy says"),
     "SP432": Code(_I, "Pods reach each other by DNS names"),

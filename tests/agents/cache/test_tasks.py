@@ -165,6 +165,15 @@ def test_a_clear_evicts_on_one_node_alone(dataset: Dataset, mounts: NewMounts) -
     assert dataset.clear(node).code == 0
 
 
+def test_a_clear_of_one_cache_directory_clears_nothing(dataset: Dataset, mounts: NewMounts) -> None:
+    (node,) = mounts(1)
+    fill(node)
+    assert dataset.warmup(node).code == 0
+    ended = dataset.clear(node, cachePaths=["/data/a"])
+    assert (ended.code, ended.last["reason"]) == (2, "PartOfCache"), ended.output
+    assert cached(node) == SIZE
+
+
 def test_a_clear_evicts_what_was_removed(dataset: Dataset, mounts: NewMounts) -> None:
     """Its blocks stay in the cache with the file in the trash of the volume, and nobody can ask for them."""
     (node,) = mounts(1, options=("-o", "allow_other"))

@@ -151,7 +151,9 @@ class ClearConfig(MountedTask):
     partitions: int | None = Field(
         default=None, description="Number of cache nodes that are cleared, each by a Job; null for one.", ge=1
     )
-    cache_paths: list[str] = Field(description="Cache directories that were named; empty for all.")
+    cache_paths: list[str] = Field(
+        description="Cache directories to clear. Must be empty, for all of them: JuiceFS cannot clear one alone."
+    )
 
 
 CacheConfig = Annotated[

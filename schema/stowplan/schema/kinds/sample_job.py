@@ -44,7 +44,7 @@ class ClearOptions(Model):
     paths: list[str] | None = Field(
         default=None,
         min_length=1,
-        description="Cache directories to clear. Without it, all cache directories of the dataset.",
+        description="Cache directories to clear. With JuiceFS, which cannot clear a part of its cache, they must be all of the dataset's. Without it, all.",
     )
 
 

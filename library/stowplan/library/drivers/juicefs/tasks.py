@@ -1,5 +1,7 @@
 """Sync, warmup, rmr and clear: the configuration of their agents, and their pods."""
 
+from collections.abc import Sequence
+
 from stowplan.library.builders import job
 from stowplan.library.builders.config_map import config_map
 from stowplan.library.builders.pods import agent_pod
@@ -80,7 +82,8 @@ def config(task: DataTask, site: Site) -> AgentConfig:
             return RmrConfig.model_validate({**mounted, "paths": list(task.paths)})
         case "clear":
             several = task.dataset.partitions if task.dataset.partitions > 1 else None
-            return ClearConfig.model_validate({**mounted, "cachePaths": list(task.paths), "partitions": several})
+            # `findings` refuses paths that are not all directories of the cache, so all of it is cleared.
+            return ClearConfig.model_validate({**mounted, "cachePaths": [], "partitions": several})
 
 
 def findings(task: DataTask, site: Site) -> list[Finding]:
@@ -97,7 +100,11 @@ def _read_only(task: DataTask) -> list[Finding]:
 
 
 def _cleared(task: DataTask, site: Site) -> list[Finding]:
-    """Return findings about the paths of a clear. Only cache directories of the dataset can be cleared."""
+    """Return findings about the paths of a clear: together they must be all cache directories of the dataset.
+
+    JuiceFS spreads the blocks of each file over all directories and evicts by file. So neither a single directory nor a
+    directory below one can be cleared alone.
+    """
     if task.operation != "clear" or not task.paths:
         return []
     base: FieldPath = ("spec", "clearOptions", "paths")
@@ -111,16 +118,33 @@ def _cleared(task: DataTask, site: Site) -> list[Finding]:
             message = f'"{path}" lies in no cache directory of {task.dataset.names.name}: {", ".join(known)}.'
             hint = "Name one of these directories, or none to clear all."
             found.append(finding("SP416", (*base, index), message, hint))
-    message = "JuiceFS evicts by file, so a clear empties all cache directories of each node."
-    return found or [finding("SP411", base, message, "Remove `paths`, or keep it as a note.")]
+    return found or _partly(task, known, base)
+
+
+def _partly(task: DataTask, known: Sequence[str], base: FieldPath) -> list[Finding]:
+    """Return a finding if the paths of a clear leave out a part of the cache directories `known`."""
+    named = {path.removesuffix("*").rstrip("/") for path in task.paths}
+    left = [each for each in known if not named & {each.rstrip("/"), _in_container(each)}]
+    if not left:
+        return []
+    message = (
+        f"These paths are a part of the cache of {task.dataset.names.name}, and JuiceFS can only clear the whole: "
+        f"{', '.join(known)}."
+    )
+    hint = "Remove `paths` to clear all of it on every cache node. An `rmr` removes files from the dataset itself."
+    return [finding("SP421", base, message, hint)]
 
 
 def _covers(directory: str, path: str) -> bool:
     if ".." in path.split("/"):
         return False
     inside = path.rstrip("/*") + "/"
-    in_container = "/cache/" + directory.strip("/").replace("/", "-")
-    return inside.startswith((directory.rstrip("/") + "/", in_container + "/"))
+    return inside.startswith((directory.rstrip("/") + "/", _in_container(directory) + "/"))
+
+
+def _in_container(directory: str) -> str:
+    """Return the path at which the old runtime's container had a cache directory, which its users could name too."""
+    return "/cache/" + directory.strip("/").replace("/", "-")
 
 
 def _sync(task: DataTask, shared: Json) -> SyncConfig:

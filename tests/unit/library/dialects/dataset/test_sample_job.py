@@ -174,6 +174,29 @@ def test_clear_names_no_other_directories(path: str) -> None:
     assert "SP416" in codes(lowered(sample_job(type="clear", clearOptions={"paths": [path]})))
 
 
+TIERS = {"levels": [{"path": "/data/a:/data/b", "cacheSize": 1024}, {"path": "/dev/shm/c", "cacheSize": 512}]}
+
+
+@pytest.mark.parametrize(
+    "paths",
+    [["/data/a", "/data/b", "/dev/shm/c"], ["/dev/shm/c/*", "/data/b/", "/cache/data-a", "/data/b/raw"], None],
+    ids=["all", "in other words", "none"],
+)
+def test_clear_of_all_directories_clears_the_whole_cache(paths: list[str] | None) -> None:
+    result = lower(sample_job(type="clear", clearOptions={"paths": paths}), context(sample_set(cache=TIERS)))
+    assert codes(result) == []
+    assert configuration(result)["cachePaths"] == []
+
+
+@pytest.mark.parametrize(
+    "paths", [["/data/a"], ["/data/a", "/data/b"], ["/data/a", "/data/b", "/dev/shm/c/raw"], ["/cache/data-b/raw"]]
+)
+def test_clear_of_some_directories_is_refused(paths: list[str]) -> None:
+    result = lower(sample_job(type="clear", clearOptions={"paths": paths}), context(sample_set(cache=TIERS)))
+    assert codes(result) == ["SP421"]
+    assert result.unit.manifests == ()
+
+
 def test_a_dataset_of_another_namespace_is_reported() -> None:
     elsewhere = sample_set().model_copy(
         update={"metadata": sample_set().metadata.model_copy(update={"namespace": "x"})}

@@ -26,6 +26,10 @@ class ClearTask:
 
     def run(self) -> str:
         """Evict the dataset and return a sentence about the result. Raises AttemptError or StoppedError."""
+        if self.config.cache_paths:
+            named = ", ".join(self.config.cache_paths)
+            message = f"JuiceFS cannot clear a part of its cache, such as {named}: nothing was cleared"
+            raise AttemptError(ExitCode.BAD_SPEC, "PartOfCache", message)
         mount = Path(self.config.mount_path)
         control, progress = Control(mount, self.work.stop), self.work.outcome.progress
         whole = [mount.stat().st_ino]
