@@ -105,6 +105,21 @@ def _script(session: str) -> str:
     return "\n".join(f"printf '%s\\n' {shlex.quote(f'$ {command}')}\n{command}" for command in commands)
 
 
+def test_buckets_in_what_newcomers_copy_are_nobodys() -> None:
+    """`example.com` is reserved (RFC 2606); a bucket at a real store may be somebody's, who then gives the data."""
+    sources = [
+        REPOSITORY / "README.md",
+        *(REPOSITORY / "examples").rglob("*.yaml"),
+        *(REPOSITORY / "compiler/stowplan/compiler/generate/starter").rglob("*.yaml"),
+        *(REPOSITORY / "compiler/stowplan/compiler/diagnostics/pages").rglob("*.md"),
+    ]
+    hosts = {
+        host for path in sources for host in re.findall(r"\bs3://(?:[^/\s@]*@)?([\w-]+\.[\w.-]+)", path.read_text())
+    }
+    assert {host for host in hosts if not host.endswith(".example.com")} == set()
+    assert hosts
+
+
 @pytest.mark.parametrize("folder", sorted(set(re.findall(r"\]\((?!https?:)([^)#]+)\)", README))))
 def test_links_lead_somewhere(folder: str) -> None:
     assert (REPOSITORY / folder).exists()

@@ -214,7 +214,7 @@ def _begin(newcomer: Newcomer) -> None:
          f"argocd:\n  namespace: {ARGO_CD}\n  repoURL: {newcomer.url}\n  targetRevision: main\n  path: out"),
         ("#   destination:\n#     namespaces: [ml]", f"  destination:\n    namespaces: [{NAMESPACE}]"),
     )  # fmt: skip
-    newcomer.edit("specs/mnist.yaml", ("s3://samples.s3.eu-west-1.amazonaws.com/mnist/", _source(newcomer.samples)))
+    newcomer.edit("specs/mnist.yaml", ("s3://samples.s3.example.com/mnist/", _source(newcomer.samples)))
     transcript.say("The places that the comments name, filled in:")
     transcript.run("git diff --unified=0")
     transcript.run("stowplan validate")
