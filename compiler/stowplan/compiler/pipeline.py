@@ -119,7 +119,7 @@ def compile_repository(
             )
     tree = known.tree or seen(out)
     found, problems = _inventory(tree, recompile)
-    lookup = Lookup("synth", known, found.by_spec())
+    lookup = Lookup("synth", known, found)
     reading = read(repo, report, lookup)
     program = reading.program
     extended = _extend(reading, repo, composer, report)

@@ -1,6 +1,6 @@
 """The committed output: the output of the last command, as far as this command needs it."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from stowplan.compiler.committed.objects import body_of, unlisted
@@ -14,11 +14,10 @@ from stowplan.schema.meta import ObjectId, SpecId
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """The inventory of the committed output, its entries by spec, and the objects that belong to no present spec."""
+    """The inventory of the committed output, and the objects that belong to no present spec."""
 
     inventory: Inventory
     tree: OutputFolder
-    by_spec: Mapping[SpecId | None, Sequence[Entry]] = field(default_factory=dict)
     gone: tuple[Entry, ...] = ()
     """Entries of specs that no longer exist."""
     strays: Mapping[ObjectId, Json] = field(default_factory=dict)
@@ -31,18 +30,13 @@ class Committed:
         cls, inventory: Inventory, tree: OutputFolder, specs: Collection[SpecId], base: Base | None = None
     ) -> "Committed":
         """Collect the committed output. `tree` lists the output folder, `specs` are all specs that exist now."""
-        by_spec = inventory.by_spec()
-        known = frozenset(specs)
-        gone = tuple(
-            entry
-            for spec in sorted(spec for spec in by_spec if spec is not None and spec not in known)
-            for entry in by_spec[spec]
-        )
+        lost = sorted(spec for spec in inventory.by_spec.keys() - {*specs} if spec is not None)
+        gone = tuple(entry for spec in lost for entry in inventory.by_spec[spec])
         strays = {entry.id: body for entry in gone if (body := body_of(entry, tree)) is not None}
-        for lost, body in unlisted(inventory, tree):
-            strays.setdefault(lost, body)
-        return cls(inventory, tree, by_spec, gone, strays, base)
+        for lost_id, body in unlisted(inventory, tree):
+            strays.setdefault(lost_id, body)
+        return cls(inventory, tree, gone, strays, base)
 
     def entries(self, specs: Iterable[SpecId | None]) -> tuple[Entry, ...]:
         """Return the inventory entries of these specs; None stands for the objects that belong to no spec."""
-        return tuple(entry for spec in specs for entry in self.by_spec.get(spec, ()))
+        return tuple(entry for spec in specs for entry in self.inventory.by_spec.get(spec, ()))

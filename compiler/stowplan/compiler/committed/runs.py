@@ -75,12 +75,11 @@ def keep(
     A reused file that is not accepted (see `acceptance`) is SP519: an error, since neither reusing the file nor
     starting a new run is safe.
     """
-    committed = _committed(previous)
     fixed = {output.path for output in outputs if not output.manifest.run}
     chosen: list[Output] = []
     problems: list[Diagnostic] = []
     for spec, own in _by_spec(outputs).items():
-        entries = [] if spec is None or recompile.covers(spec) else _run(committed.get(spec, []), own, fixed)
+        entries = [] if spec is None or recompile.covers(spec) else _run(previous.by_spec.get(spec, ()), own, fixed)
         found = {entry.path: _kept(entry, own, tree, renderings) for entry in entries}
         lost = [path for path, output in found.items() if output is None]
         problems += [_changed_by_hand(tree, path) for path in lost]
@@ -130,14 +129,6 @@ def _names(spec: SpecId) -> frozenset[str]:
     return frozenset((spec.name, f"{spec.namespace}/{spec.name}", str(spec)))
 
 
-def _committed(previous: Inventory) -> Mapping[SpecId, list[Entry]]:
-    entries: defaultdict[SpecId, list[Entry]] = defaultdict(list)
-    for entry in previous.entries:
-        if entry.spec is not None:
-            entries[entry.spec].append(entry)
-    return entries
-
-
 def _by_spec(outputs: Sequence[Output]) -> dict[SpecId | None, list[Output]]:
     groups: defaultdict[SpecId | None, list[Output]] = defaultdict(list)
     for output in outputs:
@@ -145,7 +136,7 @@ def _by_spec(outputs: Sequence[Output]) -> dict[SpecId | None, list[Output]]:
     return groups
 
 
-def _run(entries: list[Entry], own: list[Output], fixed: set[str]) -> list[Entry]:
+def _run(entries: Sequence[Entry], own: list[Output], fixed: set[str]) -> list[Entry]:
     """Return the inventory entries of a spec's committed run; empty if it has none, or if the spec has changed since.
 
     `entries` are all entries of the spec, `own` its compiled outputs. `fixed` are the paths of all outputs that are

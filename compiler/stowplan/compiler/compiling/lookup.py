@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from stowplan.compiler.cache import fingerprint
 from stowplan.compiler.cache.compiled_file import CompiledFile, CompiledPlatform, Datasets, Known, of_dataset
 from stowplan.compiler.lowering.platform_objects import Place
-from stowplan.compiler.output.inventory_lines import Entry, to_line
+from stowplan.compiler.output.inventory import Inventory
 from stowplan.compiler.output.render import Rendered
 from stowplan.compiler.repository.layout import PLATFORM_FILES
 from stowplan.compiler.specs.spec_facts import SpecFacts
@@ -17,12 +17,12 @@ from stowplan.schema.meta import SpecId
 class Lookup:
     """The cache as one command sees it. `command` is its name, because commands cache different results.
 
-    `committed` are the entries of the committed inventory by spec; empty for a command that writes no output.
+    `committed` is the committed inventory; empty for a command that writes no output.
     """
 
     command: str
     known: Known = field(default_factory=Known)
-    committed: Mapping[SpecId | None, Sequence[Entry]] = field(default_factory=dict)
+    committed: Inventory = field(default_factory=Inventory)
 
     def content_keys(self, digests: Mapping[str, str]) -> dict[str, str]:
         """Return the digest `content` of a compiled file (see `CompiledFile`) for each file by path.
@@ -67,8 +67,8 @@ class Lookup:
 
         `source` is the user's file of the spec; None as `spec` stands for the objects that belong to no spec.
         """
-        entries = self.committed.get(spec, ())
-        return [Rendered(each.path, each.id, source, each.sha256, to_line(each), None) for each in entries]
+        entries = self.committed.by_spec.get(spec, ())
+        return [Rendered(each.path, each.id, source, each.sha256, each.line, None) for each in entries]
 
     def _in_place(self, files: Sequence[Rendered]) -> bool:
         return self.known.outputs.holds((file.path, file.sha256) for file in files)

@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from hashlib import file_digest, sha256
 from io import BytesIO
 from itertools import islice
@@ -29,7 +30,7 @@ _CHUNK = 1000
 """Number of lines encoded at a time, so that a large file is not in memory as a string too."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Inventory:
     """The files that one command wrote, sorted by path. `complete` is False if a part could not be read.
 
@@ -44,8 +45,9 @@ class Inventory:
         """Return the paths of all listed files."""
         return {entry.path for entry in self.entries}
 
+    @cached_property
     def by_spec(self) -> Mapping[SpecId | None, Sequence[Entry]]:
-        """Return the entries of each spec; under None, the entries of objects that belong to no spec."""
+        """The entries of each spec; under None, the entries of objects that belong to no spec."""
         found: defaultdict[SpecId | None, list[Entry]] = defaultdict(list)
         for entry in self.entries:
             found[entry.spec].append(entry)

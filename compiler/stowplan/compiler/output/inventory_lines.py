@@ -19,7 +19,8 @@ class Entry(NamedTuple):
     """One file that a command wrote. `sha256` and `size` (bytes) are those of the whole file, header included.
 
     `run` is True for a file of a run. `compiled` is the compiler mark of such a file (see `compiler_mark`). It is empty
-    for other files and in inventories of version 0.1.0.
+    for other files and in inventories of version 0.1.0. `line` is the line that the entry was read from, without its
+    line break; empty for a new entry.
     """
 
     path: str
@@ -32,6 +33,7 @@ class Entry(NamedTuple):
     run: bool
     externals: tuple[ExternalReference, ...] = ()
     compiled: str = ""
+    line: str = ""
 
 
 def to_line(entry: Entry) -> str:
@@ -42,6 +44,7 @@ def to_line(entry: Entry) -> str:
         "spec": entry.spec._asdict() if entry.spec else None,
         "externals": [each._asdict() for each in entry.externals],
     }
+    del record["line"]
     if not entry.compiled:
         del record["compiled"]
     return _ENCODER.encode(record)
@@ -54,8 +57,8 @@ def from_lines(lines: Iterable[bytes], first: int = 1) -> Iterator[tuple[int, En
     is JSON with exactly the types of `Entry`; further keys are ignored. Integers have 64 bits.
     """
     for number, line in enumerate(lines, first):
-        if line.rstrip(b"\n"):
-            yield number, _entry(line)
+        if own := line.rstrip(b"\n"):
+            yield number, _entry(own)
 
 
 class _Id(Struct):
@@ -97,7 +100,7 @@ _DECODER = Decoder(_Line)
 def _entry(line: bytes) -> Entry | None:
     """Return the entry of a line; None if it is not JSON, lacks a key, or has an unsafe path or a wrong type."""
     try:
-        found = _DECODER.decode(line)
+        text, found = line.decode(), _DECODER.decode(line)
     except (MsgspecError, RecursionError, UnicodeDecodeError):
         return None
     if not paths.safe(found.path):
@@ -116,4 +119,5 @@ def _entry(line: bytes) -> Entry | None:
         found.run,
         externals,
         found.compiled,
+        text,
     )

@@ -17,18 +17,26 @@ from stowplan.schema.diagnostics import Severity
 from stowplan.schema.meta import ObjectId, SpecId
 from tests.unit.outputs import output
 
-ENTRY = Entry(
-    path="ml/sampleset-imagenet/job-imagenet-sync.yaml",
-    id=ObjectId("batch", "Job", "ml", "imagenet-sync-1a2b"),
-    sha256="0" * 64,
-    size=12,
-    spec=SpecId("SampleSet", "ml", "imagenet"),
-    spec_digest="d1",
-    wave=20,
-    run=True,
-    externals=(ExternalReference("Secret", "ml", "imagenet", ("name", "metaurl")),),
+
+def as_read(entry: Entry) -> Entry:
+    """Return an entry as it is read back from the line that `to_line` returns."""
+    return entry._replace(line=entries.to_line(entry))
+
+
+ENTRY = as_read(
+    Entry(
+        path="ml/sampleset-imagenet/job-imagenet-sync.yaml",
+        id=ObjectId("batch", "Job", "ml", "imagenet-sync-1a2b"),
+        sha256="0" * 64,
+        size=12,
+        spec=SpecId("SampleSet", "ml", "imagenet"),
+        spec_digest="d1",
+        wave=20,
+        run=True,
+        externals=(ExternalReference("Secret", "ml", "imagenet", ("name", "metaurl")),),
+    )
 )
-GLOBAL = Entry("crds/crd-x.yaml", ObjectId("", "Namespace", "", "x"), "1" * 64, 3, None, "", 0, run=False)
+GLOBAL = as_read(Entry("crds/crd-x.yaml", ObjectId("", "Namespace", "", "x"), "1" * 64, 3, None, "", 0, run=False))
 LINES = inventory.of_lines(map(entries.to_line, (GLOBAL, ENTRY)))
 
 
@@ -174,17 +182,19 @@ def test_any_entry_is_a_line_of_json_with_sorted_keys_and_is_read_back(entry: En
         "spec": entry.spec._asdict() if entry.spec else None,
         "externals": [each._asdict() for each in entry.externals],
     }
+    del record["line"]
     if not entry.compiled:
         del record["compiled"]
     assert line == json.dumps(record, sort_keys=True)
-    assert list(entries.from_lines([line.encode()])) == [(1, entry)]
+    assert list(entries.from_lines([line.encode()])) == [(1, as_read(entry))]
 
 
 @given(ENTRIES, st.sampled_from([None, " ", "more"]))
 def test_an_entry_that_others_wrote_is_read_by_its_keys(entry: Entry, how: str | None) -> None:
     record = json.loads(entries.to_line(entry))
     line = json.dumps(record | {"more": [1]} if how == "more" else record, indent=1 if how == " " else None)
-    assert list(entries.from_lines([line.replace("\n", " ").encode()])) == [(1, entry)]
+    line = line.replace("\n", " ")
+    assert list(entries.from_lines([line.encode()])) == [(1, entry._replace(line=line))]
 
 
 @pytest.mark.parametrize(
