@@ -91,7 +91,7 @@ class Watcher:
             written = write(compiled.files, self.out, compiled.committed, report)
         if not report.failed:
             self._compiled = compiled.known or CompiledFiles()
-            self._outputs = outputs.look(seen(self.out), digests(compiled.files, written), outputs.at)
+            self._outputs = outputs.updated(tree, digests(compiled.files, written))
         return Round(report, compiled, written, time.perf_counter() - began)
 
     def _matters(self, path: str) -> bool:

@@ -41,25 +41,39 @@ class OutputIndex(NamedTuple):
     at: int = 0
     files: Mapping[str, HashedFile] = {}
 
-    def look(self, tree: OutputFolder, hashed: Mapping[str, str] | None = None, at: int | None = None) -> "OutputIndex":
+    def look(self, tree: OutputFolder) -> "OutputIndex":
         """Return a new index of `tree`, the listed output folder. Files that cannot be read are left out.
 
-        `hashed` are digests, by path, of contents that were read or written after the time `at`. `at` is in
-        nanoseconds and defaults to now. A file in neither `hashed` nor this index, or with another status, is hashed.
+        A file that is not in this index, or has another status, is hashed.
         """
-        now, found = time.time_ns() if at is None else at, dict[str, HashedFile]()
-        given = hashed or {}
+        now, found = time.time_ns(), dict[str, HashedFile]()
         for path in tree.files:
             with suppress(OSError):
                 place = f"{tree.root}/{path}"
                 status, known = _status(place), self.files.get(path)
-                if path in given:
-                    found[path] = HashedFile(status, given[path])
-                elif known is not None and known.status == status and self._is_older(status):
+                if known is not None and known.status == status and self._is_older(status):
                     found[path] = known
                 else:
                     found[path] = HashedFile(status, _sha256(place))
         return OutputIndex(now, found)
+
+    def updated(self, tree: OutputFolder, digests: Mapping[str, str]) -> "OutputIndex":
+        """Return this index after a command wrote the output folder. The time of the index stays the same.
+
+        `tree` lists the folder, and `digests` are the SHA-256 of all output files by path. The status of a file is read
+        only if the index lacks the file or has another digest; if somebody else changed a file meanwhile, its status
+        differs from the recorded one, so the next `look` hashes it.
+        """
+        found = dict[str, HashedFile]()
+        for path in tree.files | digests.keys():
+            known, digest = self.files.get(path), digests.get(path)
+            if known is not None and digest in (None, known.sha256):
+                found[path] = known
+                continue
+            with suppress(OSError):
+                place = f"{tree.root}/{path}"
+                found[path] = HashedFile(_status(place), digest or _sha256(place))
+        return OutputIndex(self.at, found)
 
     @property
     def settled(self) -> bool:

@@ -87,7 +87,7 @@ class Look:
         outputs = ""
         if self.tree is not None:
             tree = seen(self.tree.root)
-            index = self.outputs.look(tree, written, self.outputs.at)
+            index = self.outputs.updated(tree, written or {})
             self.record.write(_OUTPUTS, index)
             outputs = index.digest(tree)
         kept = tuple(each for each in said if each.code not in _OF_A_CHANGE)
