@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from stowplan.agents.transfer.git.address import Credentials
-from stowplan.agents.transfer.git.settings import git_settings
-from stowplan.agents.transfer.huggingface.hub.settings import huggingface_settings
-from stowplan.agents.transfer.s3.settings import s3_settings
+from stowplan.agents.transfer.remotes.git.address import Credentials
+from stowplan.agents.transfer.remotes.git.settings import git_settings
+from stowplan.agents.transfer.remotes.huggingface.hub.settings import huggingface_settings
+from stowplan.agents.transfer.remotes.s3.settings import s3_settings
 from stowplan.agents.transfer.settings import read, settings
 from stowplan.compiler.cli import app
 from tests.repositories import REPOSITORY, compiled

@@ -27,7 +27,7 @@ AGENTS = {
 """Programs by image."""
 REQUIREMENTS = {"cache": "control", "control": "control", "git": "control", "transfer": "transfer"}
 """By image, what pip installs for it."""
-ELSEWHERE = {"git": ["stowplan.agents.transfer.s3", "stowplan.agents.transfer.huggingface"]}
+ELSEWHERE = {"git": ["stowplan.agents.transfer.remotes.s3", "stowplan.agents.transfer.remotes.huggingface"]}
 """Parts of these programs that only another image can run."""
 
 

@@ -16,8 +16,8 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from stowplan.schema.agents.transfer_config import NO_REF
 from stowplan.schema.juicefs.option_forms import MOUNT_FORMS, SYNC_FORMS
+from stowplan.schema.remotes.git import NO_REF
 from tests.repositories import Result, compiled
 
 METACHARACTERS = frozenset(";&|<>$`'\"(){}!*?[]~#\\ \t\n\r\0")

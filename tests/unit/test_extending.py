@@ -11,6 +11,7 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
+import yaml
 
 from tests.repositories import REPOSITORY
 
@@ -242,57 +243,75 @@ def test_a_driver_is_a_module_and_its_name(source: Source) -> None:
     assert source.edited == {kind}
 
 
-ENDPOINT = '''
-    """What the agent reads of a toy store."""
+MODELS = '''
+    """Toy stores, as sides of a transfer."""
 
-    from typing import Literal
+    from typing import ClassVar, Literal
 
     from pydantic import Field
 
     from stowplan.schema.meta import Model
+    from stowplan.schema.remotes.remote import RemoteEndpoint, RemoteModels
 
 
-    class ToyEndpoint(Model):
+    class ToyEndpoint(RemoteEndpoint):
         """A path in a toy store."""
+
+        SECRETS: ClassVar[frozenset[str]] = frozenset({"key_env"})
 
         type: Literal["toy"] = Field(default="toy", description="What it is.")
         path_env: str = Field(description="Variable with the path.", max_length=64)
+        key_env: str | None = Field(default=None, description="Variable with the key.", max_length=64)
+        shelf: int = Field(default=0, description="Number of the shelf.")
+
+
+    class ToySettings(Model):
+        """How a toy store is used."""
+
+        shelf: int | None = Field(default=None, description="Number of the shelf.")
+
+
+    REMOTE = RemoteModels(ToyEndpoint, ToySettings, "How the store is used, for `toy`.")
 '''
 
 REMOTE = '''
-    """The toy store as a side of a DataCube."""
+    """Toy stores as a side of a DataCube."""
 
-    from stowplan.schema.agents.toy_endpoint import ToyEndpoint
+    from stowplan.library.dialects.data_cube.options import Option
+    from stowplan.library.dialects.data_cube.remotes.remote import Remote
+    from stowplan.schema.remotes.toy import ToyEndpoint, ToySettings
 
 
-    def endpoint(cube):
-        return ToyEndpoint(pathEnv="TOY_PATH")
+    def _endpoint(remote):
+        shelf = remote.block(ToySettings).shelf or 0
+        return ToyEndpoint(pathEnv=remote.env("toy-path"), keyEnv=remote.env("toy-key"), shelf=shelf)
+
+
+    REMOTE = Remote(_endpoint, {"toy-path": Option(required=True), "toy-key": Option(secret=True)})
 '''
 
 TRANSFER = '''
-    """The engine of toy stores."""
+    """Transfers with toy stores."""
 
 
     class ToyEngine:
         def __init__(self, settings):
             self.settings = settings
+
+
+    def engine(settings):
+        return ToyEngine(settings)
 '''
 
-CASE = """
-        case ToyEndpoint():
-            from stowplan.agents.transfer.toy import ToyEngine
-
-            return ToyEngine(settings)
-"""
-
 ENGINE_OF_TRANSFER = """
-from types import SimpleNamespace
-
 from stowplan.agents.transfer.registry import engine
-from stowplan.schema.agents.toy_endpoint import ToyEndpoint
+from stowplan.agents.transfer.settings import secrets, settings
+from stowplan.schema.agents.transfer_config import TransferConfig
 
-made = engine(SimpleNamespace(remote=ToyEndpoint(pathEnv="TOY_PATH")))
-assert type(made).__name__ == "ToyEngine"
+config = TransferConfig.model_validate_json(open("config.json").read())
+assert type(engine(settings(config, {}))).__name__ == "ToyEngine"
+assert config.source.shelf == 3
+assert secrets(config, {"TOY_KEY": "s3cret"}).count("s3cret") > 0
 """
 
 DATA_CUBE = """
@@ -300,37 +319,32 @@ apiVersion: tensorstack.dev/v1beta1
 kind: DataCube
 metadata: {name: words, namespace: ml}
 spec:
-  source: {type: toy, options: [{name: toy-path, value: words}]}
+  source:
+    type: toy
+    toy: {shelf: 3}
+    options:
+    - {name: toy-path, value: words}
+    - {name: toy-key, valueFrom: {secretKeyRef: {name: toys, key: key}}}
   sink: {type: pvc, pvc: {name: words}}
 """
 
 
-def test_a_remote_is_three_modules_in_five_tables(source: Source) -> None:
-    kind = "schema/stowplan/schema/kinds/data_cube.py"
-    endpoints = "schema/stowplan/schema/agents/transfer_config.py"
-    options = "library/stowplan/library/dialects/data_cube/options.py"
-    remotes = "library/stowplan/library/dialects/data_cube/config.py"
-    engines = "library/stowplan/agents/transfer/registry.py"
-    of_endpoint = "from stowplan.schema.agents.toy_endpoint import ToyEndpoint\n"
-    source.add("schema/stowplan/schema/agents/toy_endpoint.py", ENDPOINT)
-    source.add("library/stowplan/library/dialects/data_cube/toy.py", REMOTE)
-    source.add("library/stowplan/agents/transfer/toy.py", TRANSFER)
-    source.insert(kind, 'Literal["git", "huggingface", "s3"', ', "toy"')
-    source.insert(endpoints, "from stowplan.schema.meta import Model\n", of_endpoint)
-    source.insert(endpoints, "RemoteEndpoint = Annotated[", "ToyEndpoint | ")
-    source.insert(endpoints, "\nEndpoint = Annotated[", "ToyEndpoint | ")
-    source.insert(options, '    "pvc": {},\n', '    "toy": {"toy-path": Option(required=True)},\n')
-    source.insert(remotes, "import options, paths", ", toy")
-    source.insert(remotes, '    "git": _git,\n', '    "toy": toy.endpoint,\n')
-    source.insert(engines, "import GitEndpoint, HuggingFaceEndpoint, S3Endpoint\n", of_endpoint)
-    source.insert(engines, "match settings.remote:", CASE.rstrip())
-    assert source.edited == {kind, endpoints, options, remotes, engines}
-
+def test_a_remote_is_a_module_for_each_program_and_its_name(source: Source) -> None:
+    """The images of agents hold no compiler, and the compiler no engine: so there is a module for each of them."""
+    names = "schema/stowplan/schema/remotes/registry.py"
+    source.add("schema/stowplan/schema/remotes/toy.py", MODELS)
+    source.add("library/stowplan/library/dialects/data_cube/remotes/toy.py", REMOTE)
+    source.add("library/stowplan/agents/transfer/remotes/toy.py", TRANSFER)
+    source.insert(names, 'Literal["git", "huggingface", "s3"', ', "toy"')
     source.generate()
-    source.run("-c", ENGINE_OF_TRANSFER)
     out = source.synth("", DATA_CUBE)
     (config,) = (out / "ml" / "datacube-words").glob("configmap-*.yaml")
-    assert "TOY_PATH" in config.read_text()
+    (written,) = yaml.safe_load(config.read_text())["data"].values()
+    (source.folder / "config.json").write_text(written)
+    source.run("-c", ENGINE_OF_TRANSFER)
+    definition = out / "crds" / "customresourcedefinition-datacubes.tensorstack.dev.yaml"
+    assert "Number of the shelf." in definition.read_text()
+    assert source.edited == {names}
 
 
 FRAMEWORK = '''

@@ -15,10 +15,10 @@ from stowplan.agents.attempt.redaction import Redactor
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.runtime.log import Log
 from stowplan.agents.transfer.network.retry import Attempts
-from stowplan.agents.transfer.s3.protocol.endpoint import Bucket
-from stowplan.agents.transfer.s3.protocol.failure import of_any
-from stowplan.agents.transfer.s3.protocol.rest_client import Wire
-from stowplan.agents.transfer.s3.protocol.signing import Credentials
+from stowplan.agents.transfer.remotes.s3.protocol.endpoint import Bucket
+from stowplan.agents.transfer.remotes.s3.protocol.failure import of_any
+from stowplan.agents.transfer.remotes.s3.protocol.rest_client import Wire
+from stowplan.agents.transfer.remotes.s3.protocol.signing import Credentials
 from tests.cluster.binaries import Missing, obtain
 from tests.cluster.certificates import Pair
 from tests.cluster.processes import Processes, free_port, listens

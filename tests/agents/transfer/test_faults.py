@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from stowplan.agents.attempt.failure import AttemptError
-from stowplan.agents.transfer.s3.protocol import connections, multipart
+from stowplan.agents.transfer.remotes.s3.protocol import connections, multipart
 from stowplan.schema.agents.exit_codes import ExitCode
 from tests.agents.transfer.agent import Cube, files
 from tests.agents.transfer.faults import Fault, Proxy, Request, once_each

@@ -10,7 +10,7 @@ from pathlib import Path
 import obstore
 import pytest
 
-from stowplan.agents.transfer.s3.protocol import multipart
+from stowplan.agents.transfer.remotes.s3.protocol import multipart
 from tests.agents.ended import Ended
 from tests.agents.transfer.agent import Cube
 from tests.agents.transfer.faults import Fault, Proxy, Request

@@ -6,7 +6,7 @@ from base64 import b64encode
 
 import pytest
 
-from stowplan.agents.transfer.s3.protocol.answers import document
+from stowplan.agents.transfer.remotes.s3.protocol.answers import document
 from tests.agents.ended import Ended
 from tests.agents.transfer.agent import Cube, files
 from tests.agents.transfer.faults import Fault, Proxy, Request, once_each

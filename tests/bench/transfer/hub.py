@@ -101,7 +101,9 @@ class Bench:
 
     def start_seconds(self, program: str) -> float:
         """What a program takes to do nothing but to import what it needs."""
-        module = "stowplan.agents.transfer.huggingface.engine" if program == "stowplan" else "huggingface_hub.cli.hf"
+        module = (
+            "stowplan.agents.transfer.remotes.huggingface.engine" if program == "stowplan" else "huggingface_hub.cli.hf"
+        )
         extra = ", stowplan.agents.transfer.command" if program == "stowplan" else ", huggingface_hub.hf_api"
         return self.run([sys.executable, "-c", f"import {module}{extra}"])[0]
 

@@ -10,9 +10,9 @@ from stowplan.agents.attempt.redaction import Redactor
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.runtime.log import Log
 from stowplan.agents.transfer.network.retry import Attempts
-from stowplan.agents.transfer.s3.protocol.endpoint import Bucket
-from stowplan.agents.transfer.s3.protocol.failure import of_any
-from stowplan.agents.transfer.s3.protocol.rest_client import Wire
+from stowplan.agents.transfer.remotes.s3.protocol.endpoint import Bucket
+from stowplan.agents.transfer.remotes.s3.protocol.failure import of_any
+from stowplan.agents.transfer.remotes.s3.protocol.rest_client import Wire
 from tests.agents.transfer.agent import Cube
 from tests.agents.transfer.server import Storage
 from tests.hostile.s3.server import BUCKET, Server, serving

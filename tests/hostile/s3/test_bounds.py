@@ -10,9 +10,9 @@ from types import SimpleNamespace
 import pytest
 
 from stowplan.agents.attempt.failure import AttemptError
-from stowplan.agents.transfer.s3 import download
-from stowplan.agents.transfer.s3.protocol import listing, pace
-from stowplan.agents.transfer.s3.protocol.rest_client import Wire
+from stowplan.agents.transfer.remotes.s3 import download
+from stowplan.agents.transfer.remotes.s3.protocol import listing, pace
+from stowplan.agents.transfer.remotes.s3.protocol.rest_client import Wire
 from stowplan.schema.agents.exit_codes import ExitCode
 from tests.agents.transfer.agent import Cube
 from tests.hostile.s3.attempt import attempt

@@ -7,10 +7,10 @@ import pytest
 
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.redaction import Redactor
-from stowplan.agents.transfer.s3.protocol import listing, multipart
-from stowplan.agents.transfer.s3.protocol.multipart import Stored
-from stowplan.agents.transfer.s3.protocol.rest_client import MESSAGE, Response, Wire, refusal
-from stowplan.agents.transfer.s3.upload_file import InParts
+from stowplan.agents.transfer.remotes.s3.protocol import listing, multipart
+from stowplan.agents.transfer.remotes.s3.protocol.multipart import Stored
+from stowplan.agents.transfer.remotes.s3.protocol.rest_client import MESSAGE, Response, Wire, refusal
+from stowplan.agents.transfer.remotes.s3.upload_file import InParts
 from tests.agents.transfer.agent import Cube, files
 from tests.hostile.s3.server import MODIFIED, NAMESPACE, Answer, Server, page
 

@@ -14,9 +14,9 @@ from stowplan.agents.attempt.redaction import Redactor
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.runtime.log import Log
 from stowplan.agents.transfer.engine import TransferWork
+from stowplan.agents.transfer.remotes.s3.journal import WINDOW
+from stowplan.agents.transfer.remotes.s3.protocol.failure import of_any
 from stowplan.agents.transfer.run import TransferRun
-from stowplan.agents.transfer.s3.journal import WINDOW
-from stowplan.agents.transfer.s3.protocol.failure import of_any
 from stowplan.agents.transfer.settings import settings
 from stowplan.agents.transfer.thread_pool import Countdown, Crew
 from stowplan.schema.agents.marker import marker_path

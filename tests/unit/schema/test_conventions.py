@@ -168,8 +168,8 @@ class ModelField:
 
 def models() -> list[type[Model]]:
     """Every model of the schema package, by name."""
-    for module in pkgutil.iter_modules(stowplan.schema.__path__):
-        importlib.import_module(f"stowplan.schema.{module.name}")
+    for module in pkgutil.walk_packages(stowplan.schema.__path__, "stowplan.schema."):
+        importlib.import_module(module.name)
 
     def below(model: type[Model]) -> Iterator[type[Model]]:
         for child in model.__subclasses__():

@@ -9,7 +9,8 @@ from stowplan.agents.attempt.redaction import in_url
 from stowplan.agents.runtime.arguments import Arguments, parser
 from stowplan.agents.runtime.settings import SettingsError, read_config
 from stowplan.schema.agents.cache_config import RUN_ENV
-from stowplan.schema.agents.transfer_config import PROXY_ENV, PvcEndpoint, RemoteEndpoint, TransferConfig
+from stowplan.schema.agents.transfer_config import PROXY_ENV, PvcEndpoint, TransferConfig
+from stowplan.schema.remotes.remote import RemoteEndpoint
 
 _ABOUT = """\
 Copies between a directory and an S3 bucket, a Hugging Face repository or a Git repository: what is there already is
@@ -109,15 +110,11 @@ def secrets(config: TransferConfig, environment: Mapping[str, str]) -> list[str]
 
     Each value is in the list with and without surrounding blanks and newlines, and each of its lines is in it too.
     """
-    names = [
-        getattr(side, field)
-        for side in (config.source, config.sink)
-        for field in ("access_key_id_env", "secret_access_key_env", "session_token_env", "token_env")
-        if getattr(side, field, None)
-    ]
+    remotes = [side for side in (config.source, config.sink) if isinstance(side, RemoteEndpoint)]
+    names = [name for side in remotes for field in sorted(side.SECRETS) if (name := getattr(side, field))]
     # The clients of Hugging Face read a variable of their own.
     values = [environment[name] for name in (*names, "HF_TOKEN") if environment.get(name)]
-    urls = [getattr(side, "url_env", None) or "" for side in (config.source, config.sink)]
+    urls = [name for side in remotes for field in sorted(side.ADDRESSES) if (name := getattr(side, field))]
     proxies = [name for each in PROXY_ENV for name in (each, each.lower())]
     values += [found for name in (*urls, *proxies) for found in in_url(environment.get(name, ""))]
     return [form for value in values for form in (value, value.strip("\r\n"), value.strip(), *value.split("\n"))]
@@ -130,7 +127,7 @@ def settings(config: TransferConfig, environment: Mapping[str, str], network: Ne
     if not isinstance(local, PvcEndpoint) or isinstance(remote, PvcEndpoint):
         flow = f"{config.source.type} to {config.sink.type}"
         raise SettingsError(f"One side must be a claim and the other one remote, but the configuration says {flow}")
-    if config.mirror and (upload or remote.type != "s3"):
+    if config.mirror and (upload or not remote.MIRRORS):
         raise SettingsError("`mirror` is for a source in S3 and a claim as its sink")
     if config.state is None and not upload:
         raise SettingsError("`state` is needed where the sink is a claim")

@@ -5,11 +5,11 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from stowplan.schema.agents.transfer_config import HOST_PATTERN, HOSTS
 from stowplan.schema.kinds.custom_resource import AGE, Column, CustomResource, SpecFields
 from stowplan.schema.kinds.data_cube_status import DataCubeStatus
 from stowplan.schema.kinds.kubernetes_shapes import ENV_VAR, TOLERATION
 from stowplan.schema.meta import Int32, KubernetesType, Model, ObjectMeta
+from stowplan.schema.remotes.registry import REMOTES, RemoteBlocks, RemoteName
 
 _CORE = "io.k8s.api.core.v1"
 EnvVar = Annotated[dict[str, Any], KubernetesType(f"{_CORE}.EnvVar", ENV_VAR)]
@@ -20,8 +20,8 @@ PodSecurityContext = Annotated[dict[str, Any], KubernetesType(f"{_CORE}.PodSecur
 ExecutorResources = Annotated[dict[str, Any], KubernetesType(f"{_CORE}.ResourceRequirements")]
 ExecutorToleration = Annotated[dict[str, Any], KubernetesType(f"{_CORE}.Toleration", TOLERATION)]
 
-Pattern = Annotated[str, Field(max_length=1024)]
-SideType = Literal["git", "huggingface", "s3", "pvc"]
+_REMOTES = ", ".join(f"`{name}`" for name in REMOTES)
+SideType = Literal[RemoteName, "pvc"]
 
 
 class ClaimReference(Model):
@@ -49,64 +49,15 @@ class CaBundle(Model):
     secret_key_ref: SecretKey | None = Field(default=None, description="Key of a Secret: Kubernetes' type.")
 
 
-class S3Settings(Model):
-    """How an S3 store is used."""
-
-    kind: Literal["auto", "file", "prefix"] | None = Field(
-        default=None,
-        description="Whether `s3-uri` names one object or all objects below it. Without it, the agent checks; if both exist, the field is required.",
-    )
-    path_style: bool | None = Field(
-        default=None, description="Put the bucket into the path of requests. Default: true if `s3-endpoint` is given."
-    )
-    anonymous: bool | None = Field(default=None, description="Use no credentials, for public buckets.")
-    create_bucket: bool | None = Field(default=None, description="Create the bucket of a sink if it is missing.")
-    verify_parts: bool | None = Field(
-        default=None,
-        description="Verify the ETags of objects of a source that were uploaded in parts, if the store has no SHA or CRC-32 for them. A core verifies about 500 MB per second. Without it, only the length and an unchanged ETag are checked.",
-    )
-
-
-Hosts = list[Annotated[str, Field(pattern=HOST_PATTERN, max_length=260)]]
-
-
-class HuggingFaceSettings(Model):
-    """Which files of a Hugging Face repository are copied."""
-
-    include: list[Pattern] | None = Field(
-        default=None, min_length=1, max_length=1024, description="Patterns of files to copy. Without it, all."
-    )
-    exclude: list[Pattern] | None = Field(
-        default=None, min_length=1, max_length=1024, description="Patterns of files to leave out."
-    )
-    hosts: Hosts | None = Field(default=None, min_length=1, max_length=64, description=HOSTS)
-
-
-class GitSettings(Model):
-    """How much of a Git repository is copied."""
-
-    depth: Int32 | None = Field(
-        default=None, ge=1, description="Number of commits of history to fetch. Without it, all."
-    )
-    lfs: bool | None = Field(
-        default=None, description="Copy the content of Git LFS, and check that it came. Default true."
-    )
-    submodules: bool | None = Field(default=None, description="Fetch submodules too. Default false.")
-    hosts: Hosts | None = Field(default=None, min_length=1, max_length=64, description=HOSTS)
-
-
-class DataReference(Model):
+class DataReference(RemoteBlocks):
     """One side of the transfer."""
 
-    type: SideType = Field(description="`git`, `huggingface`, `s3` or `pvc`. Exactly one side is `pvc`.")
+    type: SideType = Field(description=f"{_REMOTES} or `pvc`. Exactly one side is `pvc`.")
     options: list[EnvVar] | None = Field(
         default=None,
         description="Location of the data, and access to it. Each option is an environment variable of the agent: `name` with `value` or `valueFrom`. `$(TOKEN)` in a value is replaced by the option `token`.",
     )
     pvc: ClaimReference | None = Field(default=None, description="The claim. Must be given for `pvc`.")
-    s3: S3Settings | None = Field(default=None, description="How the store is used, for `s3`.")
-    huggingface: HuggingFaceSettings | None = Field(default=None, description="Which files, for `huggingface`.")
-    git: GitSettings | None = Field(default=None, description="How much of the repository, for `git`.")
     ca_bundle: CaBundle | None = Field(
         default=None, description="Certificates to trust, for a remote side with a private certificate authority."
     )

@@ -8,7 +8,7 @@ import pytest
 
 from stowplan.agents.transfer import parts as module
 from stowplan.agents.transfer.parts import PartFile
-from stowplan.agents.transfer.s3.protocol.entry import S3Object
+from stowplan.agents.transfer.remotes.s3.protocol.entry import S3Object
 
 ENTRY = S3Object("k", 25, '"e"', 1_700_000_000)
 

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.schema.agents.exit_codes import ExitCode
-from stowplan.schema.agents.transfer_config import HOST_PATTERN
+from stowplan.schema.remotes.remote import HOST_PATTERN
 
 PORTS = {"http": 80, "https": 443}
 

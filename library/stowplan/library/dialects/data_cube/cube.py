@@ -6,71 +6,76 @@ from typing import Any
 
 from stowplan.library.builders.pods import agent_pod
 from stowplan.library.dialects.data_cube import arguments as data_cube_arguments
-from stowplan.library.dialects.data_cube import environment, options
+from stowplan.library.dialects.data_cube import environment
 from stowplan.library.dialects.data_cube import resources as data_cube_resources
-from stowplan.library.dialects.data_cube.arguments import Arguments
 from stowplan.library.dialects.data_cube.environment import Variable
-from stowplan.library.dialects.data_cube.git_url import GitUrl, Unusable
 from stowplan.library.dialects.data_cube.options import Side
+from stowplan.library.dialects.data_cube.remotes.flags import Arguments
+from stowplan.library.dialects.data_cube.remotes.registry import REMOTES
+from stowplan.library.dialects.data_cube.remotes.remote import Remote
+from stowplan.library.dialects.data_cube.remotes.remote_side import RemoteSide
 from stowplan.library.dialects.data_cube.resources import Resources
 from stowplan.library.dialects.shared.context import Context
 from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import FieldPath, Finding
 from stowplan.schema.kinds.data_cube import ClaimReference, DataCube, DataReference, Executor, ExecutorOptions
-from stowplan.schema.meta import SpecId
-from stowplan.schema.s3_uri import S3Uri
+from stowplan.schema.meta import Model, SpecId
 
 KIND = "DataCube"
 
-_TYPED: Mapping[str, tuple[str, str]] = {
-    "parallelism": ("options", "parallelism"),
-    "part_size_mib": ("options", "part_size"),
-    "request_retries": ("options", "request_retries"),
-    "max_delete": ("options", "max_delete"),
-    "path_style": ("s3", "path_style"),
-    "include": ("huggingface", "include"),
-    "exclude": ("huggingface", "exclude"),
-    "depth": ("git", "depth"),
-    "submodules": ("git", "submodules"),
+_EXECUTOR = {
+    "parallelism": "parallelism",
+    "part_size_mib": "part_size",
+    "request_retries": "request_retries",
+    "max_delete": "max_delete",
 }
-"""The field that takes precedence over a flag, by setting: the block of the remote side, and the field in this block.
-
-The block `options` is that of the executor.
-"""
+"""The fields of `executor.options` that flags can give too, by setting."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cube:
     """A DataCube with exactly one claim.
 
-    `side` is the side that is remote. `claim`, `executor` and `options` are empty models if the spec has none.
-    `arguments` are the settings from `extraArgs`. `resources` are the requests and limits of the pod. `git` is the
-    parsed option `url` of the remote side, None without a literal URL. `s3` is its parsed option `s3-uri`, None if that
-    is no URI of S3.
+    `end` is the remote side, and `kind` what its remote declares. `claim`, `executor` and `options` are empty models if
+    the spec has none. `replaced` are values of variables that replace literal options. `resources` are the requests and
+    limits of the pod.
     """
 
     model: DataCube
     id: SpecId
-    side: Side
-    remote: DataReference
+    end: RemoteSide
+    kind: Remote
     claim: ClaimReference
     executor: Executor
     options: ExecutorOptions
-    arguments: Arguments
     variables: tuple[Variable, ...]
+    replaced: Mapping[str, str]
     resources: Resources
-    git: GitUrl | Unusable | None
-    s3: S3Uri | None
+
+    @property
+    def side(self) -> Side:
+        """The side that is remote."""
+        return self.end.side
+
+    @property
+    def remote(self) -> DataReference:
+        """The remote side as the spec has it."""
+        return self.end.reference
+
+    @property
+    def arguments(self) -> Arguments:
+        """The settings from `extraArgs`."""
+        return self.end.arguments
 
     @property
     def uploads(self) -> bool:
         """Whether the cube copies from the claim to the remote side."""
-        return self.side == "sink"
+        return self.end.uploads
 
     @property
     def remote_path(self) -> FieldPath:
         """Path of the remote side in the document."""
-        return ("spec", self.side)
+        return self.end.path
 
     @property
     def claim_path(self) -> FieldPath:
@@ -85,20 +90,9 @@ class Cube:
         """
         return None if self.uploads else self.claim.template
 
-    def typed(self, setting: str) -> Any:
-        """Return the value of the field in `_TYPED` for a setting; None if the field is not given."""
-        block, field = _TYPED[setting]
-        settings = self.options if block == "options" else getattr(self.remote, block)
-        return getattr(settings, field) if settings is not None else None
-
     def setting(self, name: str) -> Any:
-        """Return the value of the field in `_TYPED` for a setting, else that of the flag; None if neither is given."""
-        value = self.typed(name)
-        return self.arguments.settings.get(name) if value is None else value
-
-    def overrides(self, setting: str) -> bool:
-        """Return whether a field or an option of the spec gives this setting, so that the flag has no effect."""
-        return self.typed(setting) is not None if setting in _TYPED else options.given(self.remote, setting)
+        """Return the value of the field for a setting, else that of the flag; None if neither is given."""
+        return self.end.setting(name)
 
 
 def view(model: DataCube, context: Context) -> tuple[Cube, list[Finding]]:
@@ -108,21 +102,34 @@ def view(model: DataCube, context: Context) -> tuple[Cube, list[Finding]]:
     near, remote = (source, sink) if side == "sink" else (sink, source)
     executor = model.spec.executor or Executor()
     own = executor.options or ExecutorOptions()
-    arguments, found = data_cube_arguments.understood(remote.type, own.extra_args or [])
+    kind = REMOTES[remote.type]
+    arguments, found = data_cube_arguments.understood(kind, own.extra_args or [])
     variables = environment.of_model(model)
-    urls = [each.git for each in variables if each.option == "url" and each.path[1] == side]
+    end = RemoteSide(
+        side=side,
+        reference=remote,
+        options=kind.options,
+        fields=_fields(own, getattr(remote, remote.type, None), kind),
+        arguments=arguments,
+        environment=frozenset(str(each.get("name")) for each in executor.env or ()),
+    )
     cube = Cube(
         model=model,
         id=SpecId(KIND, context.namespace(model.metadata.namespace), model.metadata.name),
-        side=side,
-        remote=remote,
+        end=end,
+        kind=kind,
         claim=near.pvc or ClaimReference(),
         executor=executor,
         options=own,
-        arguments=arguments,
         variables=tuple(variables),
+        replaced=kind.replaced(remote),
         resources=data_cube_resources.merged(executor, agent_pod.amounts(context.platform.resources.task)),
-        git=urls[-1] if urls else None,
-        s3=S3Uri.parse(options.literal(remote, "s3-uri")),
     )
     return cube, found
+
+
+def _fields(options: ExecutorOptions, block: Model | None, kind: Remote) -> dict[str, Any]:
+    """Return the values of fields that flags can give too, by setting: fields of the executor and of the block."""
+    values = {setting: getattr(options, field) for setting, field in _EXECUTOR.items()}
+    values |= {name: getattr(block, name, None) for name in kind.settings}
+    return {setting: value for setting, value in values.items() if value is not None}

@@ -1,11 +1,11 @@
 """The dialect of the kind DataCube."""
 
-from stowplan.library.dialects.data_cube import options, paths
+from stowplan.library.dialects.data_cube import paths
 from stowplan.library.dialects.data_cube.lower import lower
+from stowplan.library.dialects.data_cube.remotes.registry import REMOTES
 from stowplan.library.dialects.shared.claim_writes import Write
 from stowplan.library.dialects.shared.context import Context
 from stowplan.library.dialects.shared.dialect import Dialect, Relations
-from stowplan.schema.agents.transfer_config import repository_directory
 from stowplan.schema.diagnostics import FieldPath
 from stowplan.schema.kinds.data_cube import ClaimReference, DataCube
 
@@ -24,9 +24,7 @@ def _write(model: DataCube, namespace: str) -> Write | None:
     if sink.type != "pvc" or source.type == "pvc":
         return None
     claim = sink.pvc or ClaimReference()
-    parts = [paths.canonical(claim.sub_path or "")]
-    if source.type == "git":
-        parts.append(repository_directory(options.literal(source, "url")))
+    parts = [paths.canonical(claim.sub_path or ""), REMOTES[source.type].directory(source)]
     path = "/".join(part for part in parts if part)
     at: FieldPath = ("spec", "sink", "pvc", "subPath" if claim.sub_path else "name")
     template: FieldPath = ("spec", "sink", "pvc", "template") if claim.template else ()

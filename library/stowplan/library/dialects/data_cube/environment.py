@@ -7,15 +7,15 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from stowplan.library.dialects.data_cube import git_url, variable_references
-from stowplan.library.dialects.data_cube.git_url import GitUrl, Unusable
+from stowplan.library.dialects.data_cube import variable_references
 from stowplan.library.dialects.data_cube.options import may_be_missing
 from stowplan.library.dialects.shared.source_uri import carries_credentials
 from stowplan.library.manifest import ExternalReference, Json
 from stowplan.schema.agents.cache_config import NODE_ENV, POD_ENV, RUN_ENV
-from stowplan.schema.agents.transfer_config import CA_ENV, option_env
+from stowplan.schema.agents.transfer_config import CA_ENV
 from stowplan.schema.diagnostics import FieldPath, Finding, did_you_mean, finding
 from stowplan.schema.kinds.data_cube import DataCube
+from stowplan.schema.remotes.remote import option_env
 
 PROVIDED = frozenset({"HOME", NODE_ENV, POD_ENV, RUN_ENV})
 """Variables that Stowplan sets for every agent. They come before all others, so values may refer to them."""
@@ -41,14 +41,13 @@ _FILES = frozenset({*CA_ENV, "AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"})
 class Variable(NamedTuple):
     """One environment variable: its name, its other fields, and its path in the document.
 
-    `option` is the name of the option that the variable carries. `git` is the parsed value of the option `url`.
+    `option` is the name of the option that the variable carries.
     """
 
     name: str
     body: Json
     path: FieldPath
     option: str = ""
-    git: GitUrl | Unusable | None = None
 
     @property
     def value(self) -> str:
@@ -63,9 +62,7 @@ def of_model(model: DataCube) -> list[Variable]:
         for index, each in enumerate(getattr(model.spec, side).options or ()):
             option = str(each.get("name", ""))
             body = {key: value for key, value in each.items() if key != "name"}
-            url = str(each.get("value") or "") if option == "url" else ""
-            git = git_url.split(url) if url else None
-            found.append(Variable(option_env(option), body, ("spec", side, "options", index), option, git))
+            found.append(Variable(option_env(option), body, ("spec", side, "options", index), option))
     executor = model.spec.executor
     for index, each in enumerate((executor.env if executor else None) or ()):
         body = {key: value for key, value in each.items() if key != "name"}
@@ -76,19 +73,21 @@ def of_model(model: DataCube) -> list[Variable]:
 def findings(
     variables: Sequence[Variable],
     *,
+    replaced: Mapping[str, str],
     certificates: bool,
     allowed: Sequence[str],
 ) -> list[Finding]:
     """Return findings about equal or forbidden names, secret values, and undefined or circular references.
 
-    `certificates` says whether the cube has a `caBundle`. `allowed` is `policy.executorEnv` of the platform.
+    `replaced` are values by name that replace literal values. `certificates` says whether the cube has a `caBundle`.
+    `allowed` is `policy.executorEnv` of the platform.
     """
     found = [*_clashes(variables, certificates=certificates), *_secrets(variables)]
     clashing = {each.path for each in found}
     found += (each for each in _refused(variables, allowed) if each.path not in clashing)
     if not any("$(" in each.value for each in variables):
         return found
-    return [*found, *_dangling(variables)] or _circles(variables)
+    return [*found, *_dangling(variables, replaced)] or _circles(variables)
 
 
 def _clashes(variables: Sequence[Variable], *, certificates: bool) -> Iterator[Finding]:
@@ -149,24 +148,18 @@ def _secrets(variables: Sequence[Variable]) -> Iterator[Finding]:
             yield finding("SP603", (*each.path, "value"), message, hint)
 
 
-def _dangling(variables: Sequence[Variable]) -> Iterator[Finding]:
+def _dangling(variables: Sequence[Variable], replaced: Mapping[str, str]) -> Iterator[Finding]:
     names = {each.name for each in variables}
     uncertain = {each.name for each in variables if may_be_missing(each.body)}
     for each in variables:
         for name in variable_references.references(each.value):
-            if name in uncertain & _remaining(each):
+            if name in uncertain.intersection(variable_references.references(replaced.get(each.name, each.value))):
                 message = f"$({name}) may be missing (`optional: true`), and would then stay in the value unreplaced."
                 yield finding("SP493", (*each.path, "value"), message, f"Remove `optional` from {name}.")
             elif name not in names | PROVIDED | OF_THE_KUBELET:
                 message = f"$({name}) refers to no variable, so it would stay in the value unreplaced."
                 hint = f"{_meant(name, names)} Write $$({name}) for the string itself."
                 yield finding("SP493", (*each.path, "value"), message, hint)
-
-
-def _remaining(variable: Variable) -> set[str]:
-    """Return the names that the compiled value refers to: the URL of a repository has no user and password there."""
-    value = variable.git.url if isinstance(variable.git, GitUrl) else variable.value
-    return set(variable_references.references(value))
 
 
 def _meant(name: str, names: set[str]) -> str:

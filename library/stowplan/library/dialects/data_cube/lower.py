@@ -7,13 +7,11 @@ from stowplan.library.builders.custom_resource import custom_resource
 from stowplan.library.builders.volume import claim_from_template
 from stowplan.library.dialects.data_cube import certificates, config, environment, pod, rules
 from stowplan.library.dialects.data_cube.cube import KIND, Cube, view
-from stowplan.library.dialects.data_cube.git_url import GitUrl
 from stowplan.library.dialects.shared import access, schedules
 from stowplan.library.dialects.shared.context import Context, Lowered
 from stowplan.library.ir.data import Origin, Placement, Transfer
 from stowplan.library.manifest import ExternalReference, Json, Manifest, Unit
 from stowplan.library.values.names import CRON_JOB_LIMIT, HASH_LENGTH, LABEL_LIMIT, DataCubeNames
-from stowplan.schema.agents.transfer_config import option_env
 from stowplan.schema.diagnostics import Finding, finding, has_errors
 from stowplan.schema.kinds.data_cube import DataCube
 from stowplan.schema.meta import RUN_ANNOTATION, SpecId
@@ -32,7 +30,7 @@ def lower(model: DataCube, context: Context) -> Lowered:
     found += _findings(cube, context)
     if has_errors(found):
         return Lowered(Unit(cube.id, ()), tuple(found))
-    found += [*rules.defaults(cube), *pod.defaults(cube)]
+    found += [*cube.kind.defaults(cube.end), *pod.defaults(cube)]
     unit = Unit(cube.id, tuple(_manifests(cube, context)), _externals(cube))
     return Lowered(unit, tuple(found))
 
@@ -42,7 +40,7 @@ def _findings(cube: Cube, context: Context) -> list[Finding]:
     allowed = context.platform.policy.executor_env
     return [
         *rules.findings(cube),
-        *environment.findings(cube.variables, certificates=bundled, allowed=allowed),
+        *environment.findings(cube.variables, replaced=cube.replaced, certificates=bundled, allowed=allowed),
         *pod.findings(cube),
         *config.part_size_findings(cube),
         *schedules.findings(spec.schedule, spec.time_zone, cube.model.metadata.annotations),
@@ -68,7 +66,7 @@ def _transfer(cube: Cube, context: Context) -> Transfer:
         stem=names.job,
         configuration_stem=names.base,
         account=names.base,
-        agent="git" if cube.remote.type == "git" else "transfer",
+        agent=cube.kind.agent,
         config=config.of_cube(cube, context),
         claim=cube.claim.name or "",
         env=_environment(cube),
@@ -86,9 +84,7 @@ def _transfer(cube: Cube, context: Context) -> Transfer:
 
 
 def _environment(cube: Cube) -> tuple[Json, ...]:
-    replaced = config.from_flags(cube)
-    if isinstance(cube.git, GitUrl):
-        replaced[option_env("url")] = cube.git.url
+    replaced = {**config.from_flags(cube), **cube.replaced}
     return (*certificates.variables(cube), *environment.emitted(cube.variables, replaced))
 
 

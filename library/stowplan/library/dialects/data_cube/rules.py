@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 
-from stowplan.library.dialects.data_cube import certificates, claim, options, remote
-from stowplan.library.dialects.data_cube.arguments import BASE
+from pydantic.alias_generators import to_camel
+
+from stowplan.library.dialects.data_cube import certificates, claim, option_rules
 from stowplan.library.dialects.data_cube.cube import Cube
-from stowplan.library.dialects.data_cube.variable_references import references
-from stowplan.schema.agents.transfer_config import NO_REF
+from stowplan.library.dialects.data_cube.remotes.flags import BASE
+from stowplan.library.dialects.data_cube.remotes.registry import REMOTES
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
 from stowplan.schema.kinds.data_cube import DataCube, DataReference
 
@@ -18,11 +19,7 @@ def sides(model: DataCube) -> list[Finding]:
         return []
     what = "Both sides are claims" if "pvc" in types else f"{types[0]} and {types[1]} are both remote"
     message = f"{what}; exactly one of source and sink is a claim (`pvc`)."
-    hint = (
-        "Copy in two steps, over a claim."
-        if "pvc" not in types
-        else f"Choose one of {', '.join(options.REMOTE_TYPES)}."
-    )
+    hint = "Copy in two steps, over a claim." if "pvc" not in types else f"Choose one of {', '.join(REMOTES)}."
     return [finding("SP490", ("spec", "sink", "type"), message, hint)]
 
 
@@ -30,12 +27,12 @@ def findings(cube: Cube) -> list[Finding]:
     """Return findings about the two sides, and about fields that depend on each other."""
     model = cube.model
     return [
-        *options.findings(model.spec.source, "source", ("spec", "source")),
-        *options.findings(model.spec.sink, "sink", ("spec", "sink")),
+        *option_rules.findings(model.spec.source, "source", ("spec", "source")),
+        *option_rules.findings(model.spec.sink, "sink", ("spec", "sink")),
         *_blocks(model),
         *claim.findings(cube),
-        *remote.findings(cube),
-        *_ref(cube),
+        *cube.kind.findings(cube.end),
+        *_one_sided(cube),
         *_mirror(cube),
         *_overridden(cube),
     ]
@@ -45,27 +42,21 @@ def _blocks(model: DataCube) -> Iterator[Finding]:
     """Yield findings about blocks of settings that do not fit the type of their side, and about certificates."""
     for side in ("source", "sink"):
         reference: DataReference = getattr(model.spec, side)
-        for block in ("git", "huggingface", "s3", "pvc"):
-            if getattr(reference, block) is not None and block != reference.type:
+        for block in (*REMOTES, "pvc"):
+            if getattr(reference, block, None) is not None and block != reference.type:
                 message = f"`{block}` has no effect, since `type` is {reference.type}."
                 yield finding("SP406", ("spec", side, block), message, "Remove it.", anchor=Anchor.KEY)
         yield from certificates.findings(reference, ("spec", side, "caBundle"))
 
 
-def _ref(cube: Cube) -> Iterator[Finding]:
-    """Yield findings about branch or tag names that Git does not allow.
-
-    The agent checks names that refer to variables.
-    """
-    reference, arguments = cube.remote, cube.arguments
-    named = [(options.literal(reference, "ref"), options.path_of(reference, "ref", cube.remote_path))]
-    if "ref" in arguments.places:
-        path: FieldPath = (*BASE, arguments.places["ref"])
-        named.append((str(arguments.settings["ref"]), path))
-    for name, path in named:
-        if reference.type == "git" and not references(name) and NO_REF.search(name):
-            message = f"{name!a} can be neither a branch nor a tag nor a commit."
-            yield finding("SP494", path, message, "Give a name as `git branch` shows it.")
+def _one_sided(cube: Cube) -> Iterator[Finding]:
+    """Yield findings about settings that have no effect, since the remote side is not the source or not the sink."""
+    settings = getattr(cube.remote, cube.remote.type, None)
+    for field, acts in cube.kind.one_sided.items():
+        if cube.side != acts and getattr(settings, field, None) is not None:
+            message = f"`{to_camel(field)}` has no effect on a {cube.side}."
+            path = (*cube.remote_path, cube.remote.type, to_camel(field))
+            yield finding("SP406", path, message, "Remove it.", anchor=Anchor.KEY)
 
 
 def _mirror(cube: Cube) -> Iterator[Finding]:
@@ -80,13 +71,14 @@ def _mirror(cube: Cube) -> Iterator[Finding]:
             path = (*BASE, cube.arguments.places["max_delete"])
             yield finding("SP406", path, message, "Remove it.")
         return
-    source = cube.model.spec.source
-    if source.type != "s3":
-        message = f"Found a source of type {source.type}; only from s3 to a claim can `sync` delete."
+    if cube.uploads or cube.kind.mirror is None:
+        mirrored = " and ".join(name for name, each in REMOTES.items() if each.mirror)
+        message = (
+            f"Found a source of type {cube.model.spec.source.type}; only from {mirrored} to a claim can `sync` delete."
+        )
         yield finding("SP497", (*base, "sync"), message, "Remove it.")
-    elif source.s3 and source.s3.kind == "file":
-        message = "`sync` would delete everything but the one file that is copied."
-        yield finding("SP497", (*base, "sync"), message, "Remove it, or name a prefix.")
+    elif problem := cube.kind.mirror(cube.end):
+        yield finding("SP497", (*base, "sync"), *problem)
     elif not cube.claim.sub_path:
         message = "`sync` would delete everything in the claim that the source does not have."
         hint = "Name a directory in `sink.pvc.subPath`; for the whole claim write `subPath: .`."
@@ -95,22 +87,11 @@ def _mirror(cube: Cube) -> Iterator[Finding]:
 
 def _overridden(cube: Cube) -> Iterator[Finding]:
     """Yield findings about flags without effect: a field or option overrides them, or they are for the other side."""
-    known = options.OPTIONS[cube.remote.type]
+    known = cube.kind.options
     for name, index in cube.arguments.places.items():
-        if cube.overrides(name):
+        if cube.end.overrides(name):
             message = "The flag has no effect, since a field or option says the same."
             yield finding("SP406", (*BASE, index), message, "Remove it.")
-        elif name in known and known[name].side not in (None, cube.side):
+        elif name in known and not known[name].acts_on(cube.side):
             message = f"The flag has no effect on a {cube.side}."
             yield finding("SP406", (*BASE, index), message, "Remove it.")
-
-
-def defaults(cube: Cube) -> Iterator[Finding]:
-    """Yield findings about defaults in use that differ from the old system's: branch and bucket."""
-    source, sink = cube.model.spec.source, cube.model.spec.sink
-    if source.type == "git" and not options.given(source, "ref"):
-        message = "Without `ref`, the branch is the one that the remote's HEAD names; the old system took master."
-        yield finding("SP411", ("spec", "source", "options"), message, "Add the option `ref` to choose.")
-    if sink.type == "s3" and not (sink.s3 and sink.s3.create_bucket is not None):
-        message = "The bucket must be there; the old system made it."
-        yield finding("SP411", ("spec", "sink", "type"), message, "Set `s3.createBucket: true` to have it made.")

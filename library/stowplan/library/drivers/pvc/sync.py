@@ -8,7 +8,9 @@ from stowplan.library.ir.data import DataTask, Placement, Site, Transfer
 from stowplan.library.manifest import Json
 from stowplan.schema.agents.cache_config import SOURCE_SECRET_ENV, Target
 from stowplan.schema.agents.marker import LOCK_FILE, STATE_DIRECTORY
-from stowplan.schema.agents.transfer_config import Mirror, PvcEndpoint, S3Endpoint, State, TransferConfig, option_env
+from stowplan.schema.agents.transfer_config import Mirror, PvcEndpoint, State, TransferConfig
+from stowplan.schema.remotes.remote import option_env
+from stowplan.schema.remotes.s3 import S3Endpoint
 
 _LEAST_MEMORY = 64
 _ENDPOINT, _REGION = option_env("s3-endpoint"), option_env("s3-region")

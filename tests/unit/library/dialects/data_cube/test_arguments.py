@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from stowplan.library.dialects.data_cube.arguments import FLAGS, TOOLS, understood
-from stowplan.schema.kinds.data_cube import SideType
+from stowplan.library.dialects.data_cube.arguments import understood
+from stowplan.library.dialects.data_cube.remotes.registry import REMOTES
 
 
 @pytest.mark.parametrize(
@@ -33,8 +33,8 @@ from stowplan.schema.kinds.data_cube import SideType
         ("git", [], {}),
     ],
 )
-def test_flags_become_settings(kind: SideType, arguments: list[str], settings: dict[str, Any]) -> None:
-    found, problems = understood(kind, arguments)
+def test_flags_become_settings(kind: str, arguments: list[str], settings: dict[str, Any]) -> None:
+    found, problems = understood(REMOTES[kind], arguments)
     assert (found.settings, problems) == (settings, [])
 
 
@@ -56,19 +56,19 @@ def test_flags_become_settings(kind: SideType, arguments: list[str], settings: d
         ("git", ["--upload-pack=sh"], [0]),
     ],
 )
-def test_an_unknown_flag_is_refused_at_its_position(kind: SideType, arguments: list[str], places: list[int]) -> None:
-    _, problems = understood(kind, arguments)
+def test_an_unknown_flag_is_refused_at_its_position(kind: str, arguments: list[str], places: list[int]) -> None:
+    _, problems = understood(REMOTES[kind], arguments)
     assert [(problem.code, problem.path[-1]) for problem in problems] == [("SP496", place) for place in places]
 
 
 def test_no_value_of_a_refused_flag_is_shown() -> None:
-    _, (problem,) = understood("huggingface", ["--token=hf_secret"])
+    _, (problem,) = understood(REMOTES["huggingface"], ["--token=hf_secret"])
     assert "hf_secret" not in problem.message + problem.hint
 
 
-@pytest.mark.parametrize(("kind", "tool"), TOOLS.items())
-def test_flags_that_only_concerned_the_tool_are_left_out_with_a_warning(kind: SideType, tool: str) -> None:
-    for name, flag in FLAGS[tool].items():
+@pytest.mark.parametrize("kind", REMOTES)
+def test_flags_that_only_concerned_the_tool_are_left_out_with_a_warning(kind: str) -> None:
+    for name, flag in REMOTES[kind].flags.items():
         if not flag.setting:
-            found, problems = understood(kind, [name, *["x"] * flag.takes])
+            found, problems = understood(REMOTES[kind], [name, *["x"] * flag.takes])
             assert (found.settings, [problem.code for problem in problems]) == ({}, ["SP406"])

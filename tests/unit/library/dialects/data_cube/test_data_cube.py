@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stowplan.agents.transfer.s3.settings import s3_settings
+from stowplan.agents.transfer.remotes.s3.settings import s3_settings
 from stowplan.agents.transfer.settings import settings
 from stowplan.library.builders import job
 from stowplan.library.dialects.data_cube import pod as data_cube_pod

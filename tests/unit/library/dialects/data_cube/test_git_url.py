@@ -2,8 +2,8 @@
 
 import pytest
 
-from stowplan.library.dialects.data_cube.git_url import GitUrl, Unusable, split
-from stowplan.schema.agents.transfer_config import repository_directory
+from stowplan.library.dialects.data_cube.remotes.git_url import GitUrl, Unusable, split
+from stowplan.schema.remotes.git import repository_directory
 
 CLEAN = "https://git.example.com/ml/train.git"
 SECRET = "abcdefghijklmnopqrstu"

@@ -1,0 +1,219 @@
+"""Fetch and checkout of one commit in one repository, and of its submodules in theirs."""
+
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from stowplan.agents.attempt.completion import Completion
+from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.attempt.safe_files import sync_all
+from stowplan.agents.transfer.remotes.git import contents as trees
+from stowplan.agents.transfer.remotes.git.address import Address
+from stowplan.agents.transfer.remotes.git.contents import Contents
+from stowplan.agents.transfer.remotes.git.lfs.objects import Content
+from stowplan.agents.transfer.remotes.git.program.git import Git, need_lfs
+from stowplan.agents.transfer.remotes.git.remote import Wanted, find
+from stowplan.agents.transfer.remotes.git.repository import FETCHED, Repository, is_directory
+from stowplan.agents.transfer.remotes.git.work_tree import Checkout
+from stowplan.schema.agents.exit_codes import ExitCode
+
+ROUNDS = 3
+"""Maximum number of fetches if the branch moves each time between the look-up of its commit and the fetch."""
+
+DEEPEST = 10
+"""Maximum depth of nested submodules."""
+
+
+@dataclass
+class Bringing:
+    """Brings a commit into one repository of the claim: fetch, checkout, Git LFS objects and submodules."""
+
+    repository: Repository
+    address: Address
+    completion: Completion | None
+    """Completion files; None for a new clone in its hidden directory, which no other program uses yet."""
+    depth: int = 0
+    """Number of repositories around this submodule; 0 for the repository of the spec."""
+
+    @property
+    def _git(self) -> Git:
+        return self.repository.git
+
+    def run(self, wanted: Wanted, ref: str | None, *, fresh: bool) -> tuple[Wanted, str]:
+        """Fetch and check out a commit; return the final target and the full name of its commit.
+
+        The final target differs from `wanted` if the branch moved meanwhile. `ref` is the ref of the spec, None for
+        HEAD. `fresh` is True for a clone that this transfer creates, where no edited files can be lost.
+        """
+        checkout = Checkout(self.repository)
+        if fresh:
+            checkout.clear()
+        else:
+            checkout.guard()
+        wanted, commit = self._fetched(wanted, ref)
+        if not self.depth:
+            self._git.work.outcome.revision = commit
+        if not fresh:
+            checkout.guard_commits(wanted, commit)
+        contents = trees.read(self.repository, commit, lfs=self._git.told.remote.lfs)
+        if contents.pointers:
+            need_lfs()
+        content = Content(self.repository, self.address, commit, contents)
+        self._count(contents, content, fresh=fresh)
+        content.fetch()
+        self._check_out(checkout, wanted, commit, contents, fresh=fresh)
+        checkout.check_files(commit, contents.files)
+        self._submodules(commit, contents, fresh=fresh)
+        descriptor = os.open(self.repository.path, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            sync_all(descriptor)
+        finally:
+            os.close(descriptor)
+        content.remember()
+        progress = self._git.work.progress
+        progress.add(files=contents.files, resumed=contents.size - sum(contents.objects.values()))
+        return wanted, commit
+
+    def _check_out(self, checkout: Checkout, wanted: Wanted, commit: str, contents: Contents, *, fresh: bool) -> None:
+        """Check out the commit and its Git LFS files, unless an existing clone already has both."""
+        if fresh or not checkout.is_at(wanted, commit) or checkout.pointers(contents):
+            if self.completion:
+                self.completion.begin()
+            if fresh or not checkout.is_at(wanted, commit):
+                checkout.run(wanted, commit, force=fresh)
+            checkout.smudge(contents)
+        else:
+            self._git.work.progress.files_unchanged += contents.files
+
+    def _count(self, contents: Contents, content: Content, *, fresh: bool) -> None:
+        """Add the files of the commit to the progress. Raises AttemptError (5) if the claim has too little space."""
+        progress, missing = self._git.work.progress, content.missing()
+        progress.files_total += contents.files
+        progress.bytes_total += contents.size
+        progress.add(resumed=sum(contents.objects.values()) - sum(missing.values()))
+        # Git LFS stores a second copy next to the file.
+        files = sum(each.size for each in contents.pointers.values() if each.oid in missing)
+        needed = sum(missing.values()) + (contents.size if fresh else files)
+        space = os.statvfs(self.repository.path)
+        free = space.f_bavail * space.f_frsize
+        # Some network file systems report no size, or no number of files, at all.
+        if space.f_blocks and needed > free:
+            message = f"{needed} bytes are needed, with the copies that Git LFS keeps, and {free} are free"
+            raise AttemptError(ExitCode.CONFLICT, "NoSpace", message)
+        if fresh and space.f_files and contents.files > space.f_favail:
+            message = f"The commit has {contents.files} files, and the claim has space for {space.f_favail}"
+            raise AttemptError(ExitCode.CONFLICT, "NoSpace", message)
+
+    def _fetched(self, wanted: Wanted, ref: str | None) -> tuple[Wanted, str]:
+        """Fetch the target unless it is present; return the final target and the full name of its commit."""
+        for _ in range(ROUNDS):
+            if self._is_there(wanted):
+                break
+            try:
+                self._fetch(wanted)
+                break
+            except AttemptError as error:
+                if error.reason != "NoSuchRef":
+                    raise
+            if wanted.kind == "commit":
+                self._fetch_all()
+                break
+            # The branch has moved, and the server no longer has the old commit.
+            wanted = find(self._git, self.address, ref) or wanted
+        commit = self.repository.commit(wanted.object or wanted.name)
+        if commit is None and wanted.kind in ("branch", "ref"):
+            message = f"{wanted} of {self.address.url} moved each time that it was fetched"
+            raise AttemptError(ExitCode.TRANSIENT, "Moved", message)
+        if commit is None:
+            message = f"{self.address.url} has no {wanted}, or more than one"
+            raise AttemptError(ExitCode.NOT_FOUND, "NoSuchRef", message)
+        return wanted, commit
+
+    def _is_there(self, wanted: Wanted) -> bool:
+        """Return whether an earlier attempt has completely fetched the target, with the wanted depth of history."""
+        if not wanted.commit or self.repository.commit(FETCHED) != wanted.commit:
+            return False
+        tag = wanted.kind != "tag" or self._git.tried(self.repository.place, "cat-file", "-e", wanted.object).code == 0
+        return tag and (self._git.told.remote.depth is not None or not self.repository.is_shallow)
+
+    def _fetch(self, wanted: Wanted) -> None:
+        if wanted.kind == "abbreviation":
+            self._fetch_all()
+            return
+        depth = self._git.told.remote.depth
+        self._online([f"--depth={depth}"] if depth else [], [f"+{wanted.object}:{FETCHED}"])
+
+    def _fetch_all(self) -> None:
+        """Fetch all branches and tags: the server refuses to send the commit by name, or the name is abbreviated."""
+        self._online([], ["+refs/heads/*:refs/remotes/origin/*", "+refs/tags/*:refs/tags/*"])
+
+    def _online(self, options: list[str], refs: list[str]) -> None:
+        """Run `git fetch` for these refspecs. The server may send no more bytes than the claim has free space."""
+        options = [*options, *(["--unshallow"] if not options and self.repository.is_shallow else [])]
+        words = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", *options)
+        what = f"Fetching from {self.address.url}"
+        space = os.statvfs(self.repository.path)
+        # Some network file systems report no size at all.
+        room = space.f_bavail * space.f_frsize if space.f_blocks else 1 << 50
+        self._git.online(self.repository.place, *words, "--", self.address.url, *refs, what=what, room=room)
+
+    def _submodules(self, commit: str, contents: Contents, *, fresh: bool) -> None:
+        """Fetch and check out the submodules of the commit, if the spec asks for them.
+
+        Raises AttemptError (5) if one is on another host, nested too deep, or in the Git directory of another one.
+        """
+        if not self._git.told.remote.submodules or not contents.submodules:
+            return
+        if self.depth >= DEEPEST:
+            raise AttemptError(ExitCode.CONFLICT, "Submodules", f"Submodules are nested more than {DEEPEST} times")
+        known, root = self._known_submodules(commit), self._git.told.address
+        names = {name for name, _ in known.values()}
+        for path, name in contents.submodules.items():
+            inside, url = known.get(path, ("", ""))
+            address = self.address.below(url)
+            if any(inside.startswith(f"{other}/") for other in names):
+                message = f"The submodule {path!r} would lie in the Git directory of another one, so nothing was taken"
+                raise AttemptError(ExitCode.CONFLICT, "Submodules", message)
+            if address is None or not root.trusts(address.host) or not _is_name(inside):
+                message = f"The submodule {path!r} is not on the host of {root.url}, so nothing was taken"
+                raise AttemptError(ExitCode.CONFLICT, "OtherHost", message)
+            repository = Repository(
+                self.repository.path / path, self._git, self.repository.directory / "modules" / inside
+            )
+            self._submodule(repository, address, Wanted("commit", name, name, name), fresh=fresh)
+
+    def _submodule(self, repository: Repository, address: Address, wanted: Wanted, *, fresh: bool) -> None:
+        path, link = repository.path, repository.path / ".git"
+        text = f"gitdir: {os.path.relpath(repository.directory, path)}\n"
+        new = not os.path.lexists(link)
+        if not is_directory(path) or (new and any(path.iterdir())) or (not new and not _holds(link, text)):
+            raise AttemptError(ExitCode.CONFLICT, "NotARepository", f"{path} is no place for a submodule")
+        if not (repository.directory / "HEAD").exists():
+            shutil.rmtree(repository.directory, ignore_errors=True)
+            repository.make(address, length=len(wanted.name))
+        repository.check(address)
+        repository.clear_locks()
+        link.write_text(text, encoding="utf-8")
+        inner = Bringing(repository, address, self.completion, self.depth + 1)
+        inner.run(wanted, wanted.name, fresh=fresh or new)
+
+    def _known_submodules(self, commit: str) -> dict[str, tuple[str, str]]:
+        """Return (name, URL) of each submodule by its path, from the file `.gitmodules` of the commit."""
+        words = ("config", f"--blob={commit}:.gitmodules", "--no-includes", "--null", "--list")
+        fields: dict[str, dict[str, str]] = {}
+        for each in os.fsdecode(self._git.tried(self.repository.place, *words).output).split("\0")[:-1]:
+            key, _, value = each.partition("\n")
+            name, _, field = key.removeprefix("submodule.").rpartition(".")
+            fields.setdefault(name, {})[field] = value
+        return {each["path"]: (name, each["url"]) for name, each in fields.items() if {"path", "url"} <= each.keys()}
+
+
+def _is_name(text: str) -> bool:
+    """Return whether a submodule's name is a relative path without empty segments, `.` and `..`."""
+    return bool(text) and not {"", ".", ".."} & set(text.split("/"))
+
+
+def _holds(path: Path, text: str) -> bool:
+    """Return whether the path is a regular file with this content, and no link to one."""
+    return path.is_file() and not path.is_symlink() and path.read_text(encoding="utf-8", errors="replace") == text

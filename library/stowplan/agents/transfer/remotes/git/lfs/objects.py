@@ -1,0 +1,232 @@
+"""Download of the Git LFS objects of one commit: list the missing objects, fetch and verify them."""
+
+import hashlib
+import os
+from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import islice
+from pathlib import Path
+
+from stowplan.agents.attempt.failure import AttemptError, of_any
+from stowplan.agents.attempt.redaction import in_url
+from stowplan.agents.attempt.safe_files import replace as write
+from stowplan.agents.attempt.stop import Stop
+from stowplan.agents.transfer.remotes.git.address import Address
+from stowplan.agents.transfer.remotes.git.contents import Contents
+from stowplan.agents.transfer.remotes.git.lfs.answers import Action, Answer
+from stowplan.agents.transfer.remotes.git.lfs.server import AT_ONCE, LfsServer, content_of
+from stowplan.agents.transfer.remotes.git.program.git import Git, GitPlace, need_lfs
+from stowplan.agents.transfer.remotes.git.repository import Repository
+from stowplan.agents.transfer.thread_pool import Crew
+from stowplan.agents.transfer.tree import Tree
+from stowplan.schema.agents.exit_codes import ExitCode
+
+KNOWN = "stowplan-lfs"
+"""File in Git's own directory with the digests of objects that were verified and made durable, one per line."""
+
+_BLOCK = 1 << 20
+
+
+def server_url(git: Git, place: GitPlace, address: Address, commit: str) -> str:
+    """Return the URL of the Git LFS server: the one in `.lfsconfig` of the commit, or else `address.lfs`.
+
+    Raises AttemptError (exit code 5) for a host that the spec does not name: every committer can write `.lfsconfig`.
+    """
+    done = git.tried(place, "config", f"--blob={commit}:.lfsconfig", "--no-includes", "--null", "--list")
+    told = dict(each.partition("\n")[::2] for each in done.output.decode(errors="replace").split("\0") if each)
+    url = told.get("lfs.url") or told.get("remote.origin.lfsurl") or address.lfs
+    if in_url(url):
+        message = "`.lfsconfig` names a server of Git LFS with credentials: take them out of the repository"
+        raise AttemptError(ExitCode.CONFLICT, "LfsElsewhere", message)
+    try:
+        git.told.hosts.check(url, "`.lfsconfig` of the repository", known=False)
+    except AttemptError as error:
+        raise AttemptError(error.code, "LfsElsewhere", str(error)) from None
+    return url
+
+
+def batches(objects: dict[str, int]) -> Iterator[list[tuple[str, int]]]:
+    """Yield (digest, size) of the objects, sorted by digest, in lists of at most `AT_ONCE` objects."""
+    rest = iter(sorted(objects.items()))
+    while batch := list(islice(rest, AT_ONCE)):
+        yield batch
+
+
+def object_key(oid: str) -> str:
+    """Return an object's path below `lfs/objects`."""
+    return f"{oid[:2]}/{oid[2:4]}/{oid}"
+
+
+@dataclass
+class Content:
+    """Git LFS objects that one commit references."""
+
+    repository: Repository
+    address: Address
+    commit: str
+    contents: Contents
+    _missing: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def _git(self) -> Git:
+        return self.repository.git
+
+    def missing(self) -> dict[str, int]:
+        """Return the sizes in bytes, by digest, of the objects that must be fetched.
+
+        Present objects that are not recorded as verified are read, and deleted if they are damaged.
+        """
+        known = self._known()
+        for oid, size in self.contents.objects.items():
+            path = self.repository.directory / "lfs" / "objects" / object_key(oid)
+            if not _has_size(path, size):
+                path.unlink(missing_ok=True)
+                self._missing[oid] = size
+            elif oid not in known and _digest(path, self._git.work.stop) != oid:
+                self._git.work.log.warning("An object of Git LFS is damaged: fetching it again", oid=oid)
+                path.unlink()
+                self._missing[oid] = size
+        return self._missing
+
+    def fetch(self) -> None:
+        """Fetch the objects that `missing` returned. Raises AttemptError if one cannot be fetched."""
+        if not self._missing:
+            return
+        need_lfs()
+        url = server_url(self._git, self.repository.place, self.address, self.commit)
+        common, work = self._git.told.common, self._git.work
+        inside = str(self.repository.directory.relative_to(common.claim))
+        with (
+            closing(LfsServer(self._git, url, os.environ)) as server,
+            closing(Tree(common.claim, f"{inside}/lfs", create=True)) as tree,
+            Crew(common.config.parallelism, work.stop, work.log, of_any) as crew,
+        ):
+            for batch in batches(self._missing):
+                answers = server.batch("download", batch, None)
+                for oid, size in batch:
+                    crew.give(partial(self._object, server, tree, oid, size, answers.get(oid)))
+            crew.end()
+            for each in (self.repository.directory / "lfs" / "incomplete").glob("*.part"):
+                # Partial objects that no commit needs any more.
+                each.unlink(missing_ok=True)
+
+    def remember(self) -> None:
+        """Record that all objects of the commit are verified and durable. Call it after they were synced to disk."""
+        if self.contents.objects:
+            write(self.repository.directory / KNOWN, "".join(f"{oid}\n" for oid in sorted(self.contents.objects)))
+
+    def _object(self, server: LfsServer, tree: Tree, oid: str, size: int, answer: Answer | None) -> None:
+        """Fetch one object. The first answer may have expired, so retries ask for a new one."""
+        first, counted = [answer], 0
+
+        def count(more: int) -> None:
+            nonlocal counted
+            counted += more
+            self._git.work.progress.add(size=more)
+
+        def once() -> None:
+            known = first.pop() if first else server.batch("download", [(oid, size)], None).get(oid)
+            action = action_of("download", oid, known)
+            if action is None:
+                raise not_there(oid, "no address for it")
+            self._fetch(server, tree, oid, size, action, count)
+
+        self._git.attempts.run(f"object {oid} of Git LFS", once)
+        self._git.work.progress.add(size=size - counted)
+        parent, name = tree.parent(_part(oid))
+        source = os.dup(parent)
+        try:
+            tree.place(name, source, f"objects/{object_key(oid)}")
+        finally:
+            os.close(source)
+
+    def _fetch(  # noqa: PLR0917 - what one object needs
+        self, server: LfsServer, tree: Tree, oid: str, size: int, action: Action, count: Callable[[int], None]
+    ) -> None:
+        """Fetch the bytes of an object that earlier tries did not fetch, and verify it. A wrong object is deleted.
+
+        `count` gets the number of bytes of each piece that was written.
+        """
+        what = f"Object {oid} of Git LFS"
+        parent, name = tree.parent(_part(oid), create=True)
+        descriptor = os.open(name, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644, dir_fd=parent)
+        with os.fdopen(descriptor, "r+b", buffering=0) as file:
+            digest, begin = hashlib.sha256(), 0
+            if os.fstat(descriptor).st_size >= size:
+                file.truncate(0)
+            while block := file.read(_BLOCK):
+                digest.update(block)
+                begin += len(block)
+            with server.asking("GET", action, what, begin=begin) as response:
+                if begin and response.status_code != 206:
+                    begin, digest = 0, hashlib.sha256()
+                file.seek(begin)
+                file.truncate(begin)
+                for data in content_of(response):
+                    self._git.work.stop.check()
+                    begin += len(data)
+                    if begin > size:
+                        break
+                    file.write(data)
+                    digest.update(data)
+                    count(len(data))
+        if begin != size or digest.hexdigest() != oid:
+            # The content is unknown, so neither it nor its digest is stored or logged.
+            with suppress(FileNotFoundError):
+                tree.remove(_part(oid))
+            message = f"{what}: what came has not the size or the digest of the object"
+            raise AttemptError(ExitCode.INTEGRITY, "WrongDigest", message)
+
+    def _known(self) -> set[str]:
+        """Return the digests of objects that are recorded as verified; an empty set if there is no record."""
+        try:
+            return set((self.repository.directory / KNOWN).read_text(encoding="ascii").split())
+        except (OSError, UnicodeDecodeError):
+            return set()
+
+
+def action_of(name: str, oid: str, answer: Answer | None) -> Action | None:
+    """Return the action `name` (`download` or `upload`) of a server's answer about an object.
+
+    Returns None if the answer has no such action; for an upload the server then already has the object. Raises
+    AttemptError if the server gave no answer about the object (None) or an error.
+    """
+    if answer is None:
+        raise not_there(oid, "nothing")
+    if answer.error is None:
+        return answer.actions.get(name)
+    said = f"{answer.code} {answer.error}"
+    if answer.code in (401, 403):
+        raise AttemptError(ExitCode.AUTH, "AccessDenied", f"The server of Git LFS refuses object {oid}: {said}")
+    if answer.code >= 500 or answer.code == 429:
+        raise AttemptError(ExitCode.TRANSIENT, "RequestFailed", f"The server of Git LFS fails for {oid}: {said}")
+    raise not_there(oid, said)
+
+
+def not_there(oid: str, said: str) -> AttemptError:
+    """Return the failure for an object that the server does not have. `said` is what the server answers about it."""
+    message = f"The server of Git LFS does not have object {oid}: it says {said}"
+    return AttemptError(ExitCode.NOT_FOUND, "LfsMissing", message)
+
+
+def _part(oid: str) -> str:
+    """Return the path of an incomplete object below Git's own `lfs` directory."""
+    return f"incomplete/{oid}.part"
+
+
+def _has_size(path: Path, size: int) -> bool:
+    try:
+        return path.lstat().st_size == size
+    except OSError:
+        return False
+
+
+def _digest(path: Path, stop: Stop) -> str:
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while block := file.read(_BLOCK):
+            stop.check()
+            digest.update(block)
+    return digest.hexdigest()

@@ -1,0 +1,177 @@
+"""Upload of the Git LFS objects that the new commits of a branch reference, before the push of the branch."""
+
+import hashlib
+import os
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+
+from stowplan.agents.attempt.failure import AttemptError, of_any
+from stowplan.agents.attempt.stop import Stop
+from stowplan.agents.transfer.remotes.git.contents import POINTER_LIMIT, pointer_of
+from stowplan.agents.transfer.remotes.git.lfs.answers import Action, Answer
+from stowplan.agents.transfer.remotes.git.lfs.objects import action_of, batches, object_key, server_url
+from stowplan.agents.transfer.remotes.git.lfs.server import LfsServer
+from stowplan.agents.transfer.remotes.git.program.git import Git, GitPlace
+from stowplan.agents.transfer.remotes.git.repository import Repository
+from stowplan.agents.transfer.thread_pool import Crew
+from stowplan.agents.transfer.tree import Tree
+from stowplan.schema.agents.exit_codes import ExitCode
+
+_BLOCK = 1 << 20
+_AT_ONCE = 4096
+"""Number of small Git objects per call of `git cat-file`."""
+
+
+@dataclass
+class LfsUpload:
+    """Upload of the Git LFS objects of the commits from `since` (exclusive) to `commit` on `branch`.
+
+    `since` is None if the server does not have the branch. `place` is the repository with the commits. The objects are
+    in `repository`, in the claim.
+    """
+
+    repository: Repository
+    place: GitPlace
+    branch: str
+    since: str | None
+    commit: str
+
+    @property
+    def _git(self) -> Git:
+        return self.repository.git
+
+    def run(self) -> None:
+        """Upload the objects that the server lacks. Raises AttemptError if the claim lacks one, or it is damaged."""
+        objects = self._objects()
+        if not objects:
+            return
+        common, work = self._git.told.common, self._git.work
+        url = server_url(self._git, self.place, self._git.told.address, self.commit)
+        folder = f"{self.repository.directory.relative_to(common.claim)}/lfs/objects"
+        with (
+            closing(LfsServer(self._git, url, os.environ)) as server,
+            Crew(common.config.parallelism, work.stop, work.log, of_any) as crew,
+        ):
+            for batch in batches(objects):
+                answers = server.batch("upload", batch, self.branch)
+                for oid, size in batch:
+                    crew.give(partial(self._object, server, folder, oid, size, answers.get(oid)))
+            crew.end()
+
+    def _objects(self) -> dict[str, int]:
+        """Return the sizes in bytes, by digest, of all Git LFS objects that the new commits reference."""
+        since = (f"^{self.since}",) if self.since else ()
+        small = ("--filter=object:type=blob", f"--filter=blob:limit={POINTER_LIMIT}", "--filter-provided-objects")
+        words = ("rev-list", "--objects", "--no-object-names", *small, self.commit, *since)
+        names = iter(self._git.offline(self.place, *words).split())
+        found: dict[str, int] = {}
+        while batch := list(islice(names, _AT_ONCE)):
+            output = self._git.offline(
+                self.place, "cat-file", "--batch", feed=b"".join(b"%b\n" % each for each in batch)
+            )
+            at = 0
+            while at < len(output):
+                end = output.index(b"\n", at)
+                _, kind, size = output[at:end].split()
+                content = output[end + 1 : end + 1 + int(size)]
+                at = end + int(size) + 2
+                pointer = pointer_of(content) if kind == b"blob" else None
+                if pointer:
+                    found[pointer.oid] = pointer.size
+        return found
+
+    def _object(self, server: LfsServer, folder: str, oid: str, size: int, answer: Answer | None) -> None:
+        """Upload one object, unless the server has it. The first answer may have expired, so retries ask again."""
+        first = [answer]
+
+        def once() -> None:
+            known = first.pop() if first else server.batch("upload", [(oid, size)], self.branch).get(oid)
+            action = action_of("upload", oid, known)
+            if action is None or known is None:
+                # The server already has the object.
+                return
+            with closing(self._opened(folder, oid)) as file:
+                content = _Content(file.fileno(), oid, size, self._git.work.stop, self._sent)
+                content.verify()
+                with server.asking("PUT", _typed(action), f"Object {oid} of Git LFS", content, size):
+                    pass
+            if verify := known.actions.get("verify"):
+                self._verify(server, verify, oid, size)
+
+        self._git.attempts.run(f"object {oid} of Git LFS", once)
+
+    def _sent(self, count: int) -> None:
+        self._git.work.progress.add(size=count)
+
+    def _opened(self, folder: str, oid: str) -> "_Opened":
+        """Open the object without following a link, which another writer of the claim may have created."""
+        try:
+            with closing(Tree(self._git.told.common.claim, folder, create=False)) as tree:
+                return _Opened(tree.open(object_key(oid)))
+        except OSError as error:
+            message = f"The content of files that are to be pushed is not in the claim: object {oid} of Git LFS"
+            raise AttemptError(ExitCode.CONFLICT, "LfsMissing", f"{message} ({error.strerror})") from None
+
+    def _verify(self, server: LfsServer, action: Action, oid: str, size: int) -> None:
+        """Ask the server to check an object that was uploaded."""
+        body = b'{"oid":"%b","size":%d}' % (oid.encode("ascii"), size)
+        headers = {"accept": "application/vnd.git-lfs+json", "content-type": "application/vnd.git-lfs+json"}
+        asked = Action(action.href, {**headers, **action.headers}, chunked=False)
+        with server.asking("POST", asked, f"The check of object {oid} of Git LFS", [body], len(body)):
+            pass
+
+
+class _Opened:
+    """Wrapper of a file descriptor with a method `close`, for `contextlib.closing`."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+
+    def fileno(self) -> int:
+        return self._descriptor
+
+    def close(self) -> None:
+        os.close(self._descriptor)
+
+
+@dataclass
+class _Content:
+    """Content of an open file as the body of a request. Each iteration starts at the beginning of the file."""
+
+    descriptor: int
+    oid: str
+    size: int
+    stop: Stop
+    sent: Callable[[int], None]
+
+    def verify(self) -> None:
+        """Raise AttemptError (5) unless it is a regular file with this size and SHA-256. No other file may be sent."""
+        status, digest = os.fstat(self.descriptor), hashlib.sha256()
+        good = stat.S_ISREG(status.st_mode) and status.st_size == self.size
+        if good:
+            for block in self._blocks():
+                digest.update(block)
+        if not good or digest.hexdigest() != self.oid:
+            message = f"Object {self.oid} of Git LFS in the claim is not what its name says, so nothing was pushed"
+            raise AttemptError(ExitCode.CONFLICT, "LfsMissing", message)
+
+    def __iter__(self) -> Iterator[bytes]:
+        for block in self._blocks():
+            yield block
+            self.sent(len(block))
+
+    def _blocks(self) -> Iterator[bytes]:
+        offset = 0
+        while offset < self.size and (block := os.pread(self.descriptor, min(_BLOCK, self.size - offset), offset)):
+            self.stop.check()
+            yield block
+            offset += len(block)
+
+
+def _typed(action: Action) -> Action:
+    """Return the action with a content type, which storages require, unless the server already named one."""
+    return Action(action.href, {"content-type": "application/octet-stream", **action.headers}, action.chunked)

@@ -1,0 +1,160 @@
+"""Runner of Git as a child process with this program's settings. Only `Git.online` gives it access to the password."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from stowplan.agents.attempt.failure import AttemptError, of_any
+from stowplan.agents.transfer.engine import TransferWork
+from stowplan.agents.transfer.network.retry import Attempts
+from stowplan.agents.transfer.remotes.git.program import child, failure
+from stowplan.agents.transfer.remotes.git.program.child import Call, Done
+from stowplan.agents.transfer.remotes.git.program.configuration import as_variables, environment, pairs
+from stowplan.agents.transfer.remotes.git.program.password_socket import Answers
+from stowplan.agents.transfer.remotes.git.program.relay import Relay
+from stowplan.agents.transfer.remotes.git.settings import GitSettings
+from stowplan.schema.agents.exit_codes import ExitCode
+
+Judge = Callable[[str], AttemptError | None]
+"""Function from the standard output of a failed program to its failure; None if the output does not tell."""
+
+Take = Callable[[bytes], None]
+"""Function that gets standard output in pieces of any size."""
+
+MOST_REFS = 64 << 20
+"""Maximum bytes that a server may send if no objects are fetched. Its list of refs may have about a million then."""
+
+
+@dataclass(frozen=True, slots=True)
+class GitPlace:
+    """Paths of a repository, and variables and settings of Git for it."""
+
+    directory: Path
+    """Git's own directory."""
+    files: Path | None = None
+    """Work tree; None for a bare repository."""
+    variables: dict[str, str] = field(default_factory=dict)
+    """Further environment variables, such as `GIT_INDEX_FILE` for another index."""
+    settings: tuple[tuple[str, str], ...] = ()
+    """Further settings of Git as (name, value)."""
+    without: tuple[str, ...] = ()
+    """Names of settings to leave out: Git treats a setting with an empty value differently from a missing one."""
+
+
+@dataclass(frozen=True)
+class Git:
+    """Runs Git, which may start Git LFS, for one attempt."""
+
+    told: GitSettings
+    work: TransferWork
+    folder: Path
+    """Private folder for temporary files, deleted at the end of the attempt."""
+    answers: Answers
+    relay: Relay
+    held: tuple[int, ...]
+    """Descriptors that the programs inherit, so that a later attempt can detect them."""
+
+    def offline(self, place: GitPlace | None, *words: str, feed: bytes = b"") -> bytes:
+        """Run Git without access to the server or the password, and return its standard output.
+
+        `words` are its arguments, `feed` is its standard input. `place` is None if Git needs no repository. Raises
+        AttemptError if Git fails.
+        """
+        done = self.tried(place, *words, feed=feed)
+        if done.code:
+            raise failure.of_output(f"git {words[0]}", done.errors, self.work.redact)
+        return done.output
+
+    def tried(self, place: GitPlace | None, *words: str, feed: bytes = b"") -> Done:
+        """Run Git as `offline` does, and return the result even if it fails."""
+        return self._run(["git", *words], place, online=False, feed=feed)
+
+    def streamed(self, place: GitPlace, *words: str, take: Take, feed: bytes = b"") -> None:
+        """Run Git as `offline` does, but pass its standard output to `take` in pieces instead of returning it."""
+        done = self._run(["git", *words], place, online=False, feed=feed, take=take)
+        if done.code:
+            raise failure.of_output(f"git {words[0]}", done.errors, self.work.redact)
+
+    def online(
+        self, place: GitPlace | None, *words: str, what: str, room: int = MOST_REFS, judge: Judge = lambda _: None
+    ) -> Done:
+        """Run Git with access to the server, with retries after failures that may pass, and return its result.
+
+        `what` is the beginning of error messages. `room` is the maximum number of bytes that the server may send.
+        `judge` may give the failure for the standard output. Otherwise the failure follows from the error output.
+        Raises AttemptError if Git fails.
+        """
+
+        def call() -> Done:
+            self.relay.begin(room)
+            done = self._run(["git", *words], place, online=True)
+            if done.code:
+                raise (
+                    self.relay.failure
+                    or judge(done.output.decode(errors="replace"))
+                    or failure.of_output(what, done.errors, self.work.redact)
+                )
+            return done
+
+        return self.attempts.run(what, call)
+
+    @property
+    def attempts(self) -> Attempts:
+        """Rule for retries, with the number of retries from the settings."""
+        retries = self.told.common.config.request_retries
+        return Attempts(retries, self.work.stop, self.work.log, of_any)
+
+    def _run(
+        self,
+        command: list[str],
+        place: GitPlace | None,
+        *,
+        online: bool,
+        feed: bytes = b"",
+        take: Take | None = None,
+    ) -> Done:
+        variables = environment(self.told, self.folder, os.environ, online=online)
+        settings = [("credential.helper", "")]
+        if online:
+            settings.append(("credential.helper", self.answers.helper))
+        paths = tuple(path for path in (place.directory, place.files) if path) if place else ()
+        settings += [*pairs(self.told, paths, self.relay.url if online else None), *(place.settings if place else ())]
+        if place:
+            settings = [each for each in settings if each[0] not in place.without]
+            variables["GIT_DIR"] = str(place.directory)
+            variables |= {"GIT_WORK_TREE": str(place.files)} if place.files else {}
+            variables |= place.variables
+        variables |= as_variables(settings)
+        cwd = place.files or place.directory if place else self.folder
+        # A small answer of a server may grow without limit when Git unpacks it.
+        memory = self.told.common.config.memory_mib << 20 if online else None
+        return child.run(Call(command, variables, cwd, feed, self.held, take, memory), self.work.stop)
+
+
+@contextmanager
+def prepared(told: GitSettings, work: TransferWork, held: tuple[int, ...]) -> Iterator[Git]:
+    """Yield a runner of Git for one attempt, and delete its temporary files at the end. `held` is as in `Git`."""
+    # SIGKILL leaves it behind. A pod makes one attempt, and its scratch space goes with it; elsewhere it lies where old
+    # files are cleared away, and holds no password.
+    # The path of a socket has 108 bytes.
+    long = len(os.fsencode(tempfile.gettempdir())) > 75
+    folder = Path(tempfile.mkdtemp(prefix="stowplan-git-", dir="/tmp" if long else None))  # noqa: S108 - with a name of its own
+    answers = Answers(folder, told.address, told.credentials, work.log)
+    relay = Relay(told.hosts, told.common.network)
+    try:
+        yield Git(told, work, folder, answers, relay, held)
+    finally:
+        relay.close()
+        answers.close()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def need_lfs() -> None:
+    """Raise AttemptError if `git-lfs` is not installed: without it Git would write pointers instead of the content."""
+    if shutil.which("git-lfs") is None:
+        message = "The repository keeps files in Git LFS, but there is no git-lfs here; `lfs: false` takes the pointers"
+        raise AttemptError(ExitCode.BAD_SPEC, "NoGitLfs", message)

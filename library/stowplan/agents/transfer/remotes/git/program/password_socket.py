@@ -1,0 +1,88 @@
+"""Socket that gives the password to Git's credential helper, only for the repository's host.
+
+So the password is in no command line, in no environment of a child process and in no file.
+"""
+
+import shlex
+import socket
+import sys
+import threading
+from contextlib import suppress
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from stowplan.agents.runtime.log import Log
+from stowplan.agents.transfer.network.hosts import PORTS
+from stowplan.agents.transfer.remotes.git.address import Address, Credentials
+from stowplan.agents.transfer.remotes.git.program import credential_helper as helper
+
+LONGEST = 65536
+"""Maximum size of a request in bytes."""
+
+
+class Answers:
+    """Socket in a folder that only this user can enter, and the thread that serves it."""
+
+    def __init__(self, folder: Path, address: Address, credentials: Credentials | None, log: Log) -> None:
+        self._address, self._credentials, self._log = address, credentials, log
+        self._path = folder / "answers"
+        self._refused = False
+        self._socket = socket.socket(socket.AF_UNIX)
+        self._socket.bind(str(self._path))
+        self._socket.listen()
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    @property
+    def helper(self) -> str:
+        """Value of Git's setting `credential.helper`: a command that asks this socket.
+
+        The command ignores the action `store`, with which Git asks helpers to save a password.
+        """
+        command = shlex.join([sys.executable, "-IS", str(helper.__file__), str(self._path)])
+        return f'!f() {{ test "$1" = store || exec {command} "$1"; }}; f'
+
+    def close(self) -> None:
+        self._socket.close()
+
+    def _serve(self) -> None:
+        while True:
+            try:
+                connection, _ = self._socket.accept()
+            except OSError:
+                return
+            with connection, suppress(OSError):
+                connection.settimeout(5)
+                question = b""
+                while (part := connection.recv(4096)) and len(question) < LONGEST:
+                    question += part
+                connection.sendall(self._answer(question.decode(errors="replace")).encode())
+
+    def _answer(self, question: str) -> str:
+        """Return the user name and password in the format of git-credential(1).
+
+        `question` is a line with the action (`get` or `erase`), and lines in the same format. The answer is empty if
+        there is no password, if the host may not get it, or after an `erase`, which means that the server refused it.
+        """
+        action, _, rest = question.partition("\n")
+        asked = dict(line.partition("=")[::2] for line in rest.splitlines())
+        host = _host(asked.get("protocol", ""), asked.get("host", ""))
+        if self._credentials is None:
+            return ""
+        if not self._address.trusts(host):
+            if action == "get":
+                self._log.warning("Another host asks for a password and gets none", host=asked.get("host"))
+            return ""
+        # Git would otherwise ask again.
+        self._refused = self._refused or action == "erase"
+        if self._refused:
+            return ""
+        return f"username={self._credentials.username}\npassword={self._credentials.password}\n"
+
+
+def _host(scheme: str, authority: str) -> tuple[str, str, int]:
+    """Return scheme, host name and port; ("", "", 0) if `authority` is invalid."""
+    try:
+        parts = urlsplit(f"{scheme}://{authority}")
+        return scheme, (parts.hostname or "").lower(), parts.port or PORTS.get(scheme, 0)
+    except ValueError:
+        return "", "", 0

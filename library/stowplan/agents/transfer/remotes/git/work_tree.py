@@ -1,0 +1,218 @@
+"""Checkout of a commit that never overwrites changes which people or other programs made in the claim."""
+
+import os
+import shutil
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.attempt.safe_files import replace as write
+from stowplan.agents.transfer.remotes.git.contents import POINTER_LIMIT, SHOWN, SUBMODULE, Contents, Records, listed
+from stowplan.agents.transfer.remotes.git.program.git import Git, GitPlace
+from stowplan.agents.transfer.remotes.git.remote import Wanted
+from stowplan.agents.transfer.remotes.git.repository import CHECKED_OUT, Repository
+from stowplan.schema.agents.exit_codes import ExitCode
+
+JOURNAL = "stowplan-checkout"
+"""File in Git's own directory that exists during a checkout. It holds the old and the new commit."""
+
+
+@dataclass(frozen=True)
+class Checkout:
+    """Checkout of commits in the work tree of one repository."""
+
+    repository: Repository
+
+    def guard(self) -> None:
+        """Finish the checkout of a killed attempt; then raise AttemptError (exit code 5) if tracked files were edited.
+
+        The error is also raised if the index hides edits from Git.
+        """
+        self._check_marks()
+        self._finish()
+        # Git may update its index: the files of a fresh clone are as young as the index, so Git must read them once.
+        place = replace(self.repository.place, variables={"GIT_OPTIONAL_LOCKS": "1"})
+        edited = edited_files(self.repository.git, place)
+        if edited:
+            names = ", ".join(map(repr, edited[:SHOWN]))
+            message = f"{len(edited)} files of {self.repository.path} have changes that nobody committed: {names}"
+            raise AttemptError(ExitCode.CONFLICT, "Dirty", message)
+
+    def check_files(self, commit: str, expected: int) -> None:
+        """Raise AttemptError (exit code 11) if a file of the commit is missing after the checkout.
+
+        `expected` is the number of files in the commit.
+        """
+        count = 0
+        missing: list[str] = []
+
+        def take(record: bytes) -> None:
+            nonlocal count
+            fields, _, raw = record.partition(b"\t")
+            if fields.startswith(SUBMODULE):
+                return
+            path = os.fsdecode(raw)
+            if os.path.lexists(self.repository.path / path):
+                count += 1
+            elif len(missing) < SHOWN:
+                missing.append(path)
+
+        listed(self.repository, commit, take)
+        if count != expected or missing:
+            names = ", ".join(map(repr, missing))
+            message = (
+                f"{count} of the {expected} files of commit {commit[:12]} are there after the checkout: no {names}"
+            )
+            raise AttemptError(ExitCode.INTEGRITY, "FilesMissing", message)
+
+    def _check_marks(self) -> None:
+        """Raise AttemptError (exit code 5) if the index marks files as unchanged for Git, which hides edits."""
+        marked: list[str] = []
+
+        def take(record: bytes) -> None:
+            # `S` is skip-worktree; small letters are assume-unchanged (git-ls-files(1)).
+            if (record[:1] == b"S" or record[:1].islower()) and len(marked) < SHOWN:
+                marked.append(os.fsdecode(record[2:]))
+
+        words = ("ls-files", "-v", "-z")
+        self.repository.git.streamed(self.repository.place, *words, take=Records(take).take)
+        if marked:
+            names = ", ".join(map(repr, marked))
+            message = (
+                f"The index of {self.repository.path} hides changes of files from Git (skip-worktree or"
+                f" assume-unchanged): {names}. `git update-index --no-skip-worktree --no-assume-unchanged` shows them"
+            )
+            raise AttemptError(ExitCode.CONFLICT, "HiddenChanges", message)
+
+    def guard_commits(self, wanted: Wanted, commit: str) -> None:
+        """Raise AttemptError (exit code 5) if a checkout of `commit` would lose commits that were made in the claim.
+
+        Only commits on HEAD and on the wanted branch count.
+        """
+        repository = self.repository
+        for name in ("HEAD", *((wanted.name,) if wanted.kind == "branch" else ())):
+            there = repository.commit(name)
+            if there is None or there in (commit, repository.commit(CHECKED_OUT)) or self._is_older(there, commit):
+                continue
+            if not self._is_of_origin(there):
+                message = (
+                    f"{repository.path} has commits of its own ({name} is at {there[:12]}), and the source is at"
+                    f" {commit[:12]}: push or remove them first"
+                )
+                raise AttemptError(ExitCode.CONFLICT, "LocalCommits", message)
+
+    def is_at(self, wanted: Wanted, commit: str) -> bool:
+        """Return whether the commit is checked out on the wanted branch, or with a detached HEAD if none is wanted."""
+        branch = wanted.name if wanted.kind == "branch" else None
+        return self.repository.commit("HEAD") == commit and self.repository.branch() == branch
+
+    def clear(self) -> None:
+        """Delete the index and all files of the work tree, which an earlier attempt began to fill in a hidden clone."""
+        for each in self.repository.path.iterdir():
+            if each.name != ".git":
+                shutil.rmtree(each) if each.is_dir() and not each.is_symlink() else each.unlink()
+        (self.repository.directory / "index").unlink(missing_ok=True)
+
+    def run(self, wanted: Wanted, commit: str, *, force: bool) -> None:
+        """Check out the commit, and set the refs that a clone would have. `force` overwrites edited files.
+
+        Without `force`, raises AttemptError (5) if a file of the claim would be overwritten.
+        """
+        self._move(self.repository.commit("HEAD") or "", commit, force=force)
+        self._name(wanted, commit)
+        self._journal.unlink(missing_ok=True)
+
+    def pointers(self, contents: Contents) -> list[str]:
+        """Return the paths of Git LFS files that are missing, or whose size is not that of their object."""
+        return [path for path, each in contents.pointers.items() if self._size(path) != each.size]
+
+    def smudge(self, contents: Contents) -> None:
+        """Replace pointers in the work tree, as Git without Git LFS writes them, by the content of their objects.
+
+        Raises AttemptError (exit code 11) if a file has another size than its object afterwards.
+        """
+        stale = [path for path in self.pointers(contents) if (self._size(path) or 0) < POINTER_LIMIT]
+        if stale:
+            for path in stale:
+                (self.repository.path / path).unlink(missing_ok=True)
+            feed = b"".join(os.fsencode(path) + b"\0" for path in stale)
+            words = ("checkout", "--quiet", "--pathspec-from-file=-", "--pathspec-file-nul")
+            self.repository.git.offline(self.repository.place, *words, feed=feed)
+        left = self.pointers(contents)
+        if left:
+            names = ", ".join(map(repr, left[:SHOWN]))
+            message = f"{len(left)} files do not hold what Git LFS keeps for them: {names}"
+            raise AttemptError(ExitCode.INTEGRITY, "Pointers", message)
+
+    @property
+    def _journal(self) -> Path:
+        """Path of the file that exists during a checkout."""
+        return self.repository.directory / JOURNAL
+
+    def _move(self, before: str, commit: str, *, force: bool) -> None:
+        """Check out a commit with a detached HEAD. `before` is the present commit; empty if there is none."""
+        write(self._journal, f"{before} {commit}\n")
+        words = ("checkout", "--quiet", *(("--force",) if force else ()), "--detach", commit)
+        try:
+            self.repository.git.offline(self.repository.place, *words)
+        except AttemptError as error:
+            if error.reason == "Dirty":
+                # Git checks everything before the first change, so the checkout has not begun.
+                self._journal.unlink()
+            raise
+
+    def _name(self, wanted: Wanted, commit: str) -> None:
+        """Set the refs that a clone would have, all at once, and then let HEAD point to the branch if one is wanted."""
+        repository, lines = self.repository, [f"update {CHECKED_OUT} {commit}"]
+        if wanted.kind == "branch":
+            lines += [f"update {wanted.name} {commit}", f"update refs/remotes/origin/{wanted.short} {commit}"]
+        elif wanted.kind == "tag":
+            lines.append(f"update {wanted.name} {wanted.object}")
+        feed = os.fsencode("".join(f"{line}\n" for line in lines))
+        repository.git.offline(repository.place, "update-ref", "--stdin", feed=feed)
+        if wanted.kind == "branch":
+            repository.git.offline(repository.place, "symbolic-ref", "HEAD", wanted.name)
+            repository.set(f"branch.{wanted.short}.remote", "origin")
+            repository.set(f"branch.{wanted.short}.merge", wanted.name)
+
+    def _finish(self) -> None:
+        """Finish the checkout of a killed attempt, unless files are edited that this checkout does not change."""
+        try:
+            before, _, commit = self._journal.read_text(encoding="ascii").removesuffix("\n").partition(" ")
+        except FileNotFoundError:
+            return
+        touched = self._changed(before, commit)
+        strange = [path for path in edited_files(self.repository.git, self.repository.place) if path not in touched]
+        if not strange:
+            self._move(before, commit, force=True)
+            self.repository.git.offline(self.repository.place, "update-ref", CHECKED_OUT, commit)
+            self._journal.unlink()
+
+    def _changed(self, before: str, commit: str) -> set[str]:
+        """Return the paths that differ between two commits; all paths of `commit` if `before` is empty."""
+        before = before or self.repository.git.offline(self.repository.place, "mktree").decode().strip()
+        words = ("diff-tree", "-r", "-z", "--name-only", "--no-renames", before, commit)
+        return {os.fsdecode(each) for each in self.repository.git.offline(self.repository.place, *words).split(b"\0")}
+
+    def _is_older(self, commit: str, than: str) -> bool:
+        """Return whether `commit` is an ancestor of `than`."""
+        words = ("merge-base", "--is-ancestor", commit, than)
+        return self.repository.git.tried(self.repository.place, *words).code == 0
+
+    def _is_of_origin(self, commit: str) -> bool:
+        """Return whether a fetched branch or a tag contains the commit."""
+        words = ("for-each-ref", "--count=1", f"--contains={commit}", "refs/remotes", "refs/tags")
+        return bool(self.repository.git.tried(self.repository.place, *words).output)
+
+    def _size(self, path: str) -> int | None:
+        """Return the size of a file in bytes; None if it does not exist."""
+        try:
+            return (self.repository.path / path).lstat().st_size
+        except OSError:
+            return None
+
+
+def edited_files(git: Git, place: GitPlace) -> list[str]:
+    """Return the paths of tracked files that differ from the checked-out commit, in the work tree or in the index."""
+    words = ("status", "--porcelain=v1", "-z", "--untracked-files=no", "--no-renames", "--ignore-submodules=all")
+    return [os.fsdecode(each[3:]) for each in git.offline(place, *words).split(b"\0")[:-1]]

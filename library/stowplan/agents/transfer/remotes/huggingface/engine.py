@@ -1,0 +1,213 @@
+"""Engine for repositories on a Hugging Face Hub."""
+
+import stat
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx2
+from huggingface_hub import HfApi, close_session, set_client_factory
+
+from stowplan.agents.attempt.completion import Completion
+from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.attempt.safe_files import sync_all
+from stowplan.agents.transfer.engine import PROTECTED, TransferWork
+from stowplan.agents.transfer.keys import KeyCheck, folds_case
+from stowplan.agents.transfer.network.retry import Attempts
+from stowplan.agents.transfer.remotes.huggingface.commit_files import Outgoing
+from stowplan.agents.transfer.remotes.huggingface.download import Download
+from stowplan.agents.transfer.remotes.huggingface.fetch import Fetcher, Read
+from stowplan.agents.transfer.remotes.huggingface.hub import session, xet
+from stowplan.agents.transfer.remotes.huggingface.hub.content import Content
+from stowplan.agents.transfer.remotes.huggingface.hub.failure import Failures, MovedError
+from stowplan.agents.transfer.remotes.huggingface.hub.library_logs import forwarded
+from stowplan.agents.transfer.remotes.huggingface.hub.remote_file import RemoteFile
+from stowplan.agents.transfer.remotes.huggingface.hub.repository import Hub
+from stowplan.agents.transfer.remotes.huggingface.hub.settings import HuggingFaceSettings
+from stowplan.agents.transfer.remotes.huggingface.known import Known
+from stowplan.agents.transfer.remotes.huggingface.selection import Patterns, chosen
+from stowplan.agents.transfer.remotes.huggingface.upload import Upload
+from stowplan.agents.transfer.thread_pool import Crew
+from stowplan.agents.transfer.tree import Found, Tree
+from stowplan.schema.agents.exit_codes import ExitCode
+
+_PROBE = "stowplan-probe"
+_NOT_OURS = (".git", ".cache/huggingface")
+"""Directories that Git and huggingface_hub create in copies of a repository. The Hub refuses them in an upload."""
+
+
+@dataclass(frozen=True)
+class HuggingFaceEngine:
+    """Copies between a claim and one repository on a Hub, by the interface of a transfer engine."""
+
+    told: HuggingFaceSettings
+
+    def download(self, work: TransferWork, directory: Path, completion: Completion) -> str:
+        """Download all files of the revision's present commit."""
+        common = self.told.common
+        with self._failures(), ExitStack() as stack:
+            hub = stack.enter_context(self._hub(work, lambda _: None))
+            commit = hub.commit(self.told.revision)
+            work.outcome.revision = commit
+            work.log.info("Everything is taken from one commit", commit=commit, repository=self.told.address)
+            files = chosen(hub.files(commit), self.told.remote.files, self._patterns)
+            read = self._reader(work, hub, commit, files)
+            tree = stack.enter_context(closing(Tree(common.claim, common.local.path, create=True)))
+            folder = directory / "parts"
+            folder.mkdir(exist_ok=True)
+            known = stack.enter_context(closing(Known(directory)))
+            fetcher = Fetcher(read, tree, folder, known, self._attempts(work), work.progress, work.log)
+            stack.callback(fetcher.close)
+            crew = stack.enter_context(self._crew(work))
+            size = self.told.part_size
+            download = Download(files, fetcher, tree, crew, work.progress, work.stop, work.log, size)
+            download.compare(_key_check(directory))
+            if download.wanted:
+                completion.begin()
+            download.fetch()
+            sync_all(tree.root)
+            known.keep({each.key for each in files})
+        return f"The destination holds every file of commit {commit[:12]}"
+
+    def upload(self, work: TransferWork, directory: Path | None) -> str:  # noqa: ARG002 - the repository says what it has
+        """Commit the files that the repository lacks."""
+        sent: list[int] = []
+
+        def count(size: int) -> None:
+            sent.append(size)
+            work.progress.add(size=size)
+
+        with self._failures(), ExitStack() as stack:
+            hub = stack.enter_context(self._hub(work, count))
+            folder, _, name = self.told.common.local.path.rstrip("/").rpartition("/")
+            tree, files = stack.enter_context(self._files(work, folder, name))
+            api = HfApi(self.told.endpoint, token=self.told.token or False)
+            upload = Upload(
+                self.told,
+                hub,
+                api,
+                tree,
+                files,
+                self._attempts(work),
+                self._translate,
+                work.outcome,
+                work.stop,
+                work.log,
+                lambda: self._crew(work),
+                sent,
+            )
+            return upload.run()
+
+    def _reader(self, work: TransferWork, hub: Hub, commit: str, files: list[RemoteFile]) -> Read:
+        """Return the function that reads files: by hf-xet if it may be used and has the file, otherwise by HTTP."""
+        content = Content(hub, commit)
+        wanted = self.told.xet and any(each.xet for each in files)
+        store = xet.connect(hub, commit, self.told.xet_streams, work.stop) if wanted else None
+        if store is None:
+            return content.read
+        return lambda file, start, end: (store if file.xet else content).read(file, start, end)
+
+    @contextmanager
+    def _files(self, work: TransferWork, folder: str, name: str) -> Iterator[tuple[Tree, list[Outgoing]]]:
+        """Yield the directory in the claim, and its files to send with their paths in the repository.
+
+        `folder` and `name` are the parts of the path in the claim. If it is a file, only this file is sent.
+
+        Raises AttemptError (exit code 5), before the first request, if a name is invalid in a repository.
+        """
+        common = self.told.common
+        single = _single(common.claim, folder, name) if name else None
+        path = folder if single else common.local.path
+        with closing(Tree(common.claim, path, create=False)) as tree:
+            if single:
+                yield tree, [Outgoing(single, self._single_path(name))]
+                return
+            prefix = self.told.path_in_repo.rstrip("/")
+            prefix = f"{prefix}/" if prefix else ""
+            yield tree, [Outgoing(each, prefix + each.key) for each in self._found(tree, work)]
+
+    def _single_path(self, name: str) -> str:
+        """Return the path in the repository of a single file, by the rule of the Hub's command line.
+
+        A path in the spec that is empty or ends in `/` is a folder; any other path is that of the file.
+        """
+        path = self.told.path_in_repo
+        return path + name if not path or path.endswith("/") else path
+
+    def _found(self, tree: Tree, work: TransferWork) -> list[Found]:
+        """Return the files below a directory of the claim that the patterns select."""
+        check, found = KeyCheck(folds_case=False), []
+        for each in tree.walk((*PROTECTED, *_NOT_OURS)):
+            work.stop.check()
+            if each.key.endswith("/") or not self._patterns.take(each.key):
+                continue
+            if each.other:
+                work.progress.files_left_out += 1
+            elif ".git" not in each.key.split("/"):
+                check.look(each.key)
+                found.append(each)
+        if check.count:
+            message = f"{check.count} names cannot be paths in a repository: {'; '.join(check.refused)}"
+            raise AttemptError(ExitCode.CONFLICT, "UnsafeKeys", f"{message}. Nothing was sent")
+        if work.progress.files_left_out:
+            work.log.warning("Links and devices are left out", count=work.progress.files_left_out)
+        return found
+
+    @property
+    def _patterns(self) -> Patterns:
+        return Patterns(self.told.remote.include, self.told.remote.exclude)
+
+    @property
+    def _translate(self) -> Failures:
+        return Failures(self.told.address, self.told.token is not None)
+
+    def _attempts(self, work: TransferWork) -> Attempts:
+        return Attempts(self.told.common.config.request_retries, work.stop, work.log, self._translate.of_any)
+
+    def _crew(self, work: TransferWork) -> Crew:
+        return Crew(self.told.streams, work.stop, work.log, self._translate.of_any)
+
+    @contextmanager
+    def _hub(self, work: TransferWork, sent: session.Sent) -> Iterator[Hub]:
+        """Yield a client for the repository, and let huggingface_hub use the same kind of connections."""
+        config = self.told.common.config
+
+        def connect() -> httpx2.Client:
+            told, connections = self.told, self.told.streams + 2
+            return session.connect(told.hosts, told.common.network, config.ca_bundle, connections, work.stop, sent)
+
+        set_client_factory(connect)
+        try:
+            with forwarded(work.log), connect() as http:
+                yield Hub(self.told, http, self._attempts(work))
+        finally:
+            close_session()
+
+    @contextmanager
+    def _failures(self) -> Iterator[None]:
+        """Translate errors of the block into AttemptError or StoppedError. Unknown exceptions are raised unchanged."""
+        try:
+            yield
+        except Exception as error:
+            failure = self._translate.of_any(error, "the transfer")
+            if isinstance(failure, MovedError):
+                failure = AttemptError(ExitCode.TRANSIENT, "Moved", str(error))
+            raise failure from None
+
+
+def _single(claim: Path, folder: str, name: str) -> Found | None:
+    """Return the file `name` in `folder`; None if it is no regular file. Raises AttemptError (4) if it is missing."""
+    with closing(Tree(claim, folder, create=False)) as parent:
+        found = parent.stat(name)
+    if found is None:
+        raise AttemptError(ExitCode.NOT_FOUND, "NotFound", f"{claim / folder / name} is not there")
+    return Found(name, found.st_size, found.st_mtime_ns) if stat.S_ISREG(found.st_mode) else None
+
+
+def _key_check(directory: Path) -> KeyCheck:
+    probe = directory / _PROBE
+    probe.touch()
+    folds = folds_case(lambda name: (directory / name).exists(), _PROBE)
+    probe.unlink()
+    return KeyCheck(folds, reserved=PROTECTED)

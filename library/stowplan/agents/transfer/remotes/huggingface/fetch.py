@@ -1,0 +1,155 @@
+"""Fetch of one file: download, verification, and move to its path in the destination."""
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.attempt.progress import Progress
+from stowplan.agents.runtime.log import Log
+from stowplan.agents.transfer.network.retry import Attempts
+from stowplan.agents.transfer.parts import WHOLE, Extent, PartFile
+from stowplan.agents.transfer.remotes.huggingface.hub.remote_file import CHUNK, RemoteFile
+from stowplan.agents.transfer.remotes.huggingface.known import Known
+from stowplan.agents.transfer.tree import Tree
+from stowplan.schema.agents.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from hashlib import _Hash
+
+Read = Callable[[RemoteFile, int, int], Iterator[bytes]]
+"""Function that yields the bytes of a file from the first offset to before the second one."""
+
+SYNC_FROM = 1 << 20
+"""Size in bytes from which on each file is synced to disk before its move. Smaller files are synced together later."""
+
+
+@dataclass
+class Fetcher:
+    """Fetches files. The fields are what all fetches share."""
+
+    read: Read
+    tree: Tree
+    folder: Path
+    """Folder for incomplete files, on the file system of the destination."""
+    known: Known
+    attempts: Attempts
+    progress: Progress
+    log: Log
+    _folder: int = field(init=False)
+    _digests: dict[str, "InOrder"] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._folder = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+
+    def close(self) -> None:
+        os.close(self._folder)
+
+    def whole(self, file: RemoteFile) -> None:
+        """Fetch a file in one request. Raises AttemptError if that fails."""
+        name = f"{file.identity}{WHOLE}"
+        self.attempts.run(file.key, lambda: self._whole(file, name))
+        self.attempts.stop.check()
+        self._place(file, name)
+        self.progress.add(files=1, size=file.size)
+
+    def _whole(self, file: RemoteFile, name: str) -> None:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+        descriptor = os.open(name, flags, 0o644, dir_fd=self._folder)
+        digest = file.hasher()
+        with os.fdopen(descriptor, "wb", buffering=0) as out:
+            for data in self._bytes(file, 0, file.size):
+                out.write(data)
+                digest.update(data)
+            _verify(file, digest)
+            if file.size >= SYNC_FROM:
+                os.fsync(out.fileno())
+
+    def part(self, parts: PartFile[RemoteFile], extent: Extent) -> None:
+        """Fetch the bytes of `extent` of a large file, and write them to `parts`."""
+
+        def once() -> None:
+            offset = extent.start
+            for data in self._bytes(parts.entry, extent.start, extent.end):
+                parts.write(data, offset)
+                offset += len(data)
+
+        self.attempts.run(f"{parts.entry.key}, part {extent.number + 1}", once)
+        parts.done(extent)
+        self.progress.add(size=extent.end - extent.start)
+        self._digest(parts).advance()
+
+    def complete(self, parts: PartFile[RemoteFile]) -> None:
+        """Verify a file of which all parts are present, and move it to its path in the destination."""
+        digest = self._digest(parts).finish(self.attempts.stop.check)
+        self._digests.pop(parts.entry.identity, None)
+        _verify(parts.entry, digest)
+        parts.finish()
+        self.attempts.stop.check()
+        parts.close()
+        self._place(parts.entry, parts.file.name)
+        parts.forget()
+        self.progress.add(files=1)
+
+    def _digest(self, parts: PartFile[RemoteFile]) -> "InOrder":
+        """Return the running digest of a file that is fetched in parts."""
+        return self._digests.setdefault(parts.entry.identity, InOrder(parts))
+
+    def _place(self, file: RemoteFile, name: str) -> None:
+        """Move a finished file to its path in the destination, and record its content."""
+        status = os.stat(name, dir_fd=self._folder)
+        self.tree.place(name, self._folder, file.key)
+        self.known.add(file.key, file.digest, status)
+
+    def _bytes(self, file: RemoteFile, start: int, end: int) -> Iterator[bytes]:
+        """Yield the bytes of a file from `start` to before `end`. Raises AttemptError (11) if more or fewer come."""
+        count = 0
+        for data in self.read(file, start, end):
+            self.attempts.stop.check()
+            count += len(data)
+            if count > end - start:
+                break
+            yield data
+        if count != end - start:
+            message = f"{file.key}: the server sent {count} bytes of {end - start}"
+            raise AttemptError(ExitCode.INTEGRITY, "WrongLength", message)
+
+
+class InOrder:
+    """Running digest of a file whose parts arrive in any order. It reads them from disk in the order of the file."""
+
+    def __init__(self, parts: PartFile[RemoteFile]) -> None:
+        self._parts = parts
+        self._digest = parts.entry.hasher()
+        self._offset = 0
+        self._lock = threading.Lock()
+
+    def advance(self) -> None:
+        """Add all bytes before the first missing part to the digest, unless another thread is doing so."""
+        if self._lock.acquire(blocking=False):
+            try:
+                missing = self._parts.missing
+                self._read_to(missing[0].start if missing else self._parts.entry.size)
+            finally:
+                self._lock.release()
+
+    def finish(self, check: Callable[[], None]) -> "_Hash":
+        """Add all remaining bytes and return the digest. `check` is called between reads, and may raise."""
+        with self._lock:
+            self._read_to(self._parts.entry.size, check)
+        return self._digest
+
+    def _read_to(self, end: int, check: Callable[[], None] = lambda: None) -> None:
+        while self._offset < end and (data := self._parts.read(min(CHUNK, end - self._offset), self._offset)):
+            self._digest.update(data)
+            self._offset += len(data)
+            check()
+
+
+def _verify(file: RemoteFile, digest: "_Hash") -> None:
+    if not file.is_of(digest):
+        message = f"{file.key}: the digest of its bytes is {digest.hexdigest()}, but it must be {file.digest}"
+        raise AttemptError(ExitCode.INTEGRITY, "WrongDigest", message)

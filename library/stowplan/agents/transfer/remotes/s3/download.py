@@ -1,0 +1,264 @@
+"""Download of a source's objects to a directory of a claim."""
+
+import math
+import os
+import stat
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+
+from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.attempt.progress import Progress
+from stowplan.agents.attempt.safe_files import sync_all
+from stowplan.agents.attempt.stop import Stop
+from stowplan.agents.runtime.log import Log
+from stowplan.agents.transfer.in_parts import InParts
+from stowplan.agents.transfer.keys import KeyCheck
+from stowplan.agents.transfer.remotes.s3.fetch import Fetcher, is_spoilt
+from stowplan.agents.transfer.remotes.s3.journal import Done, Ledger
+from stowplan.agents.transfer.remotes.s3.protocol.entry import InOrder, S3Object, written
+from stowplan.agents.transfer.remotes.s3.protocol.failure import ChangedError, of_any
+from stowplan.agents.transfer.remotes.s3.protocol.rest_client import Wire
+from stowplan.agents.transfer.remotes.s3.source import ObjectSource
+from stowplan.agents.transfer.thread_pool import Crew
+from stowplan.agents.transfer.tree import Tree
+from stowplan.schema.agents.exit_codes import ExitCode
+
+ROUNDS = 3
+"""Maximum number of fetches of one object that changes during each of them."""
+
+LISTING_SHARE = 0.1
+"""Maximum size of the file with the listing, as a fraction of the claim's free space."""
+
+SAVE_SECONDS, SYNC_SECONDS = 0.5, 10.0
+"""Seconds between two saves of the progress, and between two saves that first sync all files to disk."""
+
+
+@dataclass
+class Download:
+    """Download of one source in one attempt."""
+
+    source: ObjectSource
+    wire: Wire
+    fetcher: Fetcher
+    tree: Tree
+    ledger: Ledger
+    crew: Crew
+    progress: Progress
+    stop: Stop
+    log: Log
+    part_size: Callable[[int], int]
+    """Function from an object's size to the size of its parts in bytes."""
+    listed: int = 0
+    """Number of entries in the listing."""
+    wanted: int = 0
+    """Number of entries that must be fetched."""
+    done: Done = field(default_factory=Done)
+    _again: list[tuple[int, S3Object]] = field(default_factory=list)
+    """Objects that changed while they were fetched, with their index in the listing."""
+
+    def compare(self, check: KeyCheck) -> None:
+        """List the whole source and compare it with the destination, which this does not change.
+
+        The listing is stored in the ledger, with a flag for each object that must be fetched.
+
+        Raises AttemptError (exit code 5) if a key is invalid below the destination, or if the free space is too small.
+        """
+        wanted_bytes = written_size = 0
+        most = self._most_listed()
+        leftover = {each.stem for each in self.fetcher.folder.iterdir()}
+        known = InOrder(self.ledger.known())
+        with self.ledger.new_listing() as file:
+            for entry in self.source.entries(self.wire):
+                self.stop.check()
+                if not check.look(entry.key):
+                    continue
+                wanted = not self._is_there(entry, known.at(entry.key))
+                written_size += file.write(written(entry, wanted=wanted))
+                if written_size > most:
+                    raise _endless(self.listed)
+                if wanted and entry.size > self.part_size(entry.size):
+                    leftover.discard(entry.identity)
+                self._count(entry, wanted=wanted)
+                wanted_bytes += entry.size * wanted
+            if check.count:
+                raise _unsafe(check)
+        # Parts of other versions of the objects.
+        for each in self.fetcher.folder.iterdir():
+            if each.stem in leftover:
+                each.unlink(missing_ok=True)
+        self._check_space(wanted_bytes)
+
+    def fetch(self) -> None:
+        """Fetch the objects that `compare` found missing or changed. Raises AttemptError if one cannot be fetched."""
+        with self._notes():
+            wanted = self._wanted()
+            for round_ in range(1, ROUNDS + 1):
+                for index, entry in wanted:
+                    self.done.wait_for_room(index, self.stop)
+                    self._begin(index, entry)
+                self.crew.drain()
+                changed, self._again = self._again, []
+                if not changed:
+                    break
+                if round_ == ROUNDS:
+                    for index, entry in changed:
+                        self._failed(index, _unsteady(entry))
+                    break
+                wanted = self._renewed(changed)
+            self.crew.end()
+        if self.done.below != self.listed:
+            message = f"{self.listed} objects were listed, but only {self.done.below} are there"
+            raise AttemptError(ExitCode.INTEGRITY, "Incomplete", message)
+
+    def _wanted(self) -> Iterator[tuple[int, S3Object]]:
+        """Yield the objects to fetch, each with its index in the listing, and mark the other entries as finished."""
+        for index, (entry, wanted) in enumerate(self.ledger.listing()):
+            if wanted:
+                yield index, entry
+            else:
+                self.done.add(index)
+
+    def _count(self, entry: S3Object, *, wanted: bool) -> None:
+        self.listed += 1
+        self.wanted += wanted
+        if entry.is_folder:
+            return
+        self.progress.files_total += 1
+        self.progress.bytes_total += entry.size
+        if not wanted:
+            self.progress.files_unchanged += 1
+            self.progress.add(files=1, resumed=entry.size)
+
+    def _is_there(self, entry: S3Object, known: S3Object | None) -> bool:
+        status = self.tree.stat(entry.key)
+        if entry.is_folder:
+            return status is not None and stat.S_ISDIR(status.st_mode)
+        return (
+            known == entry
+            and status is not None
+            and stat.S_ISREG(status.st_mode)
+            and (status.st_size, int(status.st_mtime)) == (entry.size, entry.modified)
+        )
+
+    def _most_listed(self) -> float:
+        """Return the maximum characters of the file with the listing; infinity if the file system reports no size."""
+        free = os.statvfs(self.tree.root)
+        return free.f_bavail * free.f_frsize * LISTING_SHARE if free.f_blocks else math.inf
+
+    def _check_space(self, wanted: int) -> None:
+        free = os.statvfs(self.tree.root)
+        here = sum(each.stat().st_blocks * 512 for each in self.fetcher.folder.iterdir())
+        # Some network file systems report no size at all.
+        if free.f_blocks and wanted > free.f_bavail * free.f_frsize + here:
+            message = f"{wanted} bytes are to be fetched, but the claim has space for {free.f_bavail * free.f_frsize}"
+            raise AttemptError(ExitCode.CONFLICT, "NoSpace", message)
+        if free.f_files and self.wanted > free.f_favail:
+            message = f"{self.wanted} files are to be fetched, but the claim has space for {free.f_favail}"
+            raise AttemptError(ExitCode.CONFLICT, "NoSpace", message)
+
+    def _begin(self, index: int, entry: S3Object) -> None:
+        if entry.is_folder:
+            self.tree.make_directory(entry.key)
+            self.done.add(index)
+        elif entry.size <= (size := self.part_size(entry.size)):
+            self.crew.give(partial(self._whole, index, entry))
+        else:
+            size = self.fetcher.prepare(entry, size)
+            parts = InParts(self.fetcher, entry, size, partial(self._ended, index, entry), is_spoilt)
+            for extent in parts.missing:
+                self.crew.give(partial(parts.fetch, extent))
+            if not parts.missing:
+                self.crew.give(parts.end)
+
+    def _whole(self, index: int, entry: S3Object) -> None:
+        try:
+            self.fetcher.whole(entry)
+        except Exception as error:
+            self._ended(index, entry, error)
+        else:
+            self._ended(index, entry, None)
+
+    def _ended(self, index: int, entry: S3Object, error: Exception | None) -> None:
+        """Record that an object was fetched, or failed with `error`. A changed object is noted for another fetch."""
+        if error is None:
+            if index in self.done.replaced:
+                self.done.replace(index, entry)
+            else:
+                self.done.add(index)
+            return
+        match of_any(error, entry.key):
+            case ChangedError():
+                self.log.warning("An object has changed: it is fetched from its beginning", key=entry.key)
+                self.done.replace(index, None)
+                self._again.append((index, entry))
+            case AttemptError() as failure:
+                self._failed(index, failure)
+            case stopped:
+                raise stopped
+
+    def _failed(self, index: int, failure: AttemptError) -> None:
+        self.done.replace(index, None)
+        self.crew.failed(failure)
+
+    def _renewed(self, changed: list[tuple[int, S3Object]]) -> Iterator[tuple[int, S3Object]]:
+        for index, entry in changed:
+            try:
+                now = self.fetcher.now(entry)
+            except AttemptError as failure:
+                self._failed(index, failure)
+                continue
+            self.progress.bytes_total += now.size - entry.size
+            yield index, now
+
+    @contextmanager
+    def _notes(self) -> Iterator[None]:
+        """During the block, save the progress at regular intervals in a thread, and once more at its end."""
+        over = threading.Event()
+
+        def note() -> None:
+            synced_at = time.monotonic()
+            while not over.wait(SAVE_SECONDS):
+                if due := time.monotonic() - synced_at >= SYNC_SECONDS:
+                    synced_at = time.monotonic()
+                self.save(synced=due)
+
+        thread = threading.Thread(target=note, daemon=True)
+        self.save(synced=False)
+        thread.start()
+        try:
+            yield
+        finally:
+            over.set()
+            thread.join()
+            # After a signal the process cannot wait for the disk.
+            self.save(synced=self.stop.why != "signal")
+
+    def save(self, *, synced: bool) -> None:
+        """Save which objects are finished. `synced` first makes their files durable."""
+        marks = self.done.snapshot()
+        if synced:
+            sync_all(self.tree.root)
+        self.ledger.save(marks, synced=synced)
+
+
+def _endless(count: int) -> AttemptError:
+    message = (
+        f"The listing of the source does not end: after {count} objects it takes more than {LISTING_SHARE:.0%} of the"
+        " free space of the claim. Give the claim more space, or name a prefix with fewer objects"
+    )
+    return AttemptError(ExitCode.CONFLICT, "NoSpace", message)
+
+
+def _unsafe(check: KeyCheck) -> AttemptError:
+    more = f" and {check.count - len(check.refused)} more" if check.count > len(check.refused) else ""
+    message = f"Keys of the source cannot be files: {'; '.join(check.refused)}{more}. Nothing was written"
+    return AttemptError(ExitCode.CONFLICT, "UnsafeKeys", message)
+
+
+def _unsteady(entry: S3Object) -> AttemptError:
+    message = f"{entry.key} changed {ROUNDS} times while it was fetched"
+    return AttemptError(ExitCode.TRANSIENT, "ChangesAllTheTime", message)

@@ -1,0 +1,122 @@
+"""Engine for S3 stores."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from stowplan.agents.attempt.completion import Completion
+from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.attempt.safe_files import sync_all
+from stowplan.agents.transfer.engine import PROTECTED, TransferWork
+from stowplan.agents.transfer.keys import KeyCheck, folds_case
+from stowplan.agents.transfer.network.retry import Attempts
+from stowplan.agents.transfer.remotes.s3.download import Download
+from stowplan.agents.transfer.remotes.s3.fetch import Fetcher
+from stowplan.agents.transfer.remotes.s3.journal import Ledger
+from stowplan.agents.transfer.remotes.s3.mirror import Deletion
+from stowplan.agents.transfer.remotes.s3.protocol.failure import ChangedError, of_any
+from stowplan.agents.transfer.remotes.s3.protocol.rest_client import Wire
+from stowplan.agents.transfer.remotes.s3.settings import S3Settings
+from stowplan.agents.transfer.remotes.s3.source import head, resolve
+from stowplan.agents.transfer.remotes.s3.upload import Upload
+from stowplan.agents.transfer.thread_pool import Crew
+from stowplan.agents.transfer.tree import Tree
+from stowplan.schema.agents.exit_codes import ExitCode
+
+_PROBE = "stowplan-probe"
+
+
+@dataclass(frozen=True)
+class S3Engine:
+    """Copies between a claim and one bucket, by the interface of a transfer engine."""
+
+    told: S3Settings
+
+    def download(self, work: TransferWork, directory: Path, completion: Completion) -> str:
+        """Download all objects of the source. The destination changes only after the source was listed completely."""
+        mirror = self.told.common.config.mirror
+        with _failures(), ExitStack() as stack:
+            download = self._prepared(work, stack, directory)
+            download.compare(_key_check(directory))
+            self._guard_emptiness(download)
+            if download.wanted or mirror:
+                completion.begin()
+            download.fetch()
+            if mirror:
+                Deletion(download.tree, download.ledger, PROTECTED, work.progress, work.stop, work.log).run(mirror)
+            sync_all(download.tree.root)
+            download.ledger.finish(download.done)
+        return "The destination holds everything that the source lists"
+
+    def upload(self, work: TransferWork, directory: Path | None) -> str:  # noqa: ARG002 - the bucket itself says what it has
+        """Upload the files that the bucket lacks."""
+        with _failures(), self._wire(work) as wire:
+            upload = Upload(self.told, wire, self._attempts(work), work.progress, work.log)
+            upload.run(Crew(self.told.upload_streams, work.stop, work.log, of_any), PROTECTED)
+        return "The bucket holds every file of the source"
+
+    def _prepared(self, work: TransferWork, stack: ExitStack, directory: Path) -> Download:
+        told, common = self.told, self.told.common
+        wire = stack.enter_context(self._wire(work))
+        source = resolve(wire, told.key, told.remote.kind)
+        tree = stack.enter_context(closing(Tree(common.claim, common.local.path, create=True)))
+        ledger = Ledger(directory)
+        ledger.fold()
+        folder = directory / "parts"
+        folder.mkdir(exist_ok=True)
+        fetcher = Fetcher(
+            wire,
+            source.prefix,
+            tree,
+            folder,
+            self._attempts(work),
+            work.progress,
+            work.log,
+            verify_parts=told.remote.verify_parts,
+        )
+        stack.callback(fetcher.close)
+        crew = stack.enter_context(Crew(told.streams, work.stop, work.log, of_any))
+        return Download(source, wire, fetcher, tree, ledger, crew, work.progress, work.stop, work.log, told.part_size)
+
+    def _guard_emptiness(self, download: Download) -> None:
+        mirror, source = self.told.common.config.mirror, download.source
+        if download.listed or (mirror and mirror.allow_empty):
+            return
+        where = f"s3://{self.told.bucket.name}/{source.prefix}"
+        if mirror:
+            message = f"{where} lists nothing: allowEmpty is needed to delete everything in the destination"
+            raise AttemptError(ExitCode.CONFLICT, "EmptySource", message)
+        if source.prefix and head(download.wire, source.prefix)[0] is None:
+            raise AttemptError(ExitCode.NOT_FOUND, "NotFound", f"There is nothing below {where}")
+
+    def _attempts(self, work: TransferWork) -> Attempts:
+        return Attempts(self.told.common.config.request_retries, work.stop, work.log, of_any)
+
+    @contextmanager
+    def _wire(self, work: TransferWork) -> Iterator[Wire]:
+        wire = Wire(self.told.bucket, self._attempts(work), work.redact)
+        try:
+            yield wire
+        finally:
+            wire.close()
+
+
+def _key_check(directory: Path) -> KeyCheck:
+    probe = directory / _PROBE
+    probe.touch()
+    folds = folds_case(lambda name: (directory / name).exists(), _PROBE)
+    probe.unlink()
+    return KeyCheck(folds, reserved=PROTECTED)
+
+
+@contextmanager
+def _failures() -> Iterator[None]:
+    """Translate errors of the block into AttemptError or StoppedError; unknown exceptions are raised unchanged."""
+    try:
+        yield
+    except Exception as error:
+        failure = of_any(error, "the transfer")
+        if isinstance(failure, ChangedError):
+            failure = AttemptError(ExitCode.TRANSIENT, "Changed", f"{error} changed while it was fetched")
+        raise failure from None

@@ -1,0 +1,152 @@
+"""Steps of a multipart upload, and unfinished uploads of earlier attempts.
+
+https://docs.aws.amazon.com/AmazonS3/latest/userguide/mpuoverview.html
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from urllib.parse import unquote_plus
+from xml.sax.saxutils import escape
+
+from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.transfer.remotes.s3.protocol.answers import bad, document, etag, number
+from stowplan.agents.transfer.remotes.s3.protocol.proof import MOST_PARTS
+from stowplan.agents.transfer.remotes.s3.protocol.rest_client import Body, Wire
+from stowplan.schema.agents.exit_codes import ExitCode
+
+_XML = {"content-type": "application/xml"}
+
+COMPLETE_SECONDS = 600.0
+"""Seconds in which the server must answer the request that completes an upload.
+
+Stores need minutes for a large object, and send blanks meanwhile:
+https://docs.aws.amazon.com/AmazonS3/latest/API/API_CompleteMultipartUpload.html.
+"""
+
+MOST_PAGES = 100
+"""Maximum number of pages that are read of a list of unfinished uploads, with 1000 uploads each."""
+
+ORPHAN_AGE = timedelta(hours=24)
+"""Age from which on an unfinished upload that this attempt does not continue is aborted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """Multipart upload that was neither completed nor aborted."""
+
+    key: str
+    """Full key in the bucket."""
+    id: str
+    at: datetime
+    """Time at which the upload began."""
+
+    @property
+    def is_orphan(self) -> bool:
+        """True if the upload is older than `ORPHAN_AGE`."""
+        return datetime.now(UTC) - self.at > ORPHAN_AGE
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """Part of a multipart upload that the server has."""
+
+    size: int
+    etag: str
+
+
+def begin(wire: Wire, key: str) -> str:
+    """Start a multipart upload of the object with this full key, and return the id of the upload."""
+    content = wire.call("POST", key, [("uploads", "")]).content
+    found = document(content, "the beginning of an upload", "InitiateMultipartUploadResult").text("UploadId")
+    if not found:
+        raise AttemptError(ExitCode.TRANSIENT, "BadAnswer", f"The server began an upload of {key} without an id")
+    return found
+
+
+def send(wire: Wire, key: str, upload: str, number: int, data: bytes | Body) -> Stored:
+    """Send part `number`, counted from 1, of the upload with the id `upload`, and return it as the server has it.
+
+    The server compares the data with its digest in the signature. Raises AttemptError if the answer has no ETag, since
+    the upload cannot be completed without it.
+    """
+    response = wire.call("PUT", key, [("partNumber", str(number)), ("uploadId", upload)], data)
+    size = len(data) if isinstance(data, bytes) else data.size
+    found = etag(response.headers.get("etag", ""), "a part")
+    if not found:
+        raise bad(f"no ETag for part {number} of {key}")
+    return Stored(size, found)
+
+
+def complete(wire: Wire, key: str, upload: str, parts: Mapping[int, Stored], size: int) -> None:
+    """Complete an upload, so that its parts, by number, become the object. `size` is that of the object in bytes.
+
+    If the server has no such upload, an earlier try may have completed it without its answer being received. Then the
+    size of the object is checked. Raises AttemptError if it differs, or if the server cannot complete the upload.
+    """
+    listed = "".join(
+        f"<Part><PartNumber>{number}</PartNumber><ETag>{escape(part.etag)}</ETag></Part>"
+        for number, part in sorted(parts.items())
+    )
+    body = f"<CompleteMultipartUpload>{listed}</CompleteMultipartUpload>".encode()
+    query = [("uploadId", upload)]
+    response = wire.call("POST", key, query, body, headers=_XML, accepted=(404,), seconds=COMPLETE_SECONDS)
+    if response.status_code == 404:
+        there = wire.call("HEAD", key, accepted=(404,))
+        if not there.is_success or there.headers.get("content-length") != str(size):
+            raise AttemptError(ExitCode.TRANSIENT, "UploadGone", f"The upload of {key} was ended by somebody else")
+        return
+    found = document(response.content, "the end of an upload", "CompleteMultipartUploadResult", "Error")
+    # The body may be an error despite status 200: servers send the status before they know the result.
+    if found.name == "Error":
+        raise AttemptError(ExitCode.TRANSIENT, "UploadFailed", f"{key}: {wire.said(response)}")
+
+
+def abort(wire: Wire, begun: Begun) -> None:
+    """Abort an unfinished upload, so that the server deletes its parts."""
+    wire.call("DELETE", begun.key, [("uploadId", begun.id)], accepted=(404,))
+
+
+def begun(wire: Wire, prefix: str) -> Iterator[Begun]:
+    """Yield the unfinished uploads of keys that begin with `prefix`."""
+    key_marker, id_marker = "", ""
+    for _ in range(MOST_PAGES):
+        query = [("uploads", ""), ("prefix", prefix), ("encoding-type", "url")]
+        if key_marker:
+            query += [("key-marker", key_marker), ("upload-id-marker", id_marker)]
+        found = document(wire.call("GET", query=query).content, "a list of uploads", "ListMultipartUploadsResult")
+        coded = found.text("EncodingType") == "url"
+        for each in found.all("Upload"):
+            key = each.text("Key")
+            yield Begun(unquote_plus(key) if coded else key, each.text("UploadId"), _aware(each.moment("Initiated")))
+        following = found.text("NextKeyMarker")
+        if not found.flag("IsTruncated") or not following:
+            return
+        key_marker = unquote_plus(following) if coded else following
+        id_marker = found.text("NextUploadIdMarker")
+
+
+def stored(wire: Wire, key: str, upload: str) -> dict[int, Stored]:
+    """Return the parts that the server has of an upload, by number; an empty dict if the upload does not exist.
+
+    Parts without an ETag are left out: an upload cannot be completed with them.
+    """
+    parts: dict[int, Stored] = {}
+    marker = 0
+    while True:
+        response = wire.call("GET", key, [("uploadId", upload), ("part-number-marker", str(marker))], accepted=(404,))
+        if response.status_code == 404:
+            return {}
+        found = document(response.content, "a list of parts", "ListPartsResult")
+        for each in found.all("Part"):
+            if found_etag := each.etag():
+                parts[each.number("PartNumber")] = Stored(each.number("Size"), found_etag)
+        if not found.flag("IsTruncated") or not (following := found.text("NextPartNumberMarker")):
+            return parts
+        before, marker = marker, number(following, "a list of parts whose marker")
+        if not before < marker <= MOST_PARTS:
+            return parts
+
+
+def _aware(moment: datetime) -> datetime:
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

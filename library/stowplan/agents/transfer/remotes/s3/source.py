@@ -1,0 +1,80 @@
+"""Look-up of what the URI of a source means: one object, or all objects below a prefix."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.transfer.remotes.s3.protocol.answers import etag, http_date, number
+from stowplan.agents.transfer.remotes.s3.protocol.entry import S3Object
+from stowplan.agents.transfer.remotes.s3.protocol.listing import objects, page
+from stowplan.agents.transfer.remotes.s3.protocol.rest_client import Wire
+from stowplan.schema.agents.exit_codes import ExitCode
+
+Kind = Literal["auto", "file", "prefix"]
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectSource:
+    """Objects to fetch. An object's full key is `prefix` plus the entry's key."""
+
+    prefix: str
+    single: S3Object | None = None
+    """The only object to fetch; None to fetch all objects below `prefix`."""
+
+    def entries(self, wire: Wire) -> Iterator[S3Object]:
+        """Return the objects to fetch in ascending order of keys, which are relative to `prefix`."""
+        return iter([self.single]) if self.single else objects(wire, self.prefix)
+
+
+def resolve(wire: Wire, key: str, kind: Kind) -> ObjectSource:
+    """Return the source that a key of the URI means: the object with this key, or the objects below the key and `/`.
+
+    The slash is always added to a prefix, so the key `data` never includes `data2/…`. An empty key, or one that ends in
+    `/`, is always a prefix. Otherwise `kind` decides; `auto` asks the server which of the two exists. Raises
+    AttemptError: 4 if neither exists, 5 if both exist and `kind` is `auto`.
+    """
+    if not key or key.endswith("/"):
+        return ObjectSource(key)
+    if kind == "prefix":
+        return ObjectSource(f"{key}/")
+    where = f"s3://{wire.bucket.name}/{key}"
+    single, status = head(wire, key)
+    if kind == "file":
+        if single is None:
+            raise _missing(f"{where} is no object", status)
+        return _one(key, single)
+    below, _ = page(wire, f"{key}/", "", 1)
+    if single and below:
+        message = f"{where} is an object, and there are objects below {where}/: say which is meant by kind"
+        raise AttemptError(ExitCode.CONFLICT, "Ambiguous", message)
+    if single:
+        return _one(key, single)
+    if below:
+        return ObjectSource(f"{key}/")
+    raise _missing(f"There is no object {where} and none below {where}/", status)
+
+
+def head(wire: Wire, key: str) -> tuple[S3Object | None, int]:
+    """Return the object with a full key, and the HTTP status of the answer; the object is None if it does not exist.
+
+    If the account may not list the bucket, S3 answers with 403 instead of 404 for a missing object.
+    """
+    response = wire.call("HEAD", key, accepted=(403, 404))
+    if not response.is_success:
+        return None, response.status_code
+    headers = response.headers
+    what = f"an object {key} whose"
+    size = number(headers.get("content-length", ""), f"{what} length")
+    modified = http_date(headers.get("last-modified", ""), f"{what} time")
+    return S3Object(key, size, etag(headers.get("etag", ""), "an object"), modified), response.status_code
+
+
+def _one(key: str, found: S3Object) -> ObjectSource:
+    folder, _, name = key.rpartition("/")
+    return ObjectSource(f"{folder}/" if folder else "", S3Object(name, found.size, found.etag, found.modified))
+
+
+def _missing(text: str, status: int) -> AttemptError:
+    hint = " (or the account may not see it: the server answered 403)" if status == 403 else ""
+    return AttemptError(ExitCode.NOT_FOUND, "NotFound", text + hint)

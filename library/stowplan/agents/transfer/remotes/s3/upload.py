@@ -1,0 +1,186 @@
+"""Upload of a claim's files to a bucket. Other objects of the bucket stay."""
+
+import stat
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from functools import partial
+
+from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.attempt.progress import Progress
+from stowplan.agents.runtime.log import Log
+from stowplan.agents.transfer.keys import KeyCheck
+from stowplan.agents.transfer.network.retry import Attempts
+from stowplan.agents.transfer.remotes.s3.protocol import multipart
+from stowplan.agents.transfer.remotes.s3.protocol.entry import InOrder
+from stowplan.agents.transfer.remotes.s3.protocol.failure import of_any
+from stowplan.agents.transfer.remotes.s3.protocol.listing import objects
+from stowplan.agents.transfer.remotes.s3.protocol.multipart import Begun
+from stowplan.agents.transfer.remotes.s3.protocol.rest_client import Wire
+from stowplan.agents.transfer.remotes.s3.settings import S3Settings
+from stowplan.agents.transfer.remotes.s3.source import head
+from stowplan.agents.transfer.remotes.s3.upload_file import InParts, Sender
+from stowplan.agents.transfer.thread_pool import Crew
+from stowplan.agents.transfer.tree import Found, Tree
+from stowplan.schema.agents.exit_codes import ExitCode
+
+MOST_BEGUN = 10_000
+"""Maximum number of unfinished multipart uploads of earlier attempts that are read from the server."""
+
+
+@dataclass
+class Upload:
+    """Upload of the files of one claim in one attempt."""
+
+    told: S3Settings
+    wire: Wire
+    attempts: Attempts
+    progress: Progress
+    log: Log
+    _crew: Crew = field(init=False)
+    _begun: dict[str, list[Begun]] = field(default_factory=dict)
+    """Unfinished multipart uploads of earlier attempts, by full key."""
+    _used: set[str] = field(default_factory=set)
+    """Ids of the multipart uploads that this attempt began or continues."""
+    _different: list[tuple[Found, str]] = field(default_factory=list)
+    """Large files whose content differs from that of an object of the same size in the bucket, with the full key."""
+
+    def run(self, crew: Crew, protected: Sequence[str]) -> None:
+        """Upload all files that the bucket lacks or has with other content.
+
+        `protected` are keys in the claim that are not uploaded. Raises AttemptError if a file cannot be read or sent.
+        """
+        self._crew = crew
+        folder, _, name = self.told.common.local.path.rstrip("/").rpartition("/")
+        with closing(Tree(self.told.common.claim, folder, create=False)) as parent:
+            found = _status(parent, name) if name else None
+        if found:
+            with closing(Tree(self.told.common.claim, folder, create=False)) as tree, crew:
+                self._count([found])
+                self._send_all(tree, iter([(found, self._single_key(name))]), single=True)
+            return
+        with closing(Tree(self.told.common.claim, self.told.common.local.path, create=False)) as tree, crew:
+            self._count(tree.walk(protected))
+            self._send_all(tree, ((each, self._prefix + each.key) for each in _files(tree.walk(protected))))
+
+    @property
+    def _prefix(self) -> str:
+        key = self.told.key
+        return f"{key}/" if key and not key.endswith("/") else key
+
+    def _single_key(self, name: str) -> str:
+        return self.told.key if self.told.remote.kind == "file" and self.told.key else self._prefix + name
+
+    def _count(self, walk: Iterator[Found] | list[Found]) -> None:
+        """Add the files and their bytes to the totals of the progress, and check that their names are valid as keys.
+
+        Raises AttemptError (exit code 5) if one is invalid; no file has been uploaded then.
+        """
+        check = KeyCheck(folds_case=False)
+        for each in walk:
+            self.attempts.stop.check()
+            if each.other:
+                self.progress.files_left_out += 1
+            elif not each.key.endswith("/"):
+                check.look(each.key)
+                self.progress.files_total += 1
+                self.progress.bytes_total += each.size
+        if check.count:
+            message = f"{check.count} names cannot be keys: {'; '.join(check.refused)}. Nothing was sent"
+            raise AttemptError(ExitCode.CONFLICT, "UnsafeKeys", message)
+        if self.progress.files_left_out:
+            self.log.warning("Links and devices are left out", count=self.progress.files_left_out)
+
+    def _send_all(self, tree: Tree, files: Iterator[tuple[Found, str]], *, single: bool = False) -> None:
+        self._check_bucket()
+        sender = Sender(self.wire, tree, self.attempts, self.progress, self.log)
+        there = InOrder(iter(()) if single else objects(self.wire, self._prefix))
+        self._find_begun()
+        for found, key in files:
+            existing = head(self.wire, key)[0] if single else there.at(found.key)
+            if existing and existing.size == found.size:
+                self._crew.give(partial(self._compare, sender, found, key, existing.etag))
+            else:
+                self._send(sender, found, key)
+        self._crew.drain()
+        for found, key in self._different:
+            self._send(sender, found, key)
+        self._crew.end()
+        self._abort_orphans()
+
+    def _compare(self, sender: Sender, found: Found, key: str, etag: str) -> None:
+        """Compare a file with an object of the same size, as a task. If they differ, send or (if large) note it."""
+        size = self.told.part_size(found.size)
+        if sender.is_same(found, etag, size):
+            self.progress.files_unchanged += 1
+            self.progress.add(files=1, resumed=found.size)
+        elif found.size <= size:
+            sender.whole(found, key)
+        else:
+            self._different.append((found, key))
+
+    def _send(self, sender: Sender, found: Found, key: str) -> None:
+        size = self.told.part_size(found.size)
+        if found.size <= size:
+            self._crew.give(partial(sender.whole, found, key))
+            return
+        begun = max(self._begun.get(key, ()), key=lambda each: each.at, default=None)
+        parts = InParts(sender, found, key, size, begun, partial(self._ended, found))
+        try:
+            numbers = parts.begin()
+        except Exception as error:
+            self._ended(found, error)
+            return
+        self._used.add(parts.upload)
+        for number in numbers:
+            self._crew.give(partial(parts.send, number))
+
+    def _ended(self, found: Found, error: Exception | None) -> None:
+        if error is None:
+            return
+        failure = of_any(error, found.key)
+        if isinstance(failure, AttemptError):
+            self._crew.failed(failure)
+        else:
+            raise failure
+
+    def _check_bucket(self) -> None:
+        if not self.told.check_bucket:
+            return
+        name = self.told.bucket.name
+        status = self.wire.call("HEAD", accepted=(403, 404)).status_code
+        if status == 404 and self.told.remote.create_bucket:
+            self.wire.call("PUT", accepted=(409,))
+            self.log.info("Made the bucket", bucket=name)
+        elif status == 404:
+            message = f"There is no bucket {name}; it is made only on request, by createBucket"
+            raise AttemptError(ExitCode.NOT_FOUND, "NoBucket", message)
+        elif status == 403:
+            message = f"No access to bucket {name}. If the account may write but not look, say s3-no-check-bucket: true"
+            raise AttemptError(ExitCode.AUTH, "AccessDenied", message)
+
+    def _find_begun(self) -> None:
+        """Set `_begun` to the unfinished uploads on the server. If the server refuses to list them, it stays empty."""
+        try:
+            for _, each in zip(range(MOST_BEGUN), multipart.begun(self.wire, self._prefix), strict=False):
+                self._begun.setdefault(each.key, []).append(each)
+        except AttemptError as failure:
+            self.log.warning("Cannot look for unfinished uploads: large files begin anew", error=str(failure))
+
+    def _abort_orphans(self) -> None:
+        for each in (upload for uploads in self._begun.values() for upload in uploads):
+            if each.is_orphan and each.id not in self._used:
+                self.log.info("Aborts an old upload that nobody went on with", key=each.key)
+                multipart.abort(self.wire, each)
+
+
+def _files(walk: Iterator[Found]) -> Iterator[Found]:
+    return (each for each in walk if not each.other and not each.key.endswith("/"))
+
+
+def _status(parent: Tree, name: str) -> Found | None:
+    """Return the file `name` in `parent`; None if it is no regular file. Raises AttemptError (4) if it is missing."""
+    found = parent.stat(name)
+    if found is None:
+        raise AttemptError(ExitCode.NOT_FOUND, "NotFound", f"{parent.where / name} is not there")
+    return Found(name, found.st_size, found.st_mtime_ns) if stat.S_ISREG(found.st_mode) else None

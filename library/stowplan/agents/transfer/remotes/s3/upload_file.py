@@ -1,0 +1,224 @@
+"""Upload of one file, in one request or in parts. Parts of an unfinished upload are reused."""
+
+import hashlib
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+
+from stowplan.agents.attempt.failure import AttemptError, StoppedError, contained, of_system
+from stowplan.agents.attempt.progress import Progress
+from stowplan.agents.runtime.log import Log
+from stowplan.agents.transfer.network.retry import Attempts
+from stowplan.agents.transfer.remotes.s3.protocol import multipart
+from stowplan.agents.transfer.remotes.s3.protocol.multipart import Begun, Stored
+from stowplan.agents.transfer.remotes.s3.protocol.proof import MOST_PARTS
+from stowplan.agents.transfer.remotes.s3.protocol.rest_client import Wire
+from stowplan.agents.transfer.thread_pool import Countdown
+from stowplan.agents.transfer.tree import Found, Tree
+from stowplan.schema.agents.exit_codes import ExitCode
+
+CHUNK = 1 << 20
+"""Bytes of a file in memory at one time per thread. Smaller files are read into memory as a whole."""
+
+COMMON_PARTS = tuple(size << 20 for size in (5, 8, 16, 32, 64))
+"""Part sizes in bytes that other programs use for multipart uploads."""
+
+
+@dataclass(frozen=True)
+class Section:
+    """Range of an open file as the body of a request. At most `CHUNK` bytes of it are in memory."""
+
+    descriptor: int
+    offset: int
+    size: int
+    check: Callable[[], None]
+    """Function that raises StoppedError if the work must stop, and AttemptError if the file has changed."""
+
+    @cached_property
+    def sha256(self) -> str:
+        return self._digest(hashlib.sha256())
+
+    @property
+    def md5(self) -> str:
+        """MD5 of the bytes in hexadecimal digits."""
+        return self._digest(hashlib.md5(usedforsecurity=False))
+
+    def chunks(self) -> Iterator[bytes]:
+        """Yield the bytes in order. Raises the errors of `check`, and AttemptError if the file has become shorter."""
+        offset, end = self.offset, self.offset + self.size
+        while offset < end:
+            data = os.pread(self.descriptor, min(CHUNK, end - offset), offset)
+            self.check()
+            if not data:
+                raise AttemptError(ExitCode.TRANSIENT, "FileChanged", "A file became shorter while it was read")
+            yield data
+            offset += len(data)
+
+    def _digest(self, digest: "hashlib._Hash") -> str:
+        for data in self.chunks():
+            digest.update(data)
+        return digest.hexdigest()
+
+
+@dataclass
+class Sender:
+    """Objects that all uploads of files share, and uploads in one request."""
+
+    wire: Wire
+    tree: Tree
+    attempts: Attempts
+    progress: Progress
+    log: Log
+
+    def whole(self, found: Found, key: str) -> None:
+        """Send a file in one request, to a full key. The server compares the data with its digest in the signature."""
+
+        with self.reading(found) as descriptor:
+            # A small file is read once, a larger one for its digest and for each try.
+            body = (
+                _read(descriptor, found.size) if found.size <= CHUNK else self.section(descriptor, found, 0, found.size)
+            )
+            self.wire.call("PUT", key, body=body)
+        self.progress.add(files=1, size=found.size)
+
+    def section(self, descriptor: int, found: Found, offset: int, size: int) -> Section:
+        """Return a range of an open file as a request body, whose reads fail if the file has changed since `found`."""
+
+        def check() -> None:
+            self.attempts.stop.check()
+            check_unchanged(descriptor, found)
+
+        return Section(descriptor, offset, size, check)
+
+    @contextmanager
+    def reading(self, found: Found) -> Iterator[int]:
+        """Open a file and yield its descriptor.
+
+        Raises AttemptError if its size or time differs from `found`, at the beginning or at the end of the block.
+        """
+        try:
+            descriptor = self.tree.open(found.key)
+        except OSError as error:
+            raise of_system(error, found.key) from None
+        try:
+            check_unchanged(descriptor, found)
+            yield descriptor
+            check_unchanged(descriptor, found)
+        finally:
+            os.close(descriptor)
+
+    def is_same(self, found: Found, etag: str, part_size: int) -> bool:
+        """Return whether an object with this ETag has the same bytes as the file.
+
+        An ETag of a multipart upload is compared for parts of `part_size` bytes and of each size in `COMMON_PARTS`.
+        Another part size gives False.
+        """
+        digest, _, count = etag.strip('"').partition("-")
+        sizes = [found.size or 1] if not count else dict.fromkeys((part_size, *COMMON_PARTS))
+        with self.reading(found) as descriptor:
+            for size in sizes:
+                pieces = -(-found.size // size) or 1
+                if count and count != str(pieces):
+                    continue
+                extents = [(number * size, min(size, found.size - number * size)) for number in range(pieces)]
+                digests = [bytes.fromhex(self.section(descriptor, found, *each).md5) for each in extents]
+                own = hashlib.md5(b"".join(digests), usedforsecurity=False).digest() if count else digests[0]
+                if own.hex() == digest.lower():
+                    return True
+        return False
+
+
+@dataclass
+class InParts:
+    """Multipart upload of one large file, whose parts are separate tasks. The last task to end completes the object.
+
+    `ended` is then called with the first error of any part, or None; it is not called after a StoppedError.
+    """
+
+    sender: Sender
+    found: Found
+    key: str
+    part_size: int
+    begun: Begun | None
+    """Unfinished upload of an earlier attempt, whose parts are reused if they match the file; None if there is none."""
+    ended: Callable[[Exception | None], None]
+    _parts: dict[int, Stored] = field(default_factory=dict)
+    """Parts of this upload by number, counted from 1."""
+    _there: dict[int, Stored] = field(default_factory=dict)
+    """Parts that an earlier attempt sent, by number."""
+    upload: str = ""
+    """Id of the multipart upload from the server; empty before `begin`."""
+
+    def begin(self) -> range:
+        """Start or continue the upload, and return the numbers of all parts. Call `send` with each of them then."""
+        wire = self.sender.wire
+        self._descriptor = self.sender.tree.open(self.found.key)
+        try:
+            check_unchanged(self._descriptor, self.found)
+            if self.begun:
+                self._there = self._usable(multipart.stored(wire, self.key, self.begun.id))
+            if self.begun and self._there:
+                self.upload = self.begun.id
+                # The first part determines the part size, whatever the present configuration.
+                self.part_size = self._there[1].size if 1 in self._there else self.part_size
+                self.sender.log.info("Goes on with an upload", key=self.key, parts=len(self._there))
+            else:
+                self.upload = multipart.begin(wire, self.key)
+        except BaseException:
+            os.close(self._descriptor)
+            raise
+        count = -(-self.found.size // self.part_size)
+        self._countdown = Countdown(count, self._end)
+        return range(1, count + 1)
+
+    def _usable(self, there: dict[int, Stored]) -> dict[int, Stored]:
+        """Return `there`; an empty dict if the size of its first part would divide the file into too many parts."""
+        size = there[1].size if 1 in there else self.part_size
+        return there if size and -(-self.found.size // size) <= MOST_PARTS else {}
+
+    def send(self, number: int) -> None:
+        """Send one part, as a task of the thread pool, unless an earlier attempt sent the same bytes."""
+        self._countdown.run(partial(self._send, number))
+
+    def _send(self, number: int) -> None:
+        self.sender.attempts.stop.check()
+        offset = (number - 1) * self.part_size
+        size = min(self.part_size, self.found.size - offset)
+        data = self.sender.section(self._descriptor, self.found, offset, size)
+        stored = self._there.get(number)
+        if stored and (stored.size, stored.etag.strip('"')) == (size, data.md5):
+            self._parts[number] = stored
+            self.sender.progress.add(resumed=size)
+            return
+        self._parts[number] = multipart.send(self.sender.wire, self.key, self.upload, number, data)
+        self.sender.progress.add(size=size)
+
+    def _end(self, error: Exception | None) -> None:
+        try:
+            if error is None:
+                check_unchanged(self._descriptor, self.found)
+                multipart.complete(self.sender.wire, self.key, self.upload, self._parts, self.found.size)
+                self.sender.progress.add(files=1)
+        except BaseException as failure:
+            error = contained(failure)
+        finally:
+            os.close(self._descriptor)
+        if not isinstance(error, StoppedError):
+            self.ended(error)
+
+
+def check_unchanged(descriptor: int, found: Found) -> None:
+    """Raise AttemptError if the size or time of an open file differs from `found`."""
+    status = os.fstat(descriptor)
+    if (status.st_size, status.st_mtime_ns) != (found.size, found.modified_ns):
+        message = f"{found.key} was changed while it was copied"
+        raise AttemptError(ExitCode.TRANSIENT, "FileChanged", message)
+
+
+def _read(descriptor: int, size: int) -> bytes:
+    data = os.pread(descriptor, size, 0)
+    while len(data) < size and (more := os.pread(descriptor, size - len(data), len(data))):
+        data += more
+    return data

@@ -1,0 +1,54 @@
+"""What each remote of a transfer declares: its endpoint in the agent's configuration, and its block of a spec."""
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from stowplan.schema.meta import Model
+
+HOST_PATTERN = r"^[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?$"
+HOSTS = "Further hosts, as `host` or `host:port`, to which a server's answers and redirects may lead for content. The stores of huggingface.co, github.com, gitlab.com and bitbucket.org are always allowed."
+Hosts = list[Annotated[str, Field(pattern=HOST_PATTERN, max_length=260)]]
+
+Pattern = Annotated[str, Field(max_length=1024)]
+EnvName = Annotated[str, Field(pattern=r"^[A-Za-z_.-][A-Za-z0-9_.-]*$")]
+
+
+def option_env(option: str) -> str:
+    """Return the environment variable of an option: `S3_ENDPOINT` for `s3-endpoint`."""
+    return option.upper().replace("-", "_")
+
+
+class RemoteEndpoint(Model):
+    """A remote side in the configuration of the transfer agent. The class variables are facts about the remote."""
+
+    MIRRORS: ClassVar[bool] = False
+    """Whether the agent can delete in the claim what the remote does not have."""
+    PARTS: ClassVar[bool] = True
+    """Whether large files are copied in parts, so that `partSizeMiB` is read."""
+    SECRETS: ClassVar[frozenset[str]] = frozenset()
+    """Fields with the names of variables whose values no output may hold."""
+    ADDRESSES: ClassVar[frozenset[str]] = frozenset()
+    """Fields with the names of variables whose values are URLs that may hold credentials."""
+    OF_SOURCES: ClassVar[frozenset[str]] = frozenset()
+    """Keys that the agent reads only if the remote is the source."""
+    OF_SINKS: ClassVar[frozenset[str]] = frozenset()
+    """Keys that the agent reads only if the remote is the sink."""
+    UNLESS_EMPTY: ClassVar[frozenset[str]] = frozenset()
+    """Keys that are written only with a value. Older configurations lack them, and must not start a new run."""
+
+    type: str = Field(description="What it is.", max_length=64)
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteModels:
+    """The models of one remote: `REMOTE` of its module.
+
+    `settings` is the model of the block of a DataCube's side that has the remote's name, and `about` the description of
+    this block. Without `settings` there is no such block.
+    """
+
+    endpoint: type[RemoteEndpoint]
+    settings: type[Model] | None = None
+    about: str = ""

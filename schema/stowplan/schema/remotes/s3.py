@@ -1,0 +1,64 @@
+"""S3 stores, as sides of a transfer."""
+
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from stowplan.schema.meta import Model
+from stowplan.schema.remotes.remote import EnvName, RemoteEndpoint, RemoteModels
+
+
+class S3Endpoint(RemoteEndpoint):
+    """Objects below a URI. Trailing `/` or a bare bucket is a prefix whatever `kind` says."""
+
+    MIRRORS: ClassVar[bool] = True
+    SECRETS: ClassVar[frozenset[str]] = frozenset({"access_key_id_env", "secret_access_key_env", "session_token_env"})
+    OF_SOURCES: ClassVar[frozenset[str]] = frozenset({"verifyParts"})
+    OF_SINKS: ClassVar[frozenset[str]] = frozenset({"createBucket", "noCheckBucketEnv"})
+
+    type: Literal["s3"] = Field(default="s3", description="What it is.")
+    uri: str = Field(description="`s3://bucket/key`, without credentials.")
+    kind: Literal["auto", "file", "prefix"] = Field(
+        default="auto",
+        description="Whether the URI names one object or all below it. `auto` looks, and fails (5) where both are there. Of a sink: `file` only where the claim's path is a file.",
+    )
+    endpoint_env: EnvName | None = Field(default=None, description="Variable with the endpoint; null for AWS.")
+    access_key_id_env: EnvName | None = Field(default=None, description="Variable with the access key.")
+    secret_access_key_env: EnvName | None = Field(default=None, description="Variable with the secret key.")
+    session_token_env: EnvName | None = Field(default=None, description="Variable with the session token.")
+    region_env: EnvName | None = Field(default=None, description="Variable with the region.")
+    path_style: bool | None = Field(
+        default=None,
+        description="Bucket in the path of the request rather than in the host name; null for true with an endpoint, false without.",
+    )
+    anonymous: bool = Field(default=False, description="Send no credentials.")
+    no_check_bucket_env: EnvName | None = Field(
+        default=None,
+        description="Variable that says `true` to leave out the look at the bucket before an upload.",
+    )
+    create_bucket: bool = Field(default=False, description="Make the bucket of a sink where there is none.")
+    verify_parts: bool = Field(
+        default=False,
+        description="Hold objects that were uploaded in parts against their ETag too, where the store keeps no checksum of them that is cheap to compute.",
+    )
+
+
+class S3Settings(Model):
+    """How an S3 store is used."""
+
+    kind: Literal["auto", "file", "prefix"] | None = Field(
+        default=None,
+        description="Whether `s3-uri` names one object or all objects below it. Without it, the agent checks; if both exist, the field is required.",
+    )
+    path_style: bool | None = Field(
+        default=None, description="Put the bucket into the path of requests. Default: true if `s3-endpoint` is given."
+    )
+    anonymous: bool | None = Field(default=None, description="Use no credentials, for public buckets.")
+    create_bucket: bool | None = Field(default=None, description="Create the bucket of a sink if it is missing.")
+    verify_parts: bool | None = Field(
+        default=None,
+        description="Verify the ETags of objects of a source that were uploaded in parts, if the store has no SHA or CRC-32 for them. A core verifies about 500 MB per second. Without it, only the length and an unchanged ETag are checked.",
+    )
+
+
+REMOTE = RemoteModels(S3Endpoint, S3Settings, "How the store is used, for `s3`.")

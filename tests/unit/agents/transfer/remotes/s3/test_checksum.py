@@ -1,0 +1,91 @@
+"""Checksums of objects, combined from their pieces in any order."""
+
+import hashlib
+import os
+import zlib
+from base64 import b64encode
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stowplan.agents.transfer.parts import Extent
+from stowplan.agents.transfer.remotes.s3.checksum import Checksum, Proof, from_headers, joined_crc32
+
+DATA = bytes(range(251)) * 40
+SIZE = len(DATA)
+
+
+@pytest.fixture
+def descriptor(tmp_path: Path) -> Iterator[int]:
+    (tmp_path / "data").write_bytes(DATA)
+    opened = os.open(tmp_path / "data", os.O_RDONLY)
+    yield opened
+    os.close(opened)
+
+
+def nothing() -> None:
+    """Never stop the work."""
+
+
+@given(st.binary(max_size=2000), st.binary(max_size=2000))
+def test_crc32_values_of_two_strings_are_combined(first: bytes, second: bytes) -> None:
+    assert joined_crc32(zlib.crc32(first), zlib.crc32(second), len(second)) == zlib.crc32(first + second)
+
+
+def extents(part: int) -> list[Extent]:
+    return [Extent(n, at, min(at + part, SIZE)) for n, at in enumerate(range(0, SIZE, part))]
+
+
+def seen(proof: Proof, part: int, every: int) -> None:
+    """Every so many parts come under a watch, the last one first, in chunks of an odd size."""
+    for extent in reversed(extents(part)[::every]):
+        watch = proof.watch(extent)
+        if watch:
+            for at in range(extent.start, extent.end, 37):
+                watch.update(memoryview(DATA)[at : min(at + 37, extent.end)])
+            watch.end()
+
+
+@pytest.mark.parametrize("every", [1, 2, 100])
+@pytest.mark.parametrize(("piece", "part"), [(1000, 1000), (1000, 3000), (3000, 1000), (1000, 1500), (SIZE, 1000)])
+@pytest.mark.parametrize("algorithm", ["crc32", "sha1", "sha256", "md5"])
+def test_pieces_in_any_order(descriptor: int, algorithm: str, piece: int, part: int, every: int) -> None:
+    """Bytes that were not watched are read from the file."""
+
+    def digest(data: bytes) -> bytes:
+        if algorithm == "crc32":
+            return zlib.crc32(data).to_bytes(4, "big")
+        return hashlib.new(algorithm, data, usedforsecurity=False).digest()
+
+    composite = digest(b"".join(digest(DATA[at : at + piece]) for at in range(0, SIZE, piece)))
+    proof = Proof(Checksum(algorithm, composite, of_pieces=True), SIZE, piece)
+    seen(proof, part, every)
+    assert proof.found(descriptor, nothing) == composite
+    if algorithm == "crc32" or piece == SIZE:
+        plain = Proof(Checksum(algorithm, digest(DATA)), SIZE, piece)
+        seen(plain, part, every)
+        assert plain.found(descriptor, nothing) == digest(DATA)
+
+
+def test_checksum_is_of_the_received_bytes_and_not_of_the_file(descriptor: int) -> None:
+    proof = Proof(Checksum("crc32", b"right"), SIZE, 1000)
+    seen(proof, 1000, 1)
+    right = proof.found(descriptor, nothing)
+    watch = proof.watch(Extent(1, 1000, 2000))
+    assert watch
+    watch.update(memoryview(b"x" * 1000))
+    watch.end()
+    assert proof.found(descriptor, nothing) != right
+
+
+def test_the_cheapest_checksum_is_taken() -> None:
+    text = b64encode(b"abcd").decode()
+    headers = {"x-amz-checksum-sha256": text, "x-amz-checksum-crc32": f"{text}-3", "x-amz-checksum-type": "COMPOSITE"}
+    assert from_headers(headers) == Checksum("crc32", b"abcd", of_pieces=True)
+    assert from_headers({"x-amz-checksum-crc64nvme": text, "x-amz-checksum-type": "FULL_OBJECT"}) is None
+    assert from_headers({"x-amz-checksum-sha1": text, "x-amz-checksum-type": "FULL_OBJECT"}) == Checksum(
+        "sha1", b"abcd"
+    )
