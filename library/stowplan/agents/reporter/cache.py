@@ -20,11 +20,6 @@ class Item(Protocol):
         """Return the key of the custom resource to which the object belongs."""
         ...
 
-    @property
-    def uid(self) -> str:
-        """Return the object's UID."""
-        ...
-
 
 T = TypeVar("T", bound=Item)
 
