@@ -19,3 +19,7 @@ class Ended:
     @property
     def last(self) -> dict[str, Any]:
         return self.events[-1]
+
+    def said(self, reason: str) -> list[str]:
+        """Messages of the lines with this reason."""
+        return [str(each["message"]) for each in self.events if each.get("reason") == reason]

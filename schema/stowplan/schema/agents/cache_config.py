@@ -47,6 +47,12 @@ SOURCE_SECRET_ENV = {
 """Environment variables of a sync, by key of the source Secret. Both are optional: sources may be public."""
 
 
+CACHE_TOO_SMALL = "CacheTooSmall"
+"""Reason of a warmup's success if its node's cache has no room for all files; also the type of the condition that says
+so.
+"""
+
+
 class Target(Model):
     """The custom resource whose status the agent writes."""
 
@@ -130,7 +136,17 @@ class WarmupConfig(MountedTask):
     threads: int = Field(default=50, description="Downloads at one time.", ge=1)
     strategy: Literal["sequence", "random"] = Field(description="How the sorted files are dealt out.")
     partitions: int = Field(description="Number of shares; which one is the argument `--partition`.", ge=1)
-    threshold: int = Field(description="Percent of the share's bytes that must be cached in the end.", ge=0, le=100)
+    threshold: int = Field(
+        description="Percent of the bytes that must be cached in the end: of the share, or of those of its files that fit into the cache.",
+        ge=0,
+        le=100,
+    )
+    cache_size_mib: int | None = Field(
+        default=None,
+        alias="cacheSizeMiB",
+        description="Cache budget of one node in MiB. Of a larger share, only what fits is loaded; null if unknown.",
+        gt=0,
+    )
     after: str | None = Field(
         default=None,
         description="Stem of the sync Job whose marker to wait for; its name ends in the same hash as the own Job's. A marker of a run that failed ends the wait with exit code 4.",

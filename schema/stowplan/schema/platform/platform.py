@@ -112,7 +112,7 @@ class JuiceFS(Model):
         default=95,
         ge=0,
         le=100,
-        description="Percent of a partition's bytes that must be cached for a warmup to succeed.",
+        description="Percent of a partition's bytes that must be cached for a warmup to succeed. Of a dataset that is larger than its caches, a warmup loads what fits, and the condition `CacheTooSmall` says so.",
     )
     placement: Literal["preferred", "required"] = Field(
         default="preferred",

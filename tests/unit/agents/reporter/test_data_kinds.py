@@ -97,6 +97,22 @@ def test_dataset_is_ready_before_it_is_warm() -> None:
     assert told(dataset(stateful_set(2, 2), DONE, warm), "Warmed")[0] == "True"
 
 
+SMALL = {"task": "warmup", "state": "succeeded", "exitCode": 0, "reason": "CacheTooSmall"}
+
+
+def test_dataset_larger_than_its_caches_is_warm_and_says_so() -> None:
+    warm = job("SampleSet", "warmup", status=complete(9))
+    entries = [
+        {**SMALL, "partition": 0, "run": warm["metadata"]["name"], "message": "3 GiB of 4 GiB"},
+        {**SMALL, "partition": 1, "run": "of-another-run", "message": "2 GiB of 4 GiB"},
+    ]
+    status = dataset(stateful_set(2, 2), DONE, warm, status={"attempts": entries})
+    assert (status["phase"], told(status, "Warmed")[0]) == ("Ready", "True")
+    assert told(status, "CacheTooSmall") == ("True", "CacheTooSmall")
+    assert message(status, "CacheTooSmall") == "partition 0: 3 GiB of 4 GiB"
+    assert told(dataset(stateful_set(2, 2), DONE, warm), "CacheTooSmall") == ("False", "Fits")
+
+
 CLAIM: dict[str, Any] = {"csi": {"driver": "pvc"}, "partitions": None}
 
 
@@ -146,6 +162,19 @@ def test_task_is_done_when_every_partition_is() -> None:
     assert task(one)["phase"] != "Succeeded"
     status = task(one, partition(1, status=complete(7)))
     assert (status["phase"], status["completionTime"], status["counts"]["succeeded"]) == ("Succeeded", time(7), 2)
+
+
+def test_task_on_a_cache_that_is_too_small_succeeds_and_says_so() -> None:
+    done = [partition(number, status=complete(5)) for number in range(5)]
+    entries = [
+        {**SMALL, "partition": number, "run": each["metadata"]["name"], "message": "3 GiB of 4 GiB"}
+        for number, each in reversed(list(enumerate(done)))
+    ]
+    status = task(*done, partitions=5, status={"attempts": entries})
+    assert (status["phase"], told(status, "CacheTooSmall")[0]) == ("Succeeded", "True")
+    named = "; ".join(f"partition {number}: 3 GiB of 4 GiB" for number in range(3))
+    assert message(status, "CacheTooSmall") == f"{named}; and 2 more"
+    assert "CacheTooSmall" not in {each["type"] for each in task(type="rmr")["conditions"]}
 
 
 def test_task_fails_with_one_partition() -> None:

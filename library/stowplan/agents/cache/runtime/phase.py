@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from stowplan.agents.attempt.outcome import condition
+from stowplan.agents.runtime.cache_fit import FITS
 from stowplan.agents.runtime.dataset_phase import Course, Phase, of_caches
+from stowplan.schema.agents.cache_config import CACHE_TOO_SMALL
 from stowplan.schema.agents.exit_codes import PERMANENT
 
 SILENT_SECONDS = 420.0
@@ -64,6 +66,8 @@ class Situation:
     """State of the sync; None for a dataset without one."""
     warmups: tuple[TaskState, ...] = ()
     """State of each partition's warmup; empty if no warmup follows the sync."""
+    too_small: str = ""
+    """Message about caches that are too small for the dataset; empty if there are none."""
 
     @property
     def phase(self) -> Phase:
@@ -82,7 +86,9 @@ def conditions(seen: Situation, troubles: Iterable[str]) -> list[dict[str, Any]]
     if seen.sync:
         found.append(_of_task("Synced", seen.sync))
     if seen.warmups:
+        small = seen.too_small
         found.append(_of_task("Warmed", _hindmost(seen.warmups)))
+        found.append(condition(CACHE_TOO_SMALL, CACHE_TOO_SMALL if small else FITS, small, holds=bool(small)))
     # Pods that run do not know why other pods cannot run.
     return [*found, condition("Stalled", "NotStalled", "", holds=False)]
 

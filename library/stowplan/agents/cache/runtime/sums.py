@@ -5,8 +5,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from stowplan.agents.cache.runtime import number_format, phase
+from stowplan.agents.cache.runtime import phase
 from stowplan.agents.cache.runtime.figures import Record
+from stowplan.agents.runtime import cache_fit, number_format
 from stowplan.schema.agents.cache_config import RuntimeConfig
 
 Entry = Mapping[str, Any]
@@ -122,6 +123,7 @@ class Sums:
             measured=any("totalBytes" in entry for entry in entries.values()),
             sync=self._task(present, "sync", 0) if self.config.synced else None,
             warmups=tuple(self._task(present, "warmup", n) for n in warmups),
+            too_small=cache_fit.too_small(each for n in warmups if (each := self._attempt(present, "warmup", n))),
         )
         missing = [f"partition {n}: no report yet" for n in range(wanted) if n not in entries]
         return {

@@ -6,7 +6,7 @@ from stowplan.agents.reporter import causes
 from stowplan.agents.reporter.observed import Observed, ObservedRun, earliest, present_run
 from stowplan.agents.reporter.outcome import ABSENT, RunOutcome, explained, of_job, together
 from stowplan.agents.reporter.rules import tasks
-from stowplan.agents.reporter.rules.conditions import Status, last_cause, of_work, settled
+from stowplan.agents.reporter.rules.conditions import Draft, Status, last_cause, of_work, settled
 from stowplan.agents.reporter.rules.tasks import Entry
 
 FIELDS = frozenset("phase jobName counts startTime completionTime conditions observedGeneration".split())
@@ -40,7 +40,7 @@ def status(seen: Observed) -> Status | None:
         "counts": _counts(parts, entries if elsewhere else (), total),
         "startTime": _started(run, entries if elsewhere else ()),
         "completionTime": found.at or None if found.is_over else None,
-        "conditions": settled(of_work(found, cause), seen),
+        "conditions": settled([*of_work(found, cause), *_warmed(task, entries, run)], seen),
         "observedGeneration": seen.resource.generation,
     }
     return {key: value for key, value in fields.items() if value is not None}
@@ -63,6 +63,10 @@ def _counts(parts: Sequence[RunOutcome], entries: Sequence[Entry], total: int) -
     states = [part.state for part in parts] or [tasks.of_entries([each]).state for each in entries]
     counts = {"running": "active", "succeeded": "complete", "failed": "failed"}
     return {"total": total, **{name: states.count(state) for name, state in counts.items()}}  # type: ignore[arg-type]
+
+
+def _warmed(task: str, entries: Sequence[Entry], run: ObservedRun) -> list[Draft]:
+    return [tasks.cache_fit_of(entries, [job.name for job in run.jobs])] if task == "warmup" else []
 
 
 def _started(run: ObservedRun, entries: Sequence[Entry]) -> str | None:

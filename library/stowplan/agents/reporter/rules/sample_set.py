@@ -37,6 +37,8 @@ def status(seen: Observed) -> Status:
     warmup = _task(run, "warmup", seen)
     if warmup.state != "absent":
         drafts.append(Draft("Warmed", warmup.state == "complete", warmup.reason, warmup.message, warmup.at))
+        entries = tasks.attempts(seen.resource.status, "warmup")
+        drafts.append(tasks.cache_fit_of(entries, [job.name for job in run.jobs]))
     drafts.append(_stalled([*runtime, *run.pods]))
     fields: Status = {
         "phase": phase,

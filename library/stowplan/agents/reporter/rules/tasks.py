@@ -10,7 +10,9 @@ from stowplan.agents.reporter.causes import Cause
 from stowplan.agents.reporter.observed import Observed
 from stowplan.agents.reporter.outcome import ABSENT, RunOutcome
 from stowplan.agents.reporter.pods import Pod
-from stowplan.agents.reporter.rules.conditions import is_over
+from stowplan.agents.reporter.rules.conditions import Draft, is_over
+from stowplan.agents.runtime import cache_fit
+from stowplan.schema.agents.cache_config import CACHE_TOO_SMALL
 from stowplan.schema.agents.exit_codes import PERMANENT
 
 Entry = Mapping[str, Any]
@@ -52,6 +54,16 @@ def told(entries: Iterable[Entry], runs: Iterable[str]) -> Cause | None:
             message = f"pod {each.get('pod')}: {each.get('message') or 'failed'}{code}"
             return Cause(str(each.get("reason") or "Failed"), message, 8)
     return None
+
+
+def cache_fit_of(entries: Iterable[Entry], runs: Iterable[str]) -> Draft:
+    """Return the condition that says whether warmups found caches too small for the dataset.
+
+    `entries` are entries of `status.attempts`. Only those about one of the Jobs `runs`, by name, are considered.
+    """
+    names = set(runs)
+    small = cache_fit.too_small(each for each in entries if each.get("run") in names)
+    return Draft(CACHE_TOO_SMALL, bool(small), CACHE_TOO_SMALL if small else cache_fit.FITS, small)
 
 
 def has_begun(pods: Iterable[Pod]) -> bool:

@@ -76,6 +76,7 @@ def test_conditions_name_what_is_wrong() -> None:
         "Ready": ("False", "PartialReady", "1 of 2 cache pods are ready: partition 1: MountHung: it hangs"),
         "Synced": ("True", "Succeeded", ""),
         "Warmed": ("False", "AccessDenied", "no"),
+        "CacheTooSmall": ("False", "Fits", ""),
         "Stalled": ("False", "NotStalled", ""),
     }
 

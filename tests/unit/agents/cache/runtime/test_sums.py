@@ -123,3 +123,17 @@ def test_names_of_the_runs() -> None:
     ]
     found = sums(Clock()).status({"metadata": {}, "status": {"attempts": attempts}})
     assert found["jobsName"] == {"syncJobName": "s", "warmupJobName": "w0"}
+
+
+def test_caches_that_are_too_small_are_a_condition() -> None:
+    tested = sums(Clock(), 2)
+    tested.config = tested.config.model_copy(update={"warmed": True})
+    small = {"state": "succeeded", "reason": "CacheTooSmall", "message": "1 GiB of 2 GiB", "exitCode": 0}
+    attempts = [
+        {"task": "warmup", "partition": 0, "state": "succeeded", "exitCode": 0},
+        {"task": "warmup", "partition": 1, **small},
+        {"task": "warmup", "partition": 7, **small},
+    ]
+    found = {each["type"]: each for each in tested.status({"status": {"attempts": attempts}})["conditions"]}
+    assert (found["Warmed"]["status"], found["CacheTooSmall"]["status"]) == ("True", "True")
+    assert found["CacheTooSmall"]["message"] == "partition 1: 1 GiB of 2 GiB"

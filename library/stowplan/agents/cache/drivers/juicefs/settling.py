@@ -84,6 +84,11 @@ class Settling:
         look = self._look()
         return look.begun if look else 0
 
+    def dropped(self) -> float:
+        """Return how many blocks the cache has dropped so far since it had no room for them. 0 if unknown."""
+        look = self._look()
+        return look.dropped if look else 0
+
     def wait(self, begun: float) -> None:
         """Wait until the cache has dropped the blocks for which it has no space.
 
@@ -133,7 +138,8 @@ class Settling:
                 queued=found.get("juicefs_store_cache_size_bytes", 0),
                 begun=found.get("juicefs_blockcache_write_bytes", 0),
                 ended=ended,
-                dropped=found.get("juicefs_blockcache_evicts", 0),
+                # A cache that evicts nothing drops the new blocks instead.
+                dropped=found.get("juicefs_blockcache_evicts", 0) + found.get("juicefs_blockcache_drops", 0),
                 seems_memory=not ended and writes >= blocks,
             )
         return None

@@ -23,6 +23,11 @@ for _, attempt in ipairs(status.attempts or {}) do
   end
 end
 if status.phase == "Succeeded" then
+  for _, condition in ipairs(status.conditions or {}) do
+    if condition.type == "CacheTooSmall" and condition.status == "True" then
+      message = "The cache is too small: " .. (condition.message or condition.reason)
+    end
+  end
   return { status = "Healthy", message = message or "The task succeeded" }
 end
 if status.phase == "Failed" then

@@ -14,10 +14,14 @@ if status.observedGeneration ~= nil and obj.metadata.generation ~= nil
   health.message = "Waiting for the agents to see the newest spec"
   return health
 end
+local small = nil
 if status.conditions ~= nil then
   for _, condition in ipairs(status.conditions) do
     if condition.type == "Stalled" and condition.status == "True" then
       return { status = "Degraded", message = condition.message or condition.reason }
+    end
+    if condition.type == "CacheTooSmall" and condition.status == "True" then
+      small = "The cache is too small: " .. (condition.message or condition.reason)
     end
   end
 end
@@ -28,7 +32,8 @@ local messages = {
   PartialReady = "Some cache pods are not ready",
 }
 if status.phase == "Ready" then
-  return { status = "Healthy", message = cached and "All cache pods are ready" or "The claim holds the samples" }
+  local message = small or (cached and "All cache pods are ready") or "The claim holds the samples"
+  return { status = "Healthy", message = message }
 end
 if status.phase == "SyncFailed" then
   local message = "The sync failed"

@@ -8,7 +8,8 @@ from stowplan.agents.attempt.report import Status, StatusReporter
 from stowplan.agents.cache.drivers.juicefs.tasks.settings import TaskConfig
 from stowplan.agents.cache.drivers.juicefs.tasks.work import TaskOutcome
 from stowplan.agents.cluster.answers import Manifest
-from stowplan.schema.agents.cache_config import ClearConfig, WarmupConfig
+from stowplan.agents.runtime import cache_fit
+from stowplan.schema.agents.cache_config import CACHE_TOO_SMALL, ClearConfig, WarmupConfig
 
 Entry = Mapping[str, Any]
 
@@ -82,9 +83,14 @@ def _phase(entries: Sequence[Entry], partitions: int) -> Status:
     else:
         phase, reason, message = "Running", "Running", f"{succeeded} of {partitions} partitions are done"
     held = {"Complete": phase == "Succeeded", "Failed": phase == "Failed"}
+    small = cache_fit.too_small(entries)
+    fit = condition(CACHE_TOO_SMALL, CACHE_TOO_SMALL if small else cache_fit.FITS, small, holds=bool(small))
     return {
         "phase": phase,
         "jobName": entries[0].get("run") or "",
         "counts": counts,
-        "conditions": [condition(name, reason, message, holds=holds) for name, holds in held.items()],
+        "conditions": [
+            *(condition(name, reason, message, holds=holds) for name, holds in held.items()),
+            *([fit] if entries[0].get("task") == "warmup" else ()),
+        ],
     }

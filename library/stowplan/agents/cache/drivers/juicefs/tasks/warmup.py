@@ -12,9 +12,11 @@ from stowplan.agents.cache.drivers.juicefs.control import MOST_PATHS, Action, Co
 from stowplan.agents.cache.drivers.juicefs.settling import Settling
 from stowplan.agents.cache.drivers.juicefs.tasks import paths
 from stowplan.agents.cache.drivers.juicefs.tasks.await_sync import SyncMarks
+from stowplan.agents.cache.drivers.juicefs.tasks.fitting import CacheSize, enough
 from stowplan.agents.cache.drivers.juicefs.tasks.work import TaskWork
 from stowplan.agents.cache.drivers.juicefs.verdict import TASK_USER
-from stowplan.schema.agents.cache_config import WarmupConfig
+from stowplan.agents.runtime.number_format import size
+from stowplan.schema.agents.cache_config import CACHE_TOO_SMALL, WarmupConfig
 from stowplan.schema.agents.exit_codes import PERMANENT, ExitCode
 from stowplan.schema.agents.marker import WarmupMarker, warmup_path
 
@@ -49,26 +51,62 @@ class WarmupTask:
         return text
 
     def _load(self) -> str:
+        """Load the part of the share for which the cache has room, and return a sentence about the result."""
         share = self._share()
-        progress = self.work.outcome.progress
-        progress.files_total = len(share)
+        self.work.outcome.progress.files_total = len(share)
         control, settling = Control(self._mount, self.work.stop), Settling(self._mount, self.work.stop)
-        done = Filled(0, 0, 0)
+        whole = self._pass(control, Action.CHECK, share)
+        fits = self._cache.holds(whole)
+        chosen = share if fits else self._cache.choose(share, lambda some: self._pass(control, Action.CHECK, some))
+        dropped = settling.dropped()
+        done = whole
         for number in range(ROUNDS):
             if number:
                 self.work.log.warning("Too little is cached: loading once more", cached=done.cached, of=done.bytes)
             begun = settling.begin()
-            self._pass(control, Action.LOAD, share)
+            self._pass(control, Action.LOAD, chosen)
             settling.wait(begun)
-            done = self._pass(control, Action.CHECK, share)
-            progress.files_done, progress.bytes_done, progress.bytes_total = done.files, done.cached, done.bytes
-            if done.files == len(share) and done.cached * 100 >= self.config.threshold * done.bytes:
+            done = self._measure(control, share)
+            if self._is_cached(done, share):
                 return f"{_percent(done)} of {len(share)} files, {done.bytes} bytes, are in the cache of this node"
+            if not fits and self._is_cached(self._pass(control, Action.CHECK, chosen), chosen):
+                return self._too_small(done, fits=False)
+        if settling.dropped() > dropped:
+            return self._too_small(done, fits=fits)
         message = (
             f"Only {_percent(done)} of {done.bytes} bytes in {done.files} of {len(share)} files are in the cache of"
-            f" this node, and {self.config.threshold}% must be: the cache is too small or full, or the storage fails"
+            f" this node, and {self.config.threshold}% must be: does the storage of the volume answer?"
         )
         raise AttemptError(ExitCode.TRANSIENT, "BelowThreshold", message)
+
+    def _measure(self, control: Control, share: "array[int]") -> Filled:
+        done, progress = self._pass(control, Action.CHECK, share), self.work.outcome.progress
+        progress.files_done, progress.bytes_done, progress.bytes_total = done.files, done.cached, done.bytes
+        return done
+
+    def _is_cached(self, done: Filled, files: "array[int]") -> bool:
+        return done.files == len(files) and done.cached * 100 >= self.config.threshold * done.bytes
+
+    def _too_small(self, done: Filled, *, fits: bool) -> str:
+        """Record that the cache has no room for the whole share, and return a sentence that says so.
+
+        `fits` is whether the cache's size alone would do, so that its disk is full or others use the cache too.
+        """
+        self.work.outcome.remark = CACHE_TOO_SMALL
+        cached = f"{size(done.cached)} of {size(done.bytes)} are in the cache of this node"
+        known = self._cache.bytes
+        if known is None or fits:
+            limit = f"its disk or memory has no room for more, or other datasets use it; {enough(done)} MiB would do"
+        else:
+            limit = f"its size is {known >> 20} MiB, and {enough(done)} MiB would do"
+        message = f"{cached}: {limit}"
+        self.work.log.warning(message, reason=CACHE_TOO_SMALL)
+        return message
+
+    @property
+    def _cache(self) -> CacheSize:
+        mib = self.config.cache_size_mib
+        return CacheSize(None if mib is None else mib << 20)
 
     def _pass(self, control: Control, action: Action, share: "array[int]") -> Filled:
         total = Filled(0, 0, 0)

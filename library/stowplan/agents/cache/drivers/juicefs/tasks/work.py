@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from stowplan.agents.attempt.outcome import FAILED, RUNNING, AttemptOutcome
+from stowplan.agents.attempt.outcome import FAILED, RUNNING, SUCCEEDED, AttemptOutcome
 from stowplan.agents.attempt.redaction import Redactor
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.runtime.log import Log
@@ -21,6 +21,8 @@ class TaskOutcome(AttemptOutcome):
     partition: int = 0
     began: str = field(default_factory=now)
     """Start of the attempt (RFC 3339)."""
+    remark: str = ""
+    """Reason of a success that is not all that was asked for, one word in CamelCase; empty for any other success."""
     _waits: bool = False
 
     def waits(self, message: str) -> None:
@@ -40,7 +42,8 @@ class TaskOutcome(AttemptOutcome):
         fields = super().entry()
         del fields["result"]
         own = {"task": self.task, "partition": self.partition, "state": self.state, "startedAt": self.began}
-        return own | fields | ({"reason": self.reason} if self.result == FAILED else {})
+        reason = {FAILED: self.reason, SUCCEEDED: self.remark}.get(self.result)
+        return own | fields | ({"reason": reason} if reason else {})
 
 
 @dataclass(frozen=True)

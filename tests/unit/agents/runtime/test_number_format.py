@@ -2,7 +2,7 @@
 
 import pytest
 
-from stowplan.agents.cache.runtime import number_format
+from stowplan.agents.runtime import number_format
 
 
 @pytest.mark.parametrize(
