@@ -20,7 +20,12 @@ IMAGES = ROOT / "library" / "images"
 UV = Path(sys.executable).with_name("uv")
 AGENTS = {
     "cache": ["stowplan.agents.cache"],
-    "control": ["stowplan.agents.await_group", "stowplan.agents.reporter", "stowplan.agents.wait_dataset"],
+    "control": [
+        "stowplan.agents.await_group",
+        "stowplan.agents.reporter",
+        "stowplan.agents.wait_dataset",
+        "stowplan.agents.wait_peers",
+    ],
     "git": ["stowplan.agents.transfer"],
     "transfer": ["stowplan.agents.transfer"],
 }

@@ -350,7 +350,7 @@ def test_a_remote_is_a_module_for_each_program_and_its_name(source: Source) -> N
 FRAMEWORK = '''
     """Variables of a toy framework."""
 
-    from stowplan.library.ir.training import Environment
+    from stowplan.library.ir.training import Environment, Peer
 
 
     class Toy:
@@ -359,6 +359,9 @@ FRAMEWORK = '''
         def environments(self, group, hosts):
             first = {"name": "TOY_FIRST", "value": hosts["worker"].of(0)}
             return {role.name: Environment((first,)) for role in group.roles}
+
+        def peers(self, group, role):
+            return (Peer("worker"),)
 '''
 
 MODEL = '''

@@ -14,6 +14,7 @@ IMAGE = "ImagePullFailed"
 CONFIG = "ContainerConfigError"
 UNSCHEDULABLE = "Unschedulable"
 DATASET = "DatasetNotReady"
+PEERS = "WaitingForPeers"
 DEADLINE = "DeadlineExceeded"
 EXITED = "ContainerFailed"
 
@@ -170,6 +171,8 @@ def _held(pod: Pod) -> Cause | None:
         return Cause(reason, f"{place(pod)} waits for a node: {scheduled.message}".rstrip(": "), 5, scheduled.at)
     if pod.awaits:
         return Cause(DATASET, f"{place(pod)} waits for dataset {pod.awaits}", 6, _since(pod))
+    if pod.awaits_peers:
+        return Cause(PEERS, f"{place(pod)} waits for peers without addresses", 7, _since(pod))
     return None
 
 

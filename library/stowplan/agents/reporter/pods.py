@@ -7,7 +7,7 @@ from itertools import pairwise
 from sys import intern
 
 from stowplan.agents.cluster.answers import Manifest
-from stowplan.agents.reporter.workloads import COMPONENT, ROLE, RUN_HASH, WAIT, Key, key_of
+from stowplan.agents.reporter.workloads import COMPONENT, PEERS, ROLE, RUN_HASH, WAIT, Key, key_of
 
 JOB_NAME = "batch.kubernetes.io/job-name"
 JOB_INDEX = "batch.kubernetes.io/job-completion-index"
@@ -89,6 +89,8 @@ class Pod:
     """Whether a main container was ever started."""
     awaits: str
     """Name of the dataset that the pod waits for; empty for none."""
+    awaits_peers: bool
+    """Whether the pod waits for the addresses of the other pods of its job."""
     conditions: Mapping[str, Sign]
     containers: tuple[Container, ...]
     """Containers that wait, or that ended with an error."""
@@ -133,7 +135,8 @@ def pod(manifest: Manifest, namespace: str) -> Pod | None:
         deleting="deletionTimestamp" in metadata,
         complete=bool(own) and all(each.get("ready") for each in lasting),
         begun=any(set(each.get("state") or ()) & {"running", "terminated"} or each.get("lastState") for each in own),
-        awaits=_dataset(spec) if any(map(_waits, initial)) else "",
+        awaits=_dataset(spec) if any(_runs(each, WAIT) for each in initial) else "",
+        awaits_peers=any(_runs(each, PEERS) for each in initial),
         conditions={each["type"]: _sign(each) for each in _worth_telling(status.get("conditions") or ())},
         containers=tuple(_containers([*initial, *own], sidecars)),
     )
@@ -147,8 +150,8 @@ def _cut(text: object) -> str:
     return str(text or "")[:_LONGEST]
 
 
-def _waits(status: Manifest) -> bool:
-    return status["name"] == WAIT and "running" in (status.get("state") or {})
+def _runs(status: Manifest, container: str) -> bool:
+    return status["name"] == container and "running" in (status.get("state") or {})
 
 
 def _dataset(spec: Manifest) -> str:

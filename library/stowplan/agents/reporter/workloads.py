@@ -17,6 +17,9 @@ AWAIT = "await"
 WAIT = "wait-dataset"
 """Name of the init container that delays a pod until its dataset is ready."""
 
+PEERS = "wait-peers"
+"""Name of the init container that delays a pod until the other pods of its job have addresses."""
+
 Key = tuple[str, str]
 """Key of a custom resource within a namespace: its kind, and its name (the value of the label `stowplan.dev/name`)."""
 

@@ -28,7 +28,7 @@ class CoreEngine:
         self, group: TrainingGroup, environments: Environments, gang: GangEngine, site: Site, run: str
     ) -> Mapping[str, Json]:
         """Return the pod templates by role. In a helper's, await is the main container; see `await_pod.with_await`."""
-        return indexed.pods(group, environments, gang, site, run)
+        return indexed.pods(group, environments, gang, site, run, peers=self.hosts(group, run))
 
     def run(self, group: TrainingGroup, environments: Environments, gang: GangEngine, site: Site) -> str:
         """Return the hash of the run, over all roles: the variables of each role hold the DNS names of the others."""

@@ -1,11 +1,11 @@
 """Roles as separate Indexed Jobs, for all engines."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from stowplan.library.builders import indexed_job
 from stowplan.library.builders.job import MUTABLE
 from stowplan.library.builders.metadata import metadata
-from stowplan.library.builders.pods import await_pod, training_pod
+from stowplan.library.builders.pods import await_pod, peers_container, training_pod
 from stowplan.library.builders.service import pod_names_service
 from stowplan.library.engines.gang.api import GangEngine, WorkloadMarks, marked
 from stowplan.library.ir.data import Site
@@ -26,14 +26,26 @@ def hosts(group: TrainingGroup, roles: Sequence[Role], run: str) -> dict[str, Ho
     return {role.name: Hosts(f"{group.names.job(role.name, run)}-", after) for role in roles}
 
 
-def pods(group: TrainingGroup, environments: Environments, gang: GangEngine, site: Site, run: str) -> dict[str, Json]:
-    """Return the finished pod templates of all roles, by role. In a helper's, await is the main container."""
+def pods(
+    group: TrainingGroup,
+    environments: Environments,
+    gang: GangEngine,
+    site: Site,
+    run: str,
+    *,
+    peers: Mapping[str, Hosts],
+) -> dict[str, Json]:
+    """Return the finished pod templates of all roles, by role. In a helper's, await is the main container.
+
+    `peers` are the DNS names of all pods by role.
+    """
     templates = {}
     subdomain = group.names.service(run)
     for role in group.roles:
         restart = role.restart if role.decides else "Never"
         own = environments[role.name]
         template = training_pod.template(group, role, own, run=run, subdomain=subdomain, restart=restart)
+        template = peers_container.with_peers(template, group, role, peers, site)
         if not role.decides:
             template = await_pod.with_await(template, group, role, site, run)
         templates[role.name] = marked(template, gang.pod(group, role, site, run))

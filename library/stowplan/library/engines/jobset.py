@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from stowplan.library.builders import indexed_job
 from stowplan.library.builders.metadata import metadata
-from stowplan.library.builders.pods import await_pod, training_pod
+from stowplan.library.builders.pods import await_pod, peers_container, training_pod
 from stowplan.library.engines import indexed
 from stowplan.library.engines.api import JobEngine
 from stowplan.library.engines.gang.api import GangEngine, WorkloadMarks, marked
@@ -56,9 +56,15 @@ class JobSetEngine:
         self, group: TrainingGroup, environments: Environments, gang: GangEngine, site: Site, run: str
     ) -> Mapping[str, Json]:
         """Return the pod templates by role. A helper's container that fails restarts, unless its role has rules."""
+        hosts = self.hosts(group, run)
         if group.elastic:
-            return indexed.pods(group, environments, gang, site, run)
-        templates = {role.name: _template(group, role, run, environments[role.name]) for role in group.roles}
+            return indexed.pods(group, environments, gang, site, run, peers=hosts)
+        templates = {
+            role.name: peers_container.with_peers(
+                _template(group, role, run, environments[role.name]), group, role, hosts, site
+            )
+            for role in group.roles
+        }
         return {role.name: marked(templates[role.name], gang.pod(group, role, site, run)) for role in group.roles}
 
     def run(self, group: TrainingGroup, environments: Environments, gang: GangEngine, site: Site) -> str:

@@ -8,7 +8,7 @@ understood the old variables of heterogeneous workers, so these workers also get
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from stowplan.library.ir.training import Environment, Hosts, Role, TrainingGroup
+from stowplan.library.ir.training import Environment, Hosts, Peer, Role, TrainingGroup
 from stowplan.library.manifest import Json
 from stowplan.library.values import labels
 
@@ -80,6 +80,17 @@ class Paddle:
             )
             for role in group.roles
         }
+
+    def peers(self, group: TrainingGroup, role: Role) -> tuple[Peer, ...]:
+        """Return all roles of a job with several pods: launcher and `fleet` end without an address, also of their own.
+
+        Without Gloo, workers also wait until the servers listen: `fleet` since 3.0 connects once. With Gloo a server
+        listens only after all workers have met, so waiting for it would never end.
+        """
+        if self.elastic or group.size == 1:
+            return ()
+        servers_first = self.gloo <= 0 and role.name != "ps"
+        return tuple(Peer(each.name, servers_first and each.name == "ps") for each in group.roles)
 
     def _who(self, role: Role, hosts: Mapping[str, Hosts]) -> tuple[Json, ...]:
         index = POD_INDEX if self.elastic and self.elastic.modern else INDEX

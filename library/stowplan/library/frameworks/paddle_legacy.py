@@ -9,7 +9,7 @@ the API of later Paddle releases, search for `POD_IP`: a server in `PADDLE_INIT_
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from stowplan.library.ir.training import Environment, Hosts, Role, TrainingGroup
+from stowplan.library.ir.training import Environment, Hosts, Peer, Role, TrainingGroup
 from stowplan.library.manifest import Json
 from stowplan.library.values import labels
 
@@ -48,6 +48,14 @@ class PaddleLegacy:
             role.name: Environment((), (*first, *_variables(_role(role)), *last, *_own(role, hosts[role.name])))
             for role in group.roles
         }
+
+    def peers(self, group: TrainingGroup, role: Role) -> tuple[Peer, ...]:
+        """Return the trainers of a job that has only trainers: NCCL of Fluid looks up each name once.
+
+        Trainers with parameter servers (Fluid's transpiler) or with a master look for them until they answer.
+        """
+        alone = [each.name for each in group.roles] == ["trainer"]
+        return (Peer("trainer"),) if alone and group.size > 1 and group.minimum is None else ()
 
     def _described(self, group: TrainingGroup) -> Iterator[tuple[str, str]]:
         """Yield (name, value) pairs of the variables from the spec's fields, as in the old operator.

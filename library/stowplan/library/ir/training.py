@@ -140,6 +140,16 @@ def with_hosts(environments: Environments, old: Mapping[str, Hosts], new: Mappin
     }
 
 
+class Peer(NamedTuple):
+    """Role whose pods must have addresses before a program starts that looks up their names only once.
+
+    If it is `listening`, its programs must also listen on its first port.
+    """
+
+    role: str
+    listening: bool = False
+
+
 class Framework(Protocol):
     """Training framework: makes the environment variables by which the processes of a job connect to each other."""
 
@@ -150,6 +160,13 @@ class Framework(Protocol):
 
     def environments(self, group: "TrainingGroup", hosts: Mapping[str, Hosts]) -> dict[str, Environment]:
         """Return the variables of the pods by role. `hosts` are the DNS names of all pods, also by role."""
+        ...
+
+    def peers(self, group: "TrainingGroup", role: Role) -> tuple[Peer, ...]:
+        """Return the roles for whose pods those of `role` wait; none if its programs look up names until they exist.
+
+        The number of pods of an elastic group changes, so its pods must not wait for each other.
+        """
         ...
 
 

@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from stowplan.schema.agents.peers import DEFAULT_TIMEOUT
 from stowplan.schema.meta import DnsLabel, Model
 
 JobEngineName = Literal["core", "jobset"]
@@ -39,6 +40,12 @@ class Engines(Model):
         ge=1,
         le=86400,
         description="With `core`: seconds that the port of a parameter server may stay closed before its job fails.",
+    )
+    peers_timeout_seconds: int = Field(
+        default=DEFAULT_TIMEOUT,
+        ge=1,
+        le=604800,
+        description="Seconds that a pod of a training job waits until all pods of the job have addresses. Then the pod fails. Without a gang engine, pods that wait occupy their resources.",
     )
 
 

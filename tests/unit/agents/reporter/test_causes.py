@@ -96,6 +96,18 @@ def test_a_pod_that_waits_for_its_dataset() -> None:
     assert told.message == "pod it-paddlejob-worker-abcdefgh-0-xyz on node node-0 waits for dataset criteo"
 
 
+def test_a_pod_that_waits_for_peers() -> None:
+    waiting = {
+        "status": {"phase": "Pending", "initContainerStatuses": [{"name": "wait-peers", "state": {"running": {}}}]}
+    }
+    found = pods.pod({**pod(JOB), **waiting}, NAMESPACE)
+    assert found is not None
+    told = causes.of_pod(found)
+    assert told is not None
+    assert (told.reason, told.lasting) == ("WaitingForPeers", False)
+    assert told.message.endswith("waits for peers without addresses")
+
+
 def test_termination_message_of_an_agent() -> None:
     words = json.dumps({"exitCode": 3, "reason": "AccessDenied", "message": "no access"})
     found = cause(**ended(3, message=words))

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from stowplan.library.builders.pods import training_pod, wait_container
-from stowplan.library.ir.training import DatasetMount, Environment, Hosts, Role, TrainingGroup
+from stowplan.library.ir.training import DatasetMount, Environment, Hosts, Peer, Role, TrainingGroup
 from stowplan.library.values.names import TrainingNames
 from stowplan.schema.agents.wait_config import WaitConfig
 from tests.unit.specs import ORIGIN, site
@@ -25,6 +25,9 @@ class Named:
     def environments(self, group: TrainingGroup, hosts: Any) -> dict[str, Environment]:  # noqa: ARG002
         rank: Any = {"name": "RANK", "value": "0"}
         return {each.name: Environment((rank,), ({"name": "SIZE", "value": str(each.size)},)) for each in group.roles}
+
+    def peers(self, group: TrainingGroup, role: Role) -> tuple[Peer, ...]:  # noqa: ARG002
+        return ()
 
 
 def template(

@@ -13,7 +13,7 @@ from stowplan.compiler.checks.objects.sync_phases import HOOK, is_awaited, phase
 from stowplan.compiler.diagnostics.locations import PLATFORM_FILE
 from stowplan.compiler.kubernetes.fields import identity, parts, wave_from
 from stowplan.compiler.model import Output
-from stowplan.library.builders.pods import wait_container
+from stowplan.library.builders.pods import waits
 from stowplan.library.builders.pods.await_pod import CONTAINER
 from stowplan.library.dialects.training_job.etcd import ETCD
 from stowplan.library.manifest import Json
@@ -134,11 +134,11 @@ def _authored(pods: tuple[Pod, ...], spec: SpecId | None) -> tuple[Pod, ...]:
 
 
 def _only(pod: Pod, names: Sequence[str]) -> Pod:
-    """Return the pod with only the containers of these names and the one that waits for a dataset.
+    """Return the pod with only the containers of these names and the init containers that wait.
 
     All other fields of the pod are empty, because a user wrote them.
     """
-    ours = [each for each in pod.containers if each[1].get("name") in names or wait_container.is_ours(each[1])]
+    ours = [each for each in pod.containers if each[1].get("name") in names or waits.is_ours(each[1])]
     return Pod(pod.path, pod.spec_path, {}, {}, {}, [], tuple(ours))
 
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from stowplan.compiler.checks.objects.object import Object
 from stowplan.compiler.checks.objects.pods import Pod
 from stowplan.compiler.kubernetes.fields import items, mapping
-from stowplan.library.builders.pods import wait_container
+from stowplan.library.builders.pods import waits
 from stowplan.library.builders.pods.await_pod import CONTAINER
 from stowplan.library.builders.pods.training_pod import MERGE_KEYS
 from stowplan.library.dialects.training_job.fields import written
@@ -25,8 +25,8 @@ class Template(NamedTuple):
     role: str
     init_containers: tuple[str, ...]
     containers: tuple[str, ...]
-    waits: bool
-    """Whether the first init container is the one that waits for a dataset."""
+    waits: int
+    """Number of init containers that wait, for a dataset or for peers. They are the first ones."""
 
 
 def templates_of(obj: Object) -> tuple[Template, ...]:
@@ -48,8 +48,8 @@ def in_template(path: FieldPath, templates: Sequence[Template], kind: str, docum
 
 def _template(pod: Pod, role: str) -> Template:
     init = items(pod.spec, "initContainers")
-    waits = bool(init) and wait_container.is_ours(init[0])
-    return Template(pod.path, role, _names(init), _names(items(pod.spec, "containers")), waits)
+    before = sum(1 for each in init if waits.is_ours(each))
+    return Template(pod.path, role, _names(init), _names(items(pod.spec, "containers")), before)
 
 
 def _names(containers: Sequence[Json]) -> tuple[str, ...]:
@@ -97,17 +97,16 @@ def _of_role(path: FieldPath, pod: Template) -> FieldPath | None:
 def _field(path: FieldPath, pod: Template, template: Json) -> FieldPath | None:
     """Return the path of a compiled pod's field in the user's template; None if the template has no such field.
 
-    The compiled init containers are, in this order: the one that waits for a dataset, those of the template, and in a
+    The compiled init containers are, in this order: those that wait, those of the template, and in a
     helper's pod the containers of the template.
     """
-    before = int(pod.waits)
     match path:
         case ("spec", "containers", int(), *_) if CONTAINER in pod.containers:
             return None
-        case ("spec", "initContainers", int(index), *_) if index < before:
+        case ("spec", "initContainers", int(index), *_) if index < pod.waits:
             return None
         case ("spec", "initContainers", int(index), *rest):
-            own, place = len(items(template, "spec", "initContainers")), index - before
+            own, place = len(items(template, "spec", "initContainers")), index - pod.waits
             shifted = ("initContainers", place) if place < own else ("containers", place - own)
             return _as_written(("spec", *shifted, *rest))
         case _:

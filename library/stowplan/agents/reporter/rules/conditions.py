@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from stowplan.agents.reporter.causes import DATASET, Cause
+from stowplan.agents.reporter.causes import DATASET, PEERS, Cause
 from stowplan.agents.reporter.observed import Observed, newest_time
 from stowplan.agents.reporter.outcome import RunOutcome
 
@@ -94,7 +94,7 @@ def last_cause(pods: Cause | None, status: Mapping[str, Any]) -> Cause | None:
     return _again(before)
 
 
-_NO_CAUSE = frozenset({"", "NotStarted", "Running", "Suspended", "Succeeded", DATASET})
+_NO_CAUSE = frozenset({"", "NotStarted", "Running", "Suspended", "Succeeded", DATASET, PEERS})
 
 
 def _again(condition: Mapping[str, Any]) -> Cause:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
+from stowplan.library.builders.pods import peers_container
 from stowplan.library.dialects.shared.context import Context
 from stowplan.library.dialects.training import pod_template
 from stowplan.library.engines.gang.registry import GANG_ENGINES
@@ -33,6 +34,8 @@ def group_findings(
         if template_path:
             fixed = [each["name"] for each in environment.fixed]
             found += pod_template.reserved(role.template, fixed, template_path(role))
+            if group.framework.peers(group, role):
+                found += pod_template.taken(role.template, peers_container.CONTAINER, (), template_path(role))
     return found
 
 

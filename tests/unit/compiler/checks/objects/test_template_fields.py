@@ -44,9 +44,9 @@ def output(manifest: Manifest, kind: str = "PaddleJob") -> Output:
         ("worker", ("metadata", "labels", "a"), ("metadata", "labels", "a")),
         ("worker", ("spec", "containers", 0, "image"), ("spec", "containers", 0, "image")),
         ("worker", ("spec", "containers", 0, "env", 9, "value"), ("spec", "containers", 0, "env")),
-        ("ps", ("spec", "initContainers", 0, "image"), ("spec", "initContainers", 0, "image")),
-        ("ps", ("spec", "initContainers", 1, "image"), ("spec", "containers", 0, "image")),
-        ("ps", ("spec", "initContainers", 1, "ports", 0), ("spec", "containers", 0, "ports")),
+        ("ps", ("spec", "initContainers", 1, "image"), ("spec", "initContainers", 0, "image")),
+        ("ps", ("spec", "initContainers", 2, "image"), ("spec", "containers", 0, "image")),
+        ("ps", ("spec", "initContainers", 2, "ports", 0), ("spec", "containers", 0, "ports")),
         ("ps", ("spec", "volumes", 0, "name"), ("spec", "volumes", 0, "name")),
     ],
 )
@@ -65,27 +65,29 @@ WAITS = paddle_job(
     ("role_name", "index", "expected"),
     [
         ("ps", 0, None),
-        ("ps", 1, ("initContainers", 0)),
-        ("ps", 2, ("containers", 0)),
+        ("ps", 1, None),
+        ("ps", 2, ("initContainers", 0)),
+        ("ps", 3, ("containers", 0)),
         ("worker", 0, None),
-        ("worker", 1, ("initContainers", 0)),
+        ("worker", 1, None),
+        ("worker", 2, ("initContainers", 0)),
     ],
 )
-def test_a_field_after_the_waiting_container(role_name: str, index: int, expected: FieldPath | None) -> None:
+def test_a_field_after_the_waiting_containers(role_name: str, index: int, expected: FieldPath | None) -> None:
     (manifest,) = [each for each in lowered(WAITS).unit.manifests if each.stem == f"train-paddlejob-{role_name}"]
     document = WAITS.model_dump(mode="json", exclude_unset=True)
     path = in_template((*POD, "spec", "initContainers", index, "image"), manifest, document=document)
     assert path == (("spec", role_name, "template", "spec", *expected, "image") if expected else None)
 
 
-def test_a_user_container_with_the_name_of_the_waiting_one() -> None:
-    own = paddle_job(worker=role(2, spec={"initContainers": [{"name": "wait-dataset", "image": "wait:1"}]}))
-    for job, images in ((WAITS, ["registry.example.com/ml/stowplan-control:9.9"]), (own, [])):
+def test_a_user_container_with_the_name_of_a_waiting_one() -> None:
+    own = paddle_job(worker=role(1, spec={"initContainers": [{"name": "wait-dataset", "image": "wait:1"}]}))
+    for job, ours in ((WAITS, ["wait-dataset", "wait-peers"]), (own, [])):
         (*_, manifest) = [each for each in lowered(job).unit.manifests if each.kind == "Job"]
         (pod,) = read(output(manifest)).authored_pods
-        assert [container["image"] for _, container in pod.containers] == images
+        assert [container["name"] for _, container in pod.containers] == ours
         rules = manifest.body["spec"]["podFailurePolicy"]["rules"]
-        assert ["onExitCodes" in rule for rule in rules] == [*(True for _ in images), False]
+        assert ["onExitCodes" in rule for rule in rules] == [*(True for _ in ours[:1]), False]
 
 
 def test_a_role_in_a_job_set() -> None:

@@ -89,7 +89,7 @@ def test_pods_mount_the_directory_and_run_anywhere(until: str | None) -> None:
     assert spec["volumes"] == [{"name": "team-samples", "persistentVolumeClaim": {"claimName": "team.samples"}}]
     (mount,) = spec["containers"][0]["volumeMounts"]
     assert mount == {"mountPath": "/data", "name": "team-samples", "subPath": "a/b"}
-    (waiting,) = spec["initContainers"]
+    waiting, _ = spec["initContainers"]
     assert (waiting["volumeMounts"][0]["subPath"], waiting["args"][3]) == ("a/b", "/mnt/data")
     assert not {"affinity", "topologySpreadConstraints"} & set(spec)
 
