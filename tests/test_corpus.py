@@ -35,8 +35,12 @@ def test_documents_compile(result: Result) -> None:
 def test_nothing_is_warned_of_but_a_slip(result: Result) -> None:
     """Nothing else in the quick start is dead or risky; infos say where a default differs."""
     warnings = [found for found in result.diagnostics if found.severity == "warning"]
+    pin = "Name a version, or a digest (`@sha256:…`)."
+    image = "template.spec.containers[0].image"
     assert [(found.code, found.field_path, found.hint) for found in warnings] == [
-        ("SP430", "spec.cleanPodPolicy", 'Did you mean "Never"?')
+        ("SP607", f"spec.worker.{image}", pin),
+        ("SP607", f"spec.ps.{image}", pin),
+        ("SP430", "spec.cleanPodPolicy", 'Did you mean "Never"?'),
     ]
     infos = {(found.code, found.field_path) for found in result.diagnostics if found.severity == "info"}
     assert infos == {("SP411", "spec.cache"), ("SP536", "argocd")}

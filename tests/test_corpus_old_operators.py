@@ -34,14 +34,16 @@ def test_what_is_said_of_them(result: Result) -> None:
         ("info", "SP212", _GPU),
         ("info", "SP478", "spec.replicaSpecs[0].template.spec.restartPolicy"),
         ("info", "SP212", "apiVersion"),
+        ("warning", "SP607", "spec.image"),
         ("info", "SP212", "spec.trainer.passes"),
         ("warning", "SP471", "spec.trainer.max-instance"),
+        ("warning", "SP483", "spec.pserver"),
         ("info", "SP536", "argocd"),
     ]
 
 
 def test_a_queue_makes_the_job_elastic(elastic: Result) -> None:
-    assert {(each.severity, each.code) for each in elastic.diagnostics} == {("info", "SP212"), ("info", "SP536")}
+    assert {each.code for each in elastic.diagnostics} == {"SP212", "SP483", "SP536", "SP607"}
 
 
 def test_the_training_job_becomes_three_roles(result: Result) -> None:

@@ -64,9 +64,13 @@ def paddle_job(name: str = "train", *, annotations: dict[str, str] | None = None
 
 
 def training_job(name: str = "train", *, run: str = "", **spec: Any) -> TrainingJob:
-    """Return a job with two trainers and the fields of `spec`, whose keys are those of documents."""
+    """Return a job with two trainers and the fields of `spec`, whose keys are those of documents.
+
+    Trainers and servers have an entrypoint unless `spec` gives one.
+    """
     metadata = {"name": name, "namespace": "ml", "annotations": {RUN_ANNOTATION: run} if run else {}}
     given = {"image": "paddle:1", "trainer": {"min-instance": 2}, **spec}
+    given |= {role: {"entrypoint": "run", **given[role]} for role in ("trainer", "pserver") if given.get(role)}
     body = {"apiVersion": "paddlepaddle.org/v1alpha1", "kind": "TrainingJob", "metadata": metadata, "spec": given}
     return TrainingJob.model_validate(body)
 

@@ -133,6 +133,8 @@ RULES = {
     "SP479": Code(_W, "A variable of the framework is overridden"),
     "SP480": Code(_I, "The priority is that of a PriorityClass too"),
     "SP481": Code(_W, "A job that trains with parameter servers has none"),
+    "SP482": Code(_E, "The trainers have nothing to run"),
+    "SP483": Code(_W, "The image decides what a role runs"),
     "SP490": Code(_E, "Not exactly one side is a claim"),
     "SP491": Code(_E, "An option is not known"),
     "SP492": Code(_E, "Two variables have one name"),

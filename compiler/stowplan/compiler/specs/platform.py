@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from stowplan.compiler.diagnostics.document import Document
 from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.specs import placeholders, platform_rules
+from stowplan.library.values import image_reference
 from stowplan.schema.diagnostics import Finding, finding, has_errors
 from stowplan.schema.parse_model import read
 from stowplan.schema.platform.platform import Platform
@@ -28,8 +29,8 @@ def _notes(model: Platform) -> Iterator[Finding]:
         message = "`images.registry` is not given, so agent images are named local/stowplan-<agent>."
         hint = "Build the images in library/images, push them to your registry, and name it here."
         yield finding("SP606", ("images",), message, hint)
-    if model.images.tag == "latest":
-        message = "With the tag `latest`, a pod may run another version tomorrow."
+    if image_reference.moves(model.images.tag):
+        message = f"With the tag `{model.images.tag}`, a pod may run another version tomorrow."
         yield finding("SP607", ("images", "tag"), message, "Name a version, or give `images.digests`.")
     if model.images.require_digests:
         yield from _without_digest(model)

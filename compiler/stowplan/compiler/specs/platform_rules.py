@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from ipaddress import ip_interface, ip_network
 from urllib.parse import urlsplit
 
+from stowplan.library.dialects.training import image_rules
+from stowplan.library.values import image_reference
 from stowplan.library.values.names import is_dns_subdomain
 from stowplan.library.values.quantities import amount, larger
 from stowplan.schema.diagnostics import FieldPath, Finding, finding
@@ -24,12 +26,10 @@ from stowplan.schema.platform.platform import (
 )
 from stowplan.schema.wording import describe, found_but
 
-_HOST = r"[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?(?::[0-9]{1,5})?"
-_PART = r"[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*"
-_REGISTRY = re.compile(rf"(?:{_HOST}|{_PART})(?:/{_PART})*")
-"""Image reference without its tag, in the syntax of container runtimes (`distribution/reference`)."""
+_REGISTRY = re.compile(rf"(?:{image_reference.HOST}|{image_reference.PART})(?:/{image_reference.PART})*")
+"""Image reference without its tag."""
 
-_TAG = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+_TAG = re.compile(image_reference.TAG)
 _SCP_LIKE = re.compile(r"(?:[\w.-]+@)?[\w.-]+:(?!//)[^\s:]+")
 """Address `git@host:path`, in the syntax of `git clone`."""
 
@@ -85,6 +85,9 @@ def _images(platform: Platform) -> Iterator[Finding]:
         yield _form(("images", "registry"), images.registry, allowed)
     if images.tag is not None and not _TAG.fullmatch(images.tag):
         yield _form(("images", "tag"), images.tag, "a tag of letters, digits, _, . and -")
+    etcd = platform.paddle.etcd_image
+    if image_reference.parse(etcd) is None:
+        yield _form(("paddle", "etcdImage"), etcd, image_rules.FORM)
 
 
 def _argocd(argocd: ArgoCD) -> Iterator[Finding]:

@@ -1,21 +1,25 @@
-"""Does each image of an agent have a fixed version?"""
+"""Does each image have a fixed version, and a valid reference?"""
 
 from stowplan.compiler.checks.objects.finding import ObjectFinding, about
-from stowplan.compiler.checks.objects.object import Objects
+from stowplan.compiler.checks.objects.object import Object, Objects, is_plain
+from stowplan.library.dialects.training import image_rules
+from stowplan.library.values import image_reference
 from stowplan.schema.platform.platform import Platform
 
 
 def check(objects: Objects, platform: Platform) -> list[ObjectFinding]:
-    """Return findings for images in Stowplan's containers without a tag or digest, or with the tag `latest`.
+    """Return findings for images in Stowplan's containers that have no fixed version, and for images of plain objects.
 
-    If the platform file sets the tag `latest`, nothing is returned: the check of the platform file reports that.
+    If the tag in the platform file moves, Stowplan's containers are left out: the check of the platform file reports
+    that. The rules of training jobs report the images in their templates.
     """
-    found: list[ObjectFinding] = []
-    for obj in objects.with_pods if platform.images.tag != "latest" else ():
+    found = [each for obj in objects.with_pods if is_plain(obj, platform) for each in _of_users(obj)]
+    for obj in objects.with_pods if not image_reference.moves(platform.images.tag) else ():
         for pod in obj.authored_pods:
             for path, container in pod.containers:
                 image = str(container.get("image", ""))
-                if not _pinned(image):
+                reference = image_reference.parse(image)
+                if reference is None or reference.moves:
                     message = f'The image "{image}" has no fixed version, so a pod may run another version tomorrow.'
                     hint = "Give it a tag or a digest where an extension sets it."
                     found.append(about(obj, "SP607", (*path, "image"), message, hint))
@@ -41,9 +45,9 @@ def check_digests(objects: Objects, platform: Platform) -> list[ObjectFinding]:
     return list(first.values())
 
 
-def _pinned(image: str) -> bool:
-    """Whether a digest or a tag other than `latest` follows the name. The port of a registry is no tag."""
-    if "@sha256:" in image:
-        return True
-    _, colon, tag = image.rpartition("/")[2].partition(":")
-    return bool(colon) and tag not in ("", "latest")
+def _of_users(obj: Object) -> list[ObjectFinding]:
+    return [
+        ObjectFinding(obj.id, found, obj.spec, obj.source)
+        for pod in obj.pods
+        for found in image_rules.of_pod(pod.spec, pod.spec_path)
+    ]

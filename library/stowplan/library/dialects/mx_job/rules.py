@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from stowplan.library.builders.pods import await_pod
-from stowplan.library.dialects.training import pod_template
+from stowplan.library.dialects.training import image_rules, pod_template
 from stowplan.library.frameworks.mxnet import VARIABLES
 from stowplan.library.manifest import Json
 from stowplan.library.values.names import MOST_PODS
@@ -97,17 +97,17 @@ def _entry(entry: MxReplicaSpec, path: FieldPath, *, distributed: bool) -> Itera
     if template is None or not pod_template.is_usable(template):
         yield pod_template.missing(role_of(entry), (*path, "template") if template is not None else path)
         return
+    yield from pod_template.findings(template, (*path, "template"))
+    yield from image_rules.of_pod(template["spec"], (*path, "template", "spec"))
+    if role_of(entry) == "SERVER":
+        yield from pod_template.taken(template, await_pod.CONTAINER, await_pod.VOLUMES, (*path, "template"))
+    yield from _restart(template, (*path, "template", "spec", "restartPolicy"))
     names = [container.get("name") for container in template["spec"]["containers"]]
     if CONTAINER not in names:
         message = f'No container is called "{CONTAINER}"; that one trains.'
         at = (*path, "template", "spec", "containers", 0, "name")
         yield finding("SP477", at, message, f"Call it {CONTAINER}.")
-        return
-    yield from pod_template.findings(template, (*path, "template"))
-    if role_of(entry) == "SERVER":
-        yield from pod_template.taken(template, await_pod.CONTAINER, await_pod.VOLUMES, (*path, "template"))
-    yield from _restart(template, (*path, "template", "spec", "restartPolicy"))
-    if distributed:
+    elif distributed:
         yield from _overridden(template, (*path, "template", "spec"))
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 from stowplan.library.builders.pods import await_pod
-from stowplan.library.dialects.training import pod_template
+from stowplan.library.dialects.training import image_rules, pod_template
 from stowplan.library.manifest import Json
 from stowplan.library.values import quantities
 from stowplan.library.values.names import MOST_PODS, is_dns_label, is_dns_subdomain
@@ -186,6 +186,7 @@ def _role(model: PaddleJob, name: str, role: PaddleRole, platform: Platform) -> 
             yield pod_template.missing(name, (*path, "template") if template is not None else path)
         return
     yield from pod_template.findings(template, (*path, "template"), host_network=model.spec.intranet == "Host")
+    yield from image_rules.of_pod(template["spec"], (*path, "template", "spec"))
     yield from _restart(model, name, template["spec"].get("restartPolicy"))
     if name != deciding_role(model):
         yield from pod_template.taken(template, await_pod.CONTAINER, await_pod.VOLUMES, (*path, "template"))

@@ -6,8 +6,9 @@ from stowplan.library.dialects.shared.context import Context, Lowered
 from stowplan.library.dialects.training.group_rules import group_findings
 from stowplan.library.dialects.training.unit import environments, unit
 from stowplan.library.dialects.training_job import role_rules, rules
+from stowplan.library.dialects.training_job.commands import MASTER_PORT
 from stowplan.library.dialects.training_job.etcd import ETCD_PORT
-from stowplan.library.dialects.training_job.pods import MASTER_PORT, framework, template
+from stowplan.library.dialects.training_job.pods import framework, template
 from stowplan.library.dialects.training_job.topology import Shape, shape
 from stowplan.library.ir.data import Origin
 from stowplan.library.ir.training import GangRequest, Role, TrainingGroup

@@ -1,34 +1,21 @@
 """Pod templates of a TrainingJob, built from the fields of its roles."""
 
 import math
-import shlex
-from functools import lru_cache
 from typing import Any
 
-from stowplan.library.dialects.training_job.etcd import Endpoints, endpoints, etcd, etcd_volume
+from stowplan.library.dialects.training_job.commands import IMAGE, MASTER_PORT, command, own_etcd
+from stowplan.library.dialects.training_job.etcd import etcd, etcd_volume
 from stowplan.library.dialects.training_job.topology import PORT, Shape, scheduler
 from stowplan.library.frameworks.paddle_legacy import PaddleLegacy
 from stowplan.library.manifest import Json
 from stowplan.library.values import quantities
 from stowplan.library.values.names import LABEL_LIMIT, shorten
-from stowplan.schema.kinds.training_job import JobRole, ServerRole, TrainerRole, TrainingJob
+from stowplan.schema.kinds.training_job import JobRole, TrainerRole, TrainingJob
 from stowplan.schema.platform.platform import Platform
 
-IMAGE = "paddlepaddle/paddlecloud-job"
-MASTER_PORT = 8080
 GPU = "nvidia.com/gpu"
 
 _ROLE_LABELS = {"master": "paddle-job-master", "pserver": "paddle-job-pserver", "trainer": "paddle-job"}
-_MASTER_COMMAND = ["paddle_k8s", "start_master"]
-_MASTER_PROGRAM = [
-    "/usr/bin/master",
-    f"-port={MASTER_PORT}",
-    "-chunk-per-task=1",
-    "-task-timeout-dur=16s",
-]
-"""The command that the launcher's `start_master` runs. It is used with a user's etcd: the launcher uses only localhost.
-"""
-
 _MASTER_RESOURCES = {
     "limits": {"cpu": "2", "memory": "1Gi"},
     "requests": {"cpu": "1", "memory": "500Mi"},
@@ -54,7 +41,7 @@ def framework(model: TrainingJob) -> PaddleLegacy:
         passes=spec.passes or 1,
         trainer_count=math.ceil(count),
         uses_gpu=gpus > 0,
-        external_etcd=own.host if (own := _own_etcd(model)) else None,
+        external_etcd=own.host if (own := own_etcd(model)) else None,
     )
 
 
@@ -78,26 +65,9 @@ def template(model: TrainingJob, role: str, layout: Shape, platform: Platform) -
     return {"metadata": _metadata(model, role), "spec": pod}
 
 
-def command(role: JobRole) -> list[str] | None:
-    """Return the entrypoint, split into words as by a shell; None if the role has none.
-
-    Raises `ValueError` if a quote is not closed.
-
-    A backslash at the end of a line joins it with the next.
-    """
-    entrypoint = role.entrypoint if isinstance(role, ServerRole) else None
-    return list(_words(entrypoint)) if entrypoint else None
-
-
-@lru_cache
-def _words(entrypoint: str) -> tuple[str, ...]:
-    """Split an entrypoint. Rules and pods split the same entrypoint, so the result is cached."""
-    return tuple(shlex.split(entrypoint.replace("\\\n", " ")))
-
-
 def _container(model: TrainingJob, role: str, given: JobRole, layout: Shape) -> Json:
     container: Json = {"name": role, "image": model.spec.image or IMAGE, "imagePullPolicy": "Always"}
-    words = _master_command(model) if role == "master" else command(given)
+    words = command(model, role)
     envs = given.envs or {}
     optional: dict[str, Any] = {
         "command": words,
@@ -111,17 +81,6 @@ def _container(model: TrainingJob, role: str, given: JobRole, layout: Shape) -> 
         "lifecycle": {"preStop": {"exec": {"command": given.pre_stop_cmd}}} if given.pre_stop_cmd else None,
     }
     return container | {key: value for key, value in optional.items() if value not in (None, [], {})}
-
-
-def _master_command(model: TrainingJob) -> list[str]:
-    own = _own_etcd(model)
-    return [*_MASTER_PROGRAM, f"-endpoints={own.text}"] if own else _MASTER_COMMAND
-
-
-def _own_etcd(model: TrainingJob) -> Endpoints | None:
-    """Return the user's etcd; None if the spec names none."""
-    given = model.spec.master.etcd_endpoint if model.spec.master else None
-    return endpoints(given) if given else None
 
 
 def _directory(role: JobRole) -> str | None:

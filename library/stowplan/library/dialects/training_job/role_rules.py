@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from stowplan.library.builders.pods import await_pod
-from stowplan.library.dialects.training import pod_template
+from stowplan.library.dialects.training import image_rules, pod_template
 from stowplan.library.dialects.training.label_form import label_findings
+from stowplan.library.dialects.training_job.commands import IMAGE, entrypoint, is_old_image, server_command
 from stowplan.library.dialects.training_job.etcd import ETCD, endpoints
 from stowplan.library.dialects.training_job.fields import written
-from stowplan.library.dialects.training_job.pods import command
 from stowplan.library.ir.training import Role
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
 from stowplan.schema.kinds.training_job import JobRole, MasterRole, ServerRole, TrainerRole, TrainingJob
@@ -35,6 +35,8 @@ def findings(model: TrainingJob) -> Iterator[Finding]:
         if role:
             yield from _role(role, ("spec", name))
     yield from _volumes(model)
+    yield from image_rules.of_image(model.spec.image or IMAGE, ("spec", "image"))
+    yield from image_rules.of_volumes(model.spec.volumes or (), ("spec", "volumes"))
 
 
 def of_pods(roles: tuple[Role, ...]) -> Iterator[Finding]:
@@ -89,7 +91,7 @@ def _volumes(model: TrainingJob) -> Iterator[Finding]:
 
 def _entrypoint(role: ServerRole, text: str, path: FieldPath) -> Iterator[Finding]:
     try:
-        words = command(role) or []
+        words = entrypoint(role)
     except ValueError as error:
         message = f"The command line cannot be split: {str(error).lower()}."
         yield finding("SP473", path, message, "Close every quote, and write `\\\\` for a backslash.")
@@ -98,6 +100,25 @@ def _entrypoint(role: ServerRole, text: str, path: FieldPath) -> Iterator[Findin
         message = f"No shell runs the command, so {meant} would be taken as it is written."
         hint = "Write `sh -c '…'` if a shell is meant, or put it into a script."
         yield finding("SP474", path, message, hint)
+
+
+def without_command(model: TrainingJob, role: str) -> Iterator[Finding]:
+    """Yield a finding about a role with pods, `pserver` or `trainer`, that has no entrypoint, if it may run nothing."""
+    given: ServerRole | None = getattr(model.spec, role)
+    if given is None or (given.entrypoint or "").strip():
+        return
+    path: FieldPath = ("spec", role)
+    if not is_old_image(model):
+        message = (
+            f"The {role} has no `entrypoint`, so the image's own command runs. An image made from {IMAGE} would print"
+            " how it is used and end with 0, as if the work were done."
+        )
+        example = f", such as `{' '.join(server_command(model))}`" if role == "pserver" else ""
+        yield finding("SP483", path, message, f"Give the command as `entrypoint`{example}.", anchor=Anchor.KEY)
+    elif role == "trainer":
+        message = f"The trainers have no `entrypoint`, and {IMAGE} does not train by itself: it prints how it is used."
+        hint = "Give `entrypoint`, the command line that trains."
+        yield finding("SP482", path, message, hint, anchor=Anchor.KEY)
 
 
 def _for_a_shell(text: str, words: list[str]) -> str | None:

@@ -5,8 +5,8 @@ from itertools import combinations
 
 from stowplan.library.dialects.training.label_form import VALUE_FORM, is_label_value
 from stowplan.library.dialects.training_job import role_rules
+from stowplan.library.dialects.training_job.commands import MASTER_PORT
 from stowplan.library.dialects.training_job.etcd import ETCD_PORT
-from stowplan.library.dialects.training_job.pods import MASTER_PORT
 from stowplan.library.dialects.training_job.topology import (
     FRAMEWORKS,
     TYPES,
@@ -38,6 +38,7 @@ def findings(model: TrainingJob, platform: Platform) -> list[Finding]:
         *_left_out(model),
         *_wishes(model, platform),
         *role_rules.findings(model),
+        *_commands(model, platform),
     ]
 
 
@@ -216,6 +217,12 @@ def _left_out(model: TrainingJob) -> Iterator[Finding]:
         yield _without_effect(("spec", "master"), message, "Remove it, or set `fault_tolerant: true`.")
 
 
+def _commands(model: TrainingJob, platform: Platform) -> Iterator[Finding]:
+    if shape(model, platform).servers:
+        yield from role_rules.without_command(model, "pserver")
+    yield from role_rules.without_command(model, "trainer")
+
+
 def _wishes(model: TrainingJob, platform: Platform) -> Iterator[Finding]:
     wishes = model.spec.annotations
     path: FieldPath = ("spec", "annotations")
@@ -229,6 +236,10 @@ def _wishes(model: TrainingJob, platform: Platform) -> Iterator[Finding]:
     if name := priority_class(model, platform):
         message = f'The job gets the PriorityClass "{name}" too, which {platform.engines.gang} looks at.'
         yield finding("SP480", (*path, "priority"), message, "See that the cluster has it.")
+    chosen = scheduler(model.spec)
+    if model.spec.scheduler_name and chosen != model.spec.scheduler_name:
+        message = f'`annotations.scheduler` takes precedence, so the scheduler is "{chosen}".'
+        yield _without_effect(("spec", "schedulerName"), message, "Remove one of the two.")
     if model.spec.pod_group_name and not own_pod_group(model, platform):
         message = "The pods belong to the PodGroup that is compiled for the job, so this one is not used."
         yield _without_effect(("spec", "podGroupName"), message)

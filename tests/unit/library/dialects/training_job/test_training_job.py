@@ -295,3 +295,43 @@ def test_ports_on_the_network_of_a_node_are_declared_once() -> None:
 
 def ports(containers: list[Json]) -> list[Json]:
     return [port for each in containers for port in each.get("ports", ())]
+
+
+@pytest.mark.parametrize(
+    ("image", "command", "found"),
+    [
+        ("", ["paddle_k8s", "start_pserver"], "SP482"),
+        ("paddlepaddle/paddlecloud-job:0.11.0", ["paddle_k8s", "start_pserver"], "SP482"),
+        ("mirror:5000/paddlepaddle/paddlecloud-job:1", ["paddle_k8s", "start_pserver"], "SP482"),
+        ("registry.example.com/paddlecloud-job:1", None, "SP483"),
+    ],
+)
+def test_the_old_image_starts_servers_but_no_trainers(image: str, command: list[str] | None, found: str) -> None:
+    silent: dict[str, Any] = {"min-instance": 1, "entrypoint": None}
+    servers = lowered(training_job(image=image, pserver=silent))
+    assert container(servers, "pserver").get("command") == command
+    assert found in codes(lowered(training_job(image=image, trainer=silent, local_job=True)))
+
+
+@pytest.mark.parametrize(
+    ("master", "etcd"),
+    [({}, "http://$(ETCD_IP):2379"), ({"etcd-endpoint": "a,b"}, "http://a:2379,http://b:2379")],
+)
+def test_servers_of_the_old_image_register_at_the_etcd(master: Any, etcd: str) -> None:
+    """As the launcher's `start_new_pserver` does, but without a question to the API server of Kubernetes."""
+    silent: dict[str, Any] = {"min-instance": 1, "entrypoint": None}
+    result = lowered(training_job(image="", fault_tolerant=True, pserver=silent, master=master))
+    command = container(result, "pserver")["command"]
+    assert command == [
+        "/usr/bin/pserver",
+        "-port=$(PADDLE_INIT_PORT)",
+        "-num-pservers=$(PSERVERS)",
+        f"-etcd-endpoint={etcd}",
+    ]
+    assert {"PADDLE_INIT_PORT", "PSERVERS", "ETCD_IP"} <= variables(result, "pserver").keys()
+
+
+@pytest.mark.parametrize(("spec", "wishes", "dropped"), [("a", "b", True), ("a", "a", False), ("a", None, False)])
+def test_a_scheduler_that_is_not_used_is_reported(spec: str, wishes: str | None, *, dropped: bool) -> None:
+    result = lowered(training_job(is_nccl=True, schedulerName=spec, annotations={"scheduler": wishes}))
+    assert codes(result) == (["SP406"] if dropped else [])
