@@ -102,7 +102,7 @@ KUBERNETES = {
         "k8s.io/kubernetes",
         ("kube-apiserver", "kube-controller-manager", "kube-scheduler"),
     )
-    for minor in ("1.34", "1.37")
+    for minor in ("1.35", "1.37")
 }
 """The oldest and the newest supported minor."""
 OLDEST, NEWEST = min(KUBERNETES), max(KUBERNETES)

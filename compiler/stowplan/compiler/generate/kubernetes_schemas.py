@@ -17,7 +17,7 @@ _ANNOTATIONS = frozenset({"description", "format", "$schema", "$id", "default"})
 
 
 def files() -> dict[str, str]:
-    """Return a file for each supported minor version of Kubernetes, contents by name: `1.34.json`.
+    """Return a file for each supported minor version of Kubernetes, contents by name: `1.36.json`.
 
     The module `kubernetes.schemas` describes the format.
     """

@@ -74,7 +74,11 @@ ENUMERATIONS: dict[str, dict[str, tuple[str, ...]]] = {
     f"{_CORE}AppArmorProfile": {"type": _PROFILE},
     f"{_CORE}HTTPGetAction": {"scheme": ("HTTP", "HTTPS")},
     f"{_CORE}VolumeMount": {"mountPropagation": ("None", "HostToContainer", "Bidirectional")},
-    f"{_CORE}Toleration": {"effect": ("NoSchedule", "PreferNoSchedule", "NoExecute")},
+    f"{_CORE}Toleration": {
+        "effect": ("NoSchedule", "PreferNoSchedule", "NoExecute"),
+        # The API server accepts Lt and Gt with its feature gate TaintTolerationComparisonOperators alone.
+        "operator": ("Exists", "Equal", "Lt", "Gt"),
+    },
     f"{_CORE}NodeSelectorRequirement": {"operator": (*_LABEL_OPERATOR, "Gt", "Lt")},
     f"{_META}LabelSelectorRequirement": {"operator": _LABEL_OPERATOR},
     f"{_CORE}TopologySpreadConstraint": {
@@ -246,19 +250,10 @@ _RULES: dict[str, list[JsonSchema]] = {
     "io.k8s.api.networking.v1.NetworkPolicySpec": [{"properties": {"policyTypes": _items("Ingress", "Egress")}}],
 }
 
-# Lt and Gt of a toleration came with 1.35, behind a feature gate.
-_OLD_TOLERATION = ("Exists", "Equal")
-_NEW_TOLERATION = ("Exists", "Equal", "Lt", "Gt")
 
-
-def rules_of(kubernetes: str, definition: str) -> list[JsonSchema]:
-    """Return the schemas that a value of this definition must fit too; empty for most definitions.
-
-    `kubernetes` is a minor version such as `1.34`.
-    """
-    enumerations = dict(ENUMERATIONS.get(definition, {}))
-    if definition == f"{_CORE}Toleration":
-        enumerations["operator"] = _OLD_TOLERATION if kubernetes == "1.34" else _NEW_TOLERATION
+def rules_of(definition: str) -> list[JsonSchema]:
+    """Return the schemas that a value of this definition must fit too; empty for most definitions."""
+    enumerations = ENUMERATIONS.get(definition, {})
     rules = [*_RULES.get(definition, ()), *POD_RULES.get(definition, ())]
     if enumerations:
         rules.append({"properties": {field: _enum(values) for field, values in enumerations.items()}})
@@ -294,4 +289,4 @@ CLUSTER_SCOPED = frozenset(
     }.items()
     for kind in kinds.split()
 )
-"""Group and kind of the built-in kinds without a namespace, Kubernetes 1.34 to 1.37."""
+"""Group and kind of the built-in kinds without a namespace, Kubernetes 1.35 to 1.37."""

@@ -34,7 +34,7 @@ class KnownKind:
 def object_problems(kubernetes: str, body: dict[str, Any]) -> list[SchemaProblem] | None:
     """Return the problems of a whole object by the schema of its apiVersion and kind; None for a kind not built in.
 
-    `kubernetes` is a supported minor version such as `1.34`. As for the API server of Kubernetes with field validation
+    `kubernetes` is a supported minor version such as `1.36`. As for the API server of Kubernetes with field validation
     `Strict`, unknown fields are problems. Null is allowed for a field that may be missing, because the API server drops
     it, but not in a list.
     """
@@ -88,7 +88,7 @@ def _definition(kubernetes: str, name: str) -> tuple[JsonSchema, list[str]]:
     schema = REPLACED.get(name)
     if schema is None:
         schema = _document(kubernetes)["definitions"][name]
-        rules = rules_of(kubernetes, name)
+        rules = rules_of(name)
         schema = {**schema, "allOf": rules} if rules else schema
     return schema, _references(schema)
 

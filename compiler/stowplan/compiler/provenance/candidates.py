@@ -16,7 +16,7 @@ _WORDS = (
     ("Exists", "Equal"),
     ("NoSchedule", "NoExecute", "PreferNoSchedule"),
     ("ReadWriteOnce", "ReadWriteMany", "ReadOnlyMany"),
-    ("1.37", "1.36", "1.35", "1.34"),
+    ("1.37", "1.36", "1.35"),
 )
 """Values of fields with a few allowed words, for schemas that do not list them."""
 

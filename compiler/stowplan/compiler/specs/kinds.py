@@ -12,7 +12,7 @@ def allowed(platform: Platform, api_version: str, kind: str) -> GroupKind | None
 
 
 def is_built_in(kubernetes: str, api_version: str, kind: str) -> bool:
-    """Whether this Kubernetes version (such as `1.34`) has the kind, in any version of its API group."""
+    """Whether this Kubernetes version (such as `1.36`) has the kind, in any version of its API group."""
     group = group_of(api_version)
     return any((each.group, each.kind) == (group, kind) for each in known_kinds(kubernetes))
 

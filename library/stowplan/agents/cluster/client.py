@@ -101,7 +101,7 @@ class Client:
 
         Fields that another field manager owns are taken over. If `manifest` has a `metadata.resourceVersion`, the
         server refuses with 409 if the object has changed or was created again. A `metadata.uid` alone has no effect
-        (Kubernetes 1.34 to 1.37). Do not apply an empty object `{}` within the status if this manager owned fields in
+        (Kubernetes 1.35 to 1.37). Do not apply an empty object `{}` within the status if this manager owned fields in
         it: the server would store a null, which the schema refuses. Apply at least one field, or leave it out.
         """
         parameters = {"fieldManager": manager, "fieldValidation": "Strict", "force": "true"}

@@ -9,8 +9,8 @@ from stowplan.schema.meta import ENV_PATTERN, Digest, DnsLabel, Model
 from stowplan.schema.platform.engines import Accelerator, Engines, Mxnet, Paddle
 from stowplan.schema.platform.pod_grants import PodGrant, PodLevel
 
-KUBERNETES_VERSIONS = ("1.34", "1.35", "1.36", "1.37")
-"""Supported minor versions of Kubernetes, oldest first: the four newest in the package kubernetes-validate."""
+KUBERNETES_VERSIONS = ("1.35", "1.36", "1.37")
+"""Minor versions that the Kubernetes project supports, oldest first: https://kubernetes.io/releases/."""
 
 JUICEFS_VERSIONS = ("1.2", "1.3", "1.4")
 
@@ -315,9 +315,9 @@ class Platform(Model):
         default="stowplan.dev/v1alpha1", description="Version of this kind."
     )
     kind: Literal["Platform"] = Field(default="Platform", description="Always `Platform`.")
-    kubernetes_version: Literal["1.34", "1.35", "1.36", "1.37"] = Field(
-        default="1.34",
-        description="Minor version of the cluster; objects are checked against its official schemas.",
+    kubernetes_version: Literal["1.35", "1.36", "1.37"] = Field(
+        default="1.36",
+        description="Minor version of the cluster; objects are checked against its official schemas. Without it, the newest but one that Stowplan knows.",
     )
     default_namespace: DnsLabel = Field(default="default", description="Namespace of specs that name none.")
     names: Literal["namespaced", "upstream"] = Field(

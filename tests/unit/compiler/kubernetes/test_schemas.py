@@ -1,6 +1,6 @@
 """The official schemas: the values that they refuse, and position and wording of the problems."""
 
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
@@ -8,9 +8,9 @@ from stowplan.compiler.kubernetes import rules
 from stowplan.compiler.kubernetes.schema_checker import Checker, SchemaProblem
 from stowplan.compiler.kubernetes.schemas import KnownKind, definition_problems, known_kinds, object_problems
 from stowplan.schema.diagnostics import dotted
-from stowplan.schema.platform.platform import KUBERNETES_VERSIONS
+from stowplan.schema.platform.platform import KUBERNETES_VERSIONS, Platform
 
-NEWEST = KUBERNETES_VERSIONS[-1]
+OLDEST, NEWEST = KUBERNETES_VERSIONS[0], KUBERNETES_VERSIONS[-1]
 TOLERATION = "io.k8s.api.core.v1.Toleration"
 NODE_AFFINITY = "io.k8s.api.core.v1.NodeAffinity"
 CONTAINER = "io.k8s.api.core.v1.Container"
@@ -36,6 +36,12 @@ def problems(body: dict[str, Any], version: str = NEWEST) -> list[SchemaProblem]
 def only(found: list[SchemaProblem]) -> tuple[str, str, str]:
     assert len(found) == 1, found
     return dotted(found[0].path), found[0].keyword, f"{found[0].message} {found[0].hint}"
+
+
+def test_the_default_version_is_the_newest_but_one() -> None:
+    """Clusters are seldom on the newest; the oldest leaves support within months."""
+    assert Platform().kubernetes_version == KUBERNETES_VERSIONS[-2]
+    assert get_args(Platform.model_fields["kubernetes_version"].annotation) == KUBERNETES_VERSIONS
 
 
 @pytest.mark.parametrize("version", KUBERNETES_VERSIONS)
@@ -130,7 +136,7 @@ def test_a_port_reference_is_not_a_list() -> None:
     ],
 )
 def test_a_toleration_that_the_server_would_refuse(toleration: dict[str, Any], path: str, part: str) -> None:
-    found = definition_problems("1.34", TOLERATION, toleration)
+    found = definition_problems(OLDEST, TOLERATION, toleration)
     assert path in [dotted(problem.path) for problem in found]
     assert part in " ".join(f"{problem.message} {problem.hint}" for problem in found)
 
@@ -145,13 +151,13 @@ def test_a_toleration_that_the_server_would_refuse(toleration: dict[str, Any], p
     ],
 )
 def test_a_toleration_that_the_server_accepts(toleration: dict[str, Any]) -> None:
-    assert definition_problems("1.34", TOLERATION, toleration) == []
+    assert definition_problems(OLDEST, TOLERATION, toleration) == []
 
 
-def test_the_numeric_toleration_came_with_1_35() -> None:
-    toleration = {"key": "memory", "operator": "Gt", "value": "5"}
-    assert only(definition_problems("1.34", TOLERATION, toleration))[0] == "operator"
-    assert definition_problems("1.35", TOLERATION, toleration) == []
+@pytest.mark.parametrize("version", KUBERNETES_VERSIONS)
+def test_a_numeric_toleration_is_accepted(version: str) -> None:
+    """A cluster may have the feature gate of such tolerations."""
+    assert definition_problems(version, TOLERATION, {"key": "memory", "operator": "Gt", "value": "5"}) == []
 
 
 def affinity(**requirement: Any) -> dict[str, Any]:
@@ -205,7 +211,7 @@ def test_a_null_is_no_object_in_a_list_either(place: tuple[str | int, ...]) -> N
     for part in place:
         holder = holder[part]
     holder.append(None)
-    (problem,) = definition_problems("1.34", "io.k8s.api.core.v1.PodSpec", spec)
+    (problem,) = definition_problems(OLDEST, "io.k8s.api.core.v1.PodSpec", spec)
     assert problem.path == (*place, 1)
     assert problem.message == "Found nothing; allowed is an item."
 
@@ -265,13 +271,13 @@ TAKEN: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize(("spec", "path"), REFUSED)
 def test_a_pod_that_the_server_refuses(spec: dict[str, Any], path: str) -> None:
-    found = definition_problems("1.34", "io.k8s.api.core.v1.PodTemplateSpec", {"spec": spec})
+    found = definition_problems(OLDEST, "io.k8s.api.core.v1.PodTemplateSpec", {"spec": spec})
     assert [dotted(problem.path) for problem in found] == [f"spec.{path}"]
 
 
 @pytest.mark.parametrize("spec", TAKEN)
 def test_a_pod_that_the_server_takes(spec: dict[str, Any]) -> None:
-    assert definition_problems("1.34", "io.k8s.api.core.v1.PodTemplateSpec", {"spec": spec}) == []
+    assert definition_problems(OLDEST, "io.k8s.api.core.v1.PodTemplateSpec", {"spec": spec}) == []
 
 
 def test_two_items_of_one_merge_key_are_refused() -> None:
@@ -304,7 +310,7 @@ def test_a_lone_surrogate_is_a_problem_and_no_crash() -> None:
 
 
 def test_known_kinds_have_group_and_scope() -> None:
-    kinds = known_kinds("1.34")
+    kinds = known_kinds(OLDEST)
     assert KnownKind("", "v1", "PersistentVolume", namespaced=False) in kinds
     assert KnownKind("batch", "v1", "CronJob", namespaced=True) in kinds
     assert not [kind for kind in kinds if kind.kind.endswith("List")]

@@ -71,7 +71,7 @@ def test_the_combined_schema_equals_the_schema_of_each_kind(kind: str) -> None:
 
 def test_defaults_are_shown() -> None:
     fields = schemas()["platform.schema.json"]["properties"]
-    assert fields["kubernetesVersion"]["default"] == "1.34"
+    assert fields["kubernetesVersion"]["default"] == "1.36"
     assert fields["policy"]["properties"]["crossNamespaceTasks"]["default"] is False
     assert fields["resources"]["properties"]["task"]["default"]["limits"] == {"cpu": "4", "memory": "4Gi"}
 

@@ -50,7 +50,7 @@ _OWNED: dict[tuple[str, str], tuple[Owned, ...]] = {
         *(Owned((*_JOB_TEMPLATE, label), "the job controller") for label in _JOB_LABELS),
     ),
 }
-"""Owned fields by group and kind, for Kubernetes 1.34 to 1.37. Finalizers are not listed: `_finalizers` checks them."""
+"""Owned fields by group and kind, for Kubernetes 1.35 to 1.37. Finalizers are not listed: `_finalizers` checks them."""
 
 
 def _by_home(fields: Iterable[Owned]) -> list[tuple[tuple[str, ...], frozenset[str], list[Owned]]]:

@@ -1,4 +1,4 @@
-"""Pod templates of the agents. All satisfy Pod Security `restricted` (Kubernetes 1.34 and later)."""
+"""Pod templates of the agents. All satisfy Pod Security `restricted` (Kubernetes 1.35 and later)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple

@@ -94,7 +94,7 @@ def _duplicates(containers: Sequence[Placed]) -> Iterator[Finding]:
 def _resources(containers: Sequence[Placed]) -> Iterator[Finding]:
     """Yield findings about requests above their limits. For devices of a plug-in and huge pages, both must be equal.
 
-    `IsOvercommitAllowed` in pkg/apis/core/v1/helper of Kubernetes 1.34 to 1.37.
+    `IsOvercommitAllowed` in pkg/apis/core/v1/helper of Kubernetes 1.35 to 1.37.
     """
     for place, container in containers:
         resources = container.get("resources") or {}

@@ -46,7 +46,7 @@ def _of_crds(made: Json, *others: Json) -> list[ObjectFinding]:
 
 
 def conform(made: Json) -> list[ObjectFinding]:
-    return conformance.check([read(output(made))], "1.34")
+    return conformance.check([read(output(made))], "1.36")
 
 
 @pytest.mark.parametrize(
