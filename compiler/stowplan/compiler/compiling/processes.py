@@ -4,10 +4,8 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
 from math import ceil
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -54,6 +52,9 @@ def mapped(work: Callable[[Item], Result], items: Sequence[Item], number: int) -
     if number < 2 or len(items) < 2:
         yield from map(work, items)
         return
+    from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415 - start-up time
+    from multiprocessing import get_context  # noqa: PLC0415
+
     pool = ProcessPoolExecutor(min(number, len(items)), get_context("fork"), _begin, (work, items))
     try:
         yield from pool.map(_work_on, range(len(items)))
