@@ -4,6 +4,7 @@ Its first argument is Paddle's way of starting, its second the timeout in second
 
 - `launch`: `paddle.distributed.launch` up to 2.2 with a cluster's variables;
 - `launch-2.3`: the same from 2.3 on, which derives a master and a number of nodes from these variables;
+- `alone`: `paddle.distributed.init_parallel_env` in a program that no launcher started;
 - `fleet`: the role maker of `fleet` with parameter servers, each version of 2.x;
 - `elastic`: the elastic manager of 2.1 and 2.2, which later releases start if they find its variables;
 - `elastic-2.3`: the launcher from 2.3 on with an etcd as its master.
@@ -56,6 +57,14 @@ def launch_with_master(wire: Wire) -> None:
     else:
         found = store.meet(wire, master, "/info", rank=rank, size=nodes, word=own)
     _gather(wire, found, rank)
+
+
+def alone(wire: Wire) -> None:
+    """The variables that the launcher sets for its processes are those of the pod itself."""
+    endpoints, rank = ENV["PADDLE_TRAINER_ENDPOINTS"].split(","), int(ENV["PADDLE_TRAINER_ID"])
+    check(int(ENV["PADDLE_TRAINERS_NUM"]) == len(endpoints), "PADDLE_TRAINERS_NUM differs")
+    check(ENV["PADDLE_CURRENT_ENDPOINT"] == endpoints[rank], f"is at {ENV['PADDLE_CURRENT_ENDPOINT']}")
+    _gather(wire, endpoints, rank)
 
 
 def elastic(wire: Wire) -> None:
@@ -111,6 +120,7 @@ def _free_port(host: str) -> int:
 MODES: Mapping[str, Callable[[Wire], None]] = {
     "launch": launch,
     "launch-2.3": launch_with_master,
+    "alone": alone,
     "fleet": fleet,
     "elastic": elastic,
     "elastic-2.3": elastic_with_master,

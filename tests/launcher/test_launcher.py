@@ -27,6 +27,7 @@ GROUPS: dict[str, tuple[str, dict[str, Any]]] = {
     "single-2.3": ("launch-2.3", {"worker": 1}),
     "collective": ("launch", {"worker": 3}),
     "collective-2.3": ("launch-2.3", {"worker": 3}),
+    "collective-alone": ("alone", {"worker": 3}),
     "service": ("launch", {"worker": 3, "intranet": "Service"}),
     "host": ("launch", {"worker": 2, "intranet": "Host"}),
     "host-2.3": ("launch-2.3", {"worker": 2, "intranet": "Host"}),

@@ -47,14 +47,14 @@ class Elastic:
     """The etcd by which the workers of an elastic job find each other. `job_id` identifies the job in the etcd.
 
     `size` names the ConfigMap with the number of workers, and the key in that ConfigMap. `modern` selects the variables
-    of the launcher since Paddle 2.3, otherwise those of 2.1 and 2.2. Variables of the old launcher also make newer
-    releases use the old launcher.
+    of the launcher since Paddle 2.3, otherwise those of 2.1 and 2.2. With the latter, each pod of a later release
+    trains alone: seen on 2.6.2 and 3.3.1.
     """
 
     job_id: str
     servers: tuple[str, ...]
     size: tuple[str, str]
-    modern: bool = False
+    modern: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,8 @@ class Paddle:
         others, gloo = list(_others(group, hosts)), list(self._gloo(group, hosts))
         return {
             role.name: Environment(
-                self._who(role, hosts), (*_ports(role), *others, *_heterogeneous(group, role, hosts), *gloo)
+                self._who(role, hosts),
+                (*_ports(role), *others, *_collective(group, role, hosts), *_heterogeneous(group, role, hosts), *gloo),
             )
             for role in group.roles
         }
@@ -128,6 +129,16 @@ def _others(group: TrainingGroup, hosts: Mapping[str, Hosts]) -> Iterator[Json]:
 
 def _endpoints(role: Role, hosts: Mapping[str, Hosts]) -> str:
     return ",".join(f"{hosts[role.name].of(index)}:{role.port}" for index in range(role.size))
+
+
+def _collective(group: TrainingGroup, role: Role, hosts: Mapping[str, Hosts]) -> Iterator[Json]:
+    """Yield the variable with the pod's own endpoint, for jobs of workers alone.
+
+    `paddle.distributed.init_parallel_env` refuses to start without it. The launcher sets it for the processes that it
+    starts; a program that runs without the launcher reads this one.
+    """
+    if [each.name for each in group.roles] == ["worker"]:
+        yield _variable("PADDLE_CURRENT_ENDPOINT", f"{hosts[role.name].of(f'$({INDEX})')}:{role.port}")
 
 
 def _heterogeneous(group: TrainingGroup, role: Role, hosts: Mapping[str, Hosts]) -> Iterator[Json]:

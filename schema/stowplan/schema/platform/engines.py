@@ -68,11 +68,11 @@ class Paddle(Model):
     elastic_servers: list[Annotated[str, Field(max_length=253)]] = Field(
         default_factory=list,
         max_length=16,
-        description="Endpoints of the etcd for the rendezvous of elastic Paddle jobs, such as `etcd.ml:2379`. Paddle takes one, so jobs get the first.",
+        description="Endpoints of the etcd for the rendezvous of elastic Paddle jobs, such as `etcd.ml:2379`. Paddle takes one, so jobs get the first. Images of these jobs need the packages `etcd3` and `grpcio==1.54.3`, and the variable PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION=python.",
     )
     elastic_launcher: Literal["legacy", "modern"] = Field(
-        default="legacy",
-        description="Launcher whose variables elastic Paddle jobs get: that of Paddle 2.1 and 2.2, which later releases still contain, or that since 2.3.",
+        default="modern",
+        description="Launcher whose variables elastic Paddle jobs get: `modern` for Paddle 2.3 and later, `legacy` for images with 2.1 or 2.2 alone. With `legacy`, each pod of a later release would train alone.",
     )
     etcd_image: str = Field(
         default="quay.io/coreos/etcd:v3.5.15",

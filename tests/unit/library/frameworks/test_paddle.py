@@ -46,7 +46,7 @@ def test_no_stages_without_heterogeneous_workers() -> None:
 
 def test_first_of_several_etcds() -> None:
     paddle = Paddle(elastic=Elastic("ml-ctr", ("etcd-0:2379", "etcd-1:2379"), ("size", "np")))
-    assert variables("worker", paddle=paddle)["PADDLE_ELASTIC_SERVER"] == "etcd-0:2379"
+    assert variables("worker", paddle=paddle)["PADDLE_MASTER"] == "etcd://Etcd-0:2379"
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,10 @@ _INTRANETS = ("PodIP", "Service", "Host")
 _OLD_PORT = 2379
 _OLD_PORT_IN_TEXT = re.compile(rf"(?<![0-9A-Za-z]){_OLD_PORT}(?![0-9A-Za-z])")
 _LAUNCHER = re.compile(r"paddle\.distributed\.launch|(?:.*/)?fleetrun")
-_TOLD = re.compile(r"(?:^|\s)--(?:legacy|run_mode|(?:server|trainer|worker|heter_worker)(?:s|_num))(?=[\s=]|$)")
-"""Arguments that tell any release of the launcher that the job has parameter servers."""
+_NAMED = tuple(re.compile(rf"(?:^|\s)--{name}(?=[\s=]|$)") for name in ("servers", "(?:trainers|workers)"))
+"""Arguments that tell the launcher the job's servers and workers; it needs both."""
+
+_ARGUMENTS = "--servers=$(PADDLE_PSERVERS_IP_PORT_LIST) --trainers=$(PADDLE_TRAINER_ENDPOINTS)"
 
 _ELASTIC_SERVERS = {"legacy": "PADDLE_ELASTIC_SERVER", "modern": "PADDLE_MASTER"}
 """The variable that holds the address of the etcd, by `paddle.elasticLauncher` of the platform file."""
@@ -125,10 +127,16 @@ def _elasticity(model: PaddleJob, platform: Platform) -> Iterator[Finding]:
         message = "Only jobs of workers alone can be elastic; this one is not."
         yield finding("SP406", path, message, "Remove it, or the other roles.", anchor=Anchor.KEY)
         return
+    if platform.paddle.elastic_launcher == "legacy":
+        message = "With `paddle.elasticLauncher: legacy`, each pod trains alone, unless it has Paddle 2.1 or 2.2."
+        hint = "Remove it from the platform file, unless the image has one of these two releases."
+        yield finding("SP460", path, message, hint, anchor=Anchor.KEY)
     variable = _ELASTIC_SERVERS[platform.paddle.elastic_launcher]
     if not platform.paddle.elastic_servers and not _has(model, variable):
         message = "Elastic workers meet at an etcd, and there is none."
         hint = f"Give `paddle.elasticServers` in the platform file, or {variable} in the template's `env`."
+        if _has(model, old := _ELASTIC_SERVERS["legacy"]):
+            hint += f" For Paddle 2.1 or 2.2, which alone read {old}, set `paddle.elasticLauncher: legacy` there."
         yield finding("SP434", path, message, hint, anchor=Anchor.KEY)
 
 
@@ -196,17 +204,19 @@ def _role(model: PaddleJob, name: str, role: PaddleRole, platform: Platform) -> 
 
 
 def _launcher(container: Json, path: FieldPath) -> Iterator[Finding]:
-    """Yield a finding if a container of a job with parameter servers starts Paddle's launcher without naming servers.
+    """Yield a finding if a container of a job with parameter servers starts Paddle's launcher without naming all pods.
 
-    With PADDLE_TRAINER_ENDPOINTS, the launcher since 2.3 then trains collectively, without servers.
+    The launcher of 2.6.2 then waits for ever: plainly called, with `--run_mode=ps` and with `--legacy`. With
+    `--server_num` it starts servers of its own in each pod.
     """
     words = [(key, i, str(word)) for key in ("command", "args") for i, word in enumerate(container.get(key) or ())]
-    if _TOLD.search(" ".join(word for *_, word in words)):
+    line = " ".join(word for *_, word in words)
+    if all(name.search(line) for name in _NAMED):
         return
     for key, index, word in words:
         if any(_LAUNCHER.fullmatch(part) for part in word.split()):
-            message = "From Paddle 2.3 on, this launcher takes the job for collective training, without its servers."
-            hint = "Run the script itself, as `python train.py`: the variables say what this launcher would tell it."
+            message = "This launcher does not find the parameter servers of the job: it would wait for ever."
+            hint = f"Run the script itself, as `python train.py`, or add the arguments `{_ARGUMENTS}`."
             yield finding("SP453", (*path, key, index), message, hint)
             return
 

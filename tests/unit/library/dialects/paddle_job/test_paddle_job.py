@@ -329,7 +329,36 @@ def test_the_port_of_old_releases(container: dict[str, Any], *, said: bool) -> N
 )
 def test_an_elastic_job_names_its_etcd_as_its_launcher_reads_it(launcher: str, variable: str, *, said: bool) -> None:
     job = paddle_job(elastic=1, worker=role(env=[{"name": variable, "value": "etcd.ml:2379"}]))
-    assert ("SP434" in codes(lowered(job, paddle={"elasticLauncher": launcher}))) == said
+    found = lowered(job, paddle={"elasticLauncher": launcher}).findings
+    assert [each.code for each in found if each.severity == "error"] == (["SP434"] if said else [])
+    assert ("SP460" in {each.code for each in found}) == (launcher == "legacy")
+
+
+def test_elastic_jobs_get_the_variables_that_present_releases_read() -> None:
+    found = variables(*templates(lowered(paddle_job(elastic=1), **ELASTIC)))
+    assert found["PADDLE_MASTER"] == "etcd://Etcd.ml:2379"
+    assert not any(name.startswith("PADDLE_ELASTIC_JOB") for name in found)
+
+
+def test_an_etcd_in_the_variable_of_old_releases_is_recognised() -> None:
+    job = paddle_job(elastic=1, worker=role(env=[{"name": "PADDLE_ELASTIC_SERVER", "value": "etcd.ml:2379"}]))
+    (found,) = lowered(job).findings
+    assert found.code == "SP434"
+    assert "`paddle.elasticLauncher: legacy`" in found.hint
+
+
+@pytest.mark.parametrize("jobs", ENGINES)
+def test_a_worker_without_a_launcher_knows_its_own_endpoint(jobs: str) -> None:
+    """`paddle.distributed.init_parallel_env` starts only with it, and looks for it among all endpoints."""
+    (found,) = map(variables, templates(lowered(paddle_job(worker=role(3)), engines={"jobs": jobs})))
+    own = found["PADDLE_CURRENT_ENDPOINT"]
+    expected = [own.replace("$(PADDLE_TRAINER_ID)", str(rank)) for rank in range(3)]
+    assert found["PADDLE_TRAINER_ENDPOINTS"].split(",") == expected
+
+
+def test_jobs_with_other_roles_have_no_endpoint_of_one_process() -> None:
+    for pod in templates(lowered(paddle_job(**PS))):
+        assert "PADDLE_CURRENT_ENDPOINT" not in variables(pod)
 
 
 @pytest.mark.parametrize(
@@ -357,11 +386,14 @@ LAUNCH = ["python", "-m", "paddle.distributed.launch"]
         ({"command": ["python"], "args": [*LAUNCH[1:], "train.py"]}, [("args", 1)]),
         ({"command": ["bash", "-c", "cd /src && python -m paddle.distributed.launch train.py"]}, [("command", 2)]),
         ({"command": ["/opt/conda/bin/fleetrun", "--log_dir=/tmp", "train.py"]}, [("command", 0)]),
-        ({"command": [*LAUNCH, "--run_mode", "ps", "train.py"]}, []),
-        ({"command": [*LAUNCH, "--run_mode=ps", "train.py"]}, []),
-        ({"command": LAUNCH, "args": ["--legacy=true", "train.py"]}, []),
+        ({"command": [*LAUNCH, "--run_mode", "ps", "train.py"]}, [("command", 2)]),
+        ({"command": [*LAUNCH, "--run_mode=ps", "train.py"]}, [("command", 2)]),
+        ({"command": LAUNCH, "args": ["--legacy=true", "train.py"]}, [("command", 2)]),
+        ({"command": [*LAUNCH, "--servers=a:1", "train.py"]}, [("command", 2)]),
+        ({"command": ["fleetrun", "--server_num", "2", "--worker_num", "2", "train.py"]}, [("command", 0)]),
         ({"command": [*LAUNCH, "--servers=a:1", "--trainers=b:1", "train.py"]}, []),
-        ({"command": ["fleetrun", "--server_num", "2", "--worker_num", "2", "train.py"]}, []),
+        ({"command": ["fleetrun", "--servers", "a:1", "--workers", "b:1", "train.py"]}, []),
+        ({"command": LAUNCH, "args": ["--servers=$(A)", "--trainers=$(B)", "train.py"]}, []),
         ({"command": ["python", "-m", "paddle.distributed.fleet.launch", "--run_mode", "ps", "train.py"]}, []),
         ({"command": ["python", "train.py"]}, []),
         ({}, []),
