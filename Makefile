@@ -87,7 +87,7 @@ sbom: .venv/ready
 .venv/ready: pyproject.toml uv.lock
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	test -x $(BIN)/uv || $(BIN)/python -m pip install --quiet "uv==$$(sed -n '/^name = "uv"$$/{n;s/version = "\(.*\)"/\1/p;}' uv.lock)"
-	UV_PROJECT_ENVIRONMENT=.venv $(BIN)/uv sync --frozen --quiet
+	UV_PROJECT_ENVIRONMENT=.venv $(BIN)/uv sync --frozen --all-extras --quiet
 	touch $@
 
 clean:

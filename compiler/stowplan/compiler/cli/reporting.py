@@ -20,6 +20,7 @@ class Shape(StrEnum):
 
 
 _UNLIMITED = 1_000
+_EXTRA = "as `pip install '.[status]'` does in a checkout of Stowplan"
 
 
 Context = Annotated[str | None, typer.Option(help="Context of the kubeconfig.", show_default="the current one")]
@@ -39,8 +40,12 @@ def status(
     from rich.console import Console  # noqa: PLC0415
 
     from stowplan.compiler.diagnostics.console import terminal  # noqa: PLC0415
-    from stowplan.compiler.live.resources import Cluster, ClusterError, KubeconfigError  # noqa: PLC0415
-    from stowplan.compiler.live.spec_status import spec_status  # noqa: PLC0415
+
+    try:
+        from stowplan.compiler.live.resources import Cluster, ClusterError, KubeconfigError  # noqa: PLC0415
+        from stowplan.compiler.live.spec_status import spec_status  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        _fail(f"The package {error.name} is not installed: install Stowplan with its extra `status`, {_EXTRA}.")
     from stowplan.compiler.live.table import records, summary, table  # noqa: PLC0415
     from stowplan.compiler.pipeline import specs_of  # noqa: PLC0415
 

@@ -3,6 +3,7 @@
 from importlib import import_module
 from typing import cast
 
+from stowplan.agents.runtime.settings import SettingsError
 from stowplan.agents.transfer.engine import Engine
 from stowplan.agents.transfer.settings import TransferSettings
 
@@ -13,4 +14,8 @@ def engine(settings: TransferSettings) -> Engine:
     The module or package of a remote has the remote's name, and a function `engine`.
     """
     remote = import_module(f"stowplan.agents.transfer.remotes.{settings.remote.type}")
-    return cast("Engine", remote.engine(settings))
+    try:
+        return cast("Engine", remote.engine(settings))
+    except ModuleNotFoundError as error:
+        message = f"The package {error.name} is not installed: install Stowplan with its extra `agents`"
+        raise SettingsError(message) from None

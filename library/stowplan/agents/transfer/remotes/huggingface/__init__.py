@@ -2,22 +2,18 @@
 
 import os
 
-from stowplan.agents.runtime.settings import SettingsError
 from stowplan.agents.transfer.engine import Engine
 from stowplan.agents.transfer.settings import TransferSettings
 
 
 def engine(settings: TransferSettings) -> Engine:
-    """Return the engine. Raises SettingsError if a setting or a package is missing or invalid."""
+    """Return the engine. Raises SettingsError if a setting is missing or invalid."""
     from stowplan.agents.transfer.remotes.huggingface.hub.environment import prepare  # noqa: PLC0415 - they import this one
     from stowplan.agents.transfer.remotes.huggingface.hub.settings import huggingface_settings  # noqa: PLC0415
 
     prepare(settings, os.environ)
-    told = huggingface_settings(settings)
-    try:
-        # The libraries of Hugging Face read variables of the environment at their import.
-        from stowplan.agents.transfer.remotes.huggingface.engine import HuggingFaceEngine  # noqa: PLC0415
-    except ModuleNotFoundError as error:
-        message = f"The package {error.name} is not installed: pip install 'stowplan[huggingface]' brings it"
-        raise SettingsError(message) from None
-    return HuggingFaceEngine(told)
+    hub = huggingface_settings(settings)
+    # The libraries of Hugging Face read variables of the environment at their import.
+    from stowplan.agents.transfer.remotes.huggingface.engine import HuggingFaceEngine  # noqa: PLC0415
+
+    return HuggingFaceEngine(hub)
