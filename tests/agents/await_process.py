@@ -53,7 +53,13 @@ class AwaitProcess:
 
 @contextmanager
 def await_agent(
-    folder: Path, server: str, config: dict[str, Any], *, token: str, authorities: Path | None = None
+    folder: Path,
+    server: str,
+    config: dict[str, Any],
+    *,
+    token: str,
+    authorities: Path | None = None,
+    pod: str = "group-ps-abcdefgh-0-xyz",
 ) -> Iterator[AwaitProcess]:
     """Starts the agent, and ends it whatever happens."""
     folder.mkdir(exist_ok=True)
@@ -66,7 +72,7 @@ def await_agent(
         "KUBERNETES_SERVICE_HOST": str(address.hostname),
         "KUBERNETES_SERVICE_PORT": str(address.port),
         "STOWPLAN_RUN": RUN,
-        "STOWPLAN_POD": "group-ps-abcdefgh-0-xyz",
+        "STOWPLAN_POD": pod,
         "STOWPLAN_POD_IP": POD_IP,
     }
     command = [sys.executable, "-m", "stowplan.agents.await_group"]

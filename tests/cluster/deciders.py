@@ -5,11 +5,15 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 
+from stowplan.agents.runtime import timestamp
 from tests.cluster.client import ApiError, Manifest, ref, true_conditions, wait_for
 from tests.cluster.control_plane import Cluster
 
 ACCOUNT = "group-paddlejob"
 HASH = "abcdefgh"
+HELPER = "group-ps-abcdefgh-0-xyz"
+"""Name of the pod of a helper in which an agent runs."""
+
 HOLD, EXIT_CODE = "kwok.stowplan.dev/hold", "kwok.stowplan.dev/exit-code"
 
 _SAFE = {
@@ -83,16 +87,46 @@ class Deciders:
         reasons: dict[str, str] = {each["type"]: each["reason"] for each in self.status(stem)["conditions"]}
         return reasons["Failed"]
 
+    def helper(self, name: str = HELPER) -> Manifest:
+        """A pod with the helper's container `main` as a sidecar."""
+        safe = {"image": "local/none", "securityContext": _SAFE}
+        spec = {
+            "initContainers": [{"name": "main", "restartPolicy": "Always", **safe}],
+            "containers": [{"name": "await", **safe}],
+            "restartPolicy": "Never",
+        }
+        pod = ref("v1", "Pod", name, self.namespace)
+        pod["metadata"]["annotations"] = {HOLD: "true"}
+        self.cluster.admin.create({**pod, "spec": spec})
+        wait_for(lambda: self._sidecars(pod), what="the status of the helper's pod")
+        return pod
+
+    def crash(self, pod: Manifest, exit_code: int, restarts: int = 1) -> None:
+        """Let the helper's container have ended just now, and run again."""
+        end = {"exitCode": exit_code, "finishedAt": timestamp.now(), "reason": "Error" if exit_code else "Completed"}
+        told = [{**each, "restartCount": restarts, "lastState": {"terminated": end}} for each in self._sidecars(pod)]
+        self.cluster.admin.patch(pod, {"status": {"initContainerStatuses": told}}, subresource="status")
+
+    def _sidecars(self, pod: Manifest) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = self.cluster.admin.get(pod).get("status", {}).get("initContainerStatuses") or []
+        return found
+
+    def notes(self, stem: str = "worker") -> dict[str, str]:
+        """The annotations of a Job."""
+        found: dict[str, str] = self.cluster.admin.get(self.job(stem))["metadata"].get("annotations") or {}
+        return found
+
     def account(self) -> None:
         """The ServiceAccount, without rights."""
         self.cluster.admin.apply(ref("v1", "ServiceAccount", ACCOUNT, self.namespace))
 
     def grant(self, stems: Sequence[str] = ("worker",), verbs: Sequence[str] = ALL_RIGHTS) -> None:
-        """Rights on the Jobs of the group, and on nothing else."""
+        """Rights on the Jobs of the group and to read a pod, and on nothing else."""
         group = "rbac.authorization.k8s.io"
         names = [f"{stem}-{HASH}" for stem in stems]
         rule = {"apiGroups": ["batch"], "resources": ["jobs"], "resourceNames": names, "verbs": list(verbs)}
-        self.cluster.admin.apply({**ref(f"{group}/v1", "Role", ACCOUNT, self.namespace), "rules": [rule]})
+        pods = {"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}
+        self.cluster.admin.apply({**ref(f"{group}/v1", "Role", ACCOUNT, self.namespace), "rules": [rule, pods]})
         binding = {
             **ref(f"{group}/v1", "RoleBinding", ACCOUNT, self.namespace),
             "roleRef": {"apiGroup": group, "kind": "Role", "name": ACCOUNT},

@@ -14,7 +14,7 @@ from tests.agents.await_process import POD_IP, AwaitProcess, await_agent, consis
 from tests.agents.relay import Relay, relay
 from tests.cluster.client import wait_for
 from tests.cluster.control_plane import Cluster
-from tests.cluster.deciders import Deciders
+from tests.cluster.deciders import HELPER, Deciders
 from tests.cluster.processes import free_port
 
 NUMBERS = itertools.count()
@@ -38,7 +38,7 @@ def deciders(cluster: Cluster) -> Iterator[Deciders]:
 def start(deciders: Deciders, tmp_path: Path) -> Start:
     """Starts the agent of the group."""
 
-    def starting(*, server: str = "", token: str = "", name: str = "agent", **config: Any) -> Any:
+    def starting(*, server: str = "", token: str = "", name: str = "agent", pod: str = HELPER, **config: Any) -> Any:
         settings = {"namespace": deciders.namespace, "jobs": ["worker"], "ports": [], **config}
         trust = deciders.cluster.trust
         return await_agent(
@@ -47,6 +47,7 @@ def start(deciders: Deciders, tmp_path: Path) -> Start:
             settings,
             token=token or deciders.token(),
             authorities=trust.authority.certificate,
+            pod=pod,
         )
 
     return starting
@@ -130,10 +131,10 @@ def test_waits_for_all_jobs(deciders: Deciders, start: Start) -> None:
 
 @pytest.mark.parametrize("exists", [True, False])
 def test_port_that_never_opens(deciders: Deciders, start: Start, exists: bool) -> None:  # noqa: FBT001 - a parameter
-    """The Job fails, at once or when it comes."""
+    """Where helpers must listen, the Job fails, at once or when it comes."""
     if exists:
         deciders.make()
-    with start(ports=[free_port()], helperTimeoutSeconds=2) as agent:
+    with start(ports=[free_port()], helperTimeoutSeconds=2, mustListen=True) as agent:
         if not exists:
             wait_for(agent.said(ABSENT))
             assert consistently(lambda: agent.process.poll() is None, 4)
@@ -141,7 +142,10 @@ def test_port_that_never_opens(deciders: Deciders, start: Start, exists: bool) -
         assert deciders.failure() == "DeadlineExceeded"
         assert agent.exit_code() == 1
         assert last(agent)["reason"].startswith("DeadlineExceeded: ")
-    assert _owned_by_await(deciders) == [{"f:spec": {"f:activeDeadlineSeconds": {}}}]
+    (owned,) = _owned_by_await(deciders)
+    assert owned["f:spec"] == {"f:activeDeadlineSeconds": {}}
+    assert set(owned["f:metadata"]["f:annotations"]) - {"."} == {"f:stowplan.dev/ended-because"}
+    assert "was closed for more than 2 seconds" in deciders.notes()["stowplan.dev/ended-because"]
 
 
 def _owned_by_await(deciders: Deciders) -> list[dict[str, Any]]:
@@ -161,15 +165,97 @@ def test_port_that_closes_for_good(deciders: Deciders, start: Start, host: str) 
         assert agent.exit_code() == 1
 
 
+def test_server_that_never_listens_ends_with_the_job(deciders: Deciders, start: Start) -> None:
+    """As nginx in place of a parameter server, in the quick start of paddle-operator."""
+    deciders.make()
+    with start(ports=[free_port()], container="main", helperTimeoutSeconds=1) as agent:
+        helper = deciders.helper()
+        wait_for(agent.said(RUNNING))
+        deciders.crash(helper, exit_code=1)
+        assert consistently(lambda: agent.process.poll() is None and not deciders.notes(), 5)
+        assert deciders.deadline() is None
+        deciders.end()
+        assert agent.exit_code() == 0
+
+
+@pytest.mark.parametrize("exit_code", [1, 137])
+def test_server_that_crashes_after_it_listened(deciders: Deciders, start: Start, exit_code: int) -> None:
+    """Its port is open again at once, but the group cannot go on with it."""
+    deciders.make()
+    helper, port = deciders.helper(), free_port()
+    with listening(port), start(ports=[port], container="main") as agent:
+        wait_for(deciders.notes)
+        deciders.crash(helper, exit_code)
+        assert deciders.failure() == "DeadlineExceeded"
+        assert agent.exit_code() == 1
+    assert f"ended with exit code {exit_code}" in deciders.notes()["stowplan.dev/ended-because"]
+
+
+def test_server_that_ends_with_success(deciders: Deciders, start: Start) -> None:
+    """Paddle's servers do once the workers say so, and Kubernetes starts them again."""
+    deciders.make()
+    helper, port = deciders.helper(), free_port()
+    with listening(port), start(ports=[port], container="main", helperTimeoutSeconds=1) as agent:
+        wait_for(deciders.notes)
+        deciders.crash(helper, exit_code=0)
+        assert consistently(lambda: deciders.deadline() is None, 4)
+        deciders.end()
+        assert agent.exit_code() == 0
+
+
+def test_server_of_unknown_port_that_crashes(deciders: Deciders, start: Start) -> None:
+    """As MXNet's, which choose their ports themselves."""
+    deciders.make()
+    helper = deciders.helper()
+    with start(container="main") as agent:
+        wait_for(deciders.notes)
+        deciders.crash(helper, exit_code=139)
+        assert deciders.failure() == "DeadlineExceeded"
+        assert agent.exit_code() == 1
+
+
+@pytest.mark.parametrize("replaceable", [True, False])
+def test_server_that_is_lost_with_its_node(deciders: Deciders, start: Start, replaceable: bool) -> None:  # noqa: FBT001 - a parameter
+    """The pod that replaces it knows that it does, and ends the group unless the framework goes on with it."""
+    deciders.make()
+    port = free_port()
+    with listening(port):
+        with start(ports=[port], replaceable=replaceable):
+            wait_for(deciders.notes)
+        assert [value.split()[1] for value in deciders.notes().values()] == [HELPER]
+        with start(name="second", pod="group-ps-abcdefgh-0-new", ports=[port], replaceable=replaceable) as agent:
+            if replaceable:
+                wait_for(lambda: next(iter(deciders.notes().values())).endswith("-new"))
+                deciders.end()
+                assert agent.exit_code() == 0
+                return
+            assert deciders.failure() == "DeadlineExceeded"
+            assert agent.exit_code() == 1
+    assert f"pod {HELPER} is gone" in deciders.notes()["stowplan.dev/ended-because"]
+
+
+def test_server_that_is_replaced_before_it_listened(deciders: Deciders, start: Start) -> None:
+    deciders.make()
+    port = free_port()
+    with start(ports=[port]) as agent:
+        wait_for(agent.said(RUNNING))
+    with listening(port), start(name="second", pod="group-ps-abcdefgh-0-new", ports=[port]) as agent:
+        wait_for(deciders.notes)
+        deciders.end()
+        assert agent.exit_code() == 0
+
+
 def test_port_that_closes_for_a_moment(deciders: Deciders, start: Start) -> None:
     deciders.make()
     port = free_port()
     with start(ports=[port], helperTimeoutSeconds=8) as agent:
-        wait_for(agent.said(CLOSED))
+        with listening(port):
+            wait_for(deciders.notes)
         for times in (1, 2):
+            wait_for(agent.said(CLOSED, times))
             with listening(port):
                 wait_for(agent.said(OPEN, times))
-            wait_for(agent.said(CLOSED, times + 1))
+        wait_for(agent.said(CLOSED, 3))
         with listening(port):
             wait_for(agent.said(OPEN, 3))
             assert consistently(lambda: deciders.deadline() is None, 5)
@@ -180,7 +266,7 @@ def test_port_that_closes_for_a_moment(deciders: Deciders, start: Start) -> None
 def test_job_that_is_suspended_is_left_alone(deciders: Deciders, start: Start) -> None:
     """Kueue holds it; once it is let go, time begins to count."""
     deciders.make(suspend=True)
-    with start(ports=[free_port()], helperTimeoutSeconds=2) as agent:
+    with start(ports=[free_port()], helperTimeoutSeconds=2, mustListen=True) as agent:
         wait_for(agent.said("Job is suspended"))
         assert consistently(lambda: deciders.deadline() is None, 5)
         deciders.suspend(suspended=False)
@@ -193,7 +279,7 @@ def test_job_that_was_suspended_behind_its_back_is_left_alone(deciders: Deciders
     deciders.make()
     with (
         relay(deciders.cluster.trust.server) as way,
-        start(server=way.url, ports=[free_port()], helperTimeoutSeconds=2) as agent,
+        start(server=way.url, ports=[free_port()], helperTimeoutSeconds=2, mustListen=True) as agent,
     ):
         wait_for(agent.said(RUNNING))
         way.stop()
@@ -264,7 +350,7 @@ def test_right_that_is_missing(deciders: Deciders, start: Start) -> None:
     deciders.make()
     with (
         start(name="blind", jobs=["other"]) as blind,
-        start(name="weak", ports=[free_port()], helperTimeoutSeconds=1) as weak,
+        start(name="weak", ports=[free_port()], helperTimeoutSeconds=1, mustListen=True) as weak,
     ):
         assert [blind.exit_code(), weak.exit_code()] == [3, 3]
         assert "get and watch on jobs.batch" in last(blind)["needs"]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from stowplan.agents.runtime import timestamp
 from stowplan.compiler.model import Output
 from stowplan.library.delivery import reporter
 from tests.cluster import sync
@@ -26,7 +27,7 @@ kind: Platform
 defaultNamespace: {home}
 images: {{registry: registry.example.com/ml, tag: "1"}}
 paddle: {{basePort: {port}}}
-engines: {{jobs: {jobs}, helperTimeoutSeconds: {patience}}}
+engines: {{jobs: {jobs}, helperTimeoutSeconds: {patience}, helpersMustListen: {must}}}
 ---
 apiVersion: batch.paddlepaddle.org/v1
 kind: PaddleJob
@@ -55,9 +56,10 @@ class Story:
     port: int
     folder: Path
 
-    def apply(self, image: str = "1") -> list[Manifest]:
+    def apply(self, image: str = "1", *, must_listen: bool = False) -> list[Manifest]:
         """Sync one run beside what is there already; gives its objects."""
-        text = _SPECS.format(home=self.home, jobs=self.jobs, port=self.port, patience=PATIENCE, image=image)
+        must = str(must_listen).lower()
+        text = _SPECS.format(home=self.home, jobs=self.jobs, port=self.port, patience=PATIENCE, image=image, must=must)
         folder = self.folder / f"image-{image}"
         folder.mkdir()
         result = compiled(folder, {"specs.yaml": text})
@@ -185,8 +187,21 @@ def _is_active(pod: Manifest) -> bool:
     return pod["status"].get("phase") in {"Pending", "Running"}
 
 
-def test_server_that_stays_away_fails_the_group(core: Story, agents_of_dead_helpers: Attendants) -> None:
+def test_server_that_never_listens_ends_with_the_workers(core: Story, agents_of_dead_helpers: Attendants) -> None:
     run = core.apply()
+    agents = agents_of_dead_helpers
+    servers, workers = core.job(run, "ps"), core.job(run, "worker")
+    agents.until(lambda: core.running(servers) and core.running(workers) and len(agents.by_pod) == 2)
+    with pytest.raises(TimeoutError):
+        agents.until(lambda: core.ended(workers, "Failed"), 2 * PATIENCE)
+    core.end(workers)
+    agents.until(lambda: core.ended(servers, "Complete"), what="the end of the servers")
+
+
+def test_server_that_must_listen_and_stays_away_fails_the_group(
+    core: Story, agents_of_dead_helpers: Attendants
+) -> None:
+    run = core.apply(must_listen=True)
     agents = agents_of_dead_helpers
     servers, workers = core.job(run, "ps"), core.job(run, "worker")
     assert agents.until(lambda: core.ended(workers, "Failed"), what="failure of the workers") == "DeadlineExceeded"
@@ -223,30 +238,48 @@ def test_server_that_ends_with_success_is_started_again(core: Story, agents: Att
     agents.until(lambda: core.ended(servers, "Complete"), what="the end of the servers")
 
 
+@pytest.mark.parametrize("exit_code", [1, 137])
+def test_server_that_crashes_fails_the_group(core: Story, agents: Attendants, exit_code: int) -> None:
+    """Its port is open again at once, but what it held is lost, so the workers would wait for ever."""
+    run = core.apply()
+    servers, workers = core.job(run, "ps"), core.job(run, "worker")
+    agents.until(lambda: core.running(workers) and len(agents.by_pod) == 2, what="running pods")
+    agents.until(lambda: len(_noted(core, workers)) == 2, what="servers that have begun")
+    _restart_sidecar(core, next(iter(agents.by_pod.values())).pod, exit_code=exit_code, count=1)
+    assert agents.until(lambda: core.ended(workers, "Failed"), what="failure of the workers") == "DeadlineExceeded"
+    assert agents.until(lambda: core.ended(servers, "Failed"), what="failure of the servers") == "PodFailurePolicy"
+
+
+def _noted(story: Story, job: Manifest) -> list[str]:
+    """The servers that have begun, by the annotations of the workers' Job."""
+    notes = story.cluster.admin.get(job)["metadata"].get("annotations") or {}
+    return [key for key in notes if key.startswith("helpers.stowplan.dev/")]
+
+
 def _restart_sidecar(story: Story, pod: Manifest, *, exit_code: int, count: int) -> None:
     status = story.cluster.admin.get(pod)["status"]["initContainerStatuses"]
-    last = {"terminated": {"exitCode": exit_code, "reason": "Completed" if exit_code == 0 else "Error"}}
+    reason = "Completed" if exit_code == 0 else "Error"
+    last = {"terminated": {"exitCode": exit_code, "finishedAt": timestamp.now(), "reason": reason}}
     sidecars = [{**each, "restartCount": count, "lastState": last} for each in status]
     assert [each["name"] for each in sidecars] == ["main"]
     story.cluster.admin.patch(pod, {"status": {"initContainerStatuses": sidecars}}, subresource="status")
 
 
-def test_server_that_loses_its_node_is_replaced(core: Story, agents: Attendants) -> None:
-    """Ended by SIGTERM, the agent neither completes nor fails its Job; the pod is made again, and the group goes on."""
+def test_server_that_loses_its_node_fails_the_group(core: Story, agents: Attendants) -> None:
+    """Ended by SIGTERM, the agent neither completes nor fails its Job; that in the new pod knows that it is new."""
     run = core.apply()
     servers, workers = core.job(run, "ps"), core.job(run, "worker")
     agents.until(lambda: core.running(servers) and core.running(workers) and len(agents.by_pod) == 2)
     lost = next(iter(agents.by_pod.values()))
-    agents.until(lambda: "is running" in lost.log)
+    agents.until(lambda: len(_noted(core, workers)) == 2, what="servers that have begun")
     condition = {"type": "DisruptionTarget", "status": "True", "reason": "EvictionByEvictionAPI"}
     conditions = [*core.cluster.admin.get(lost.pod)["status"]["conditions"], condition]
     core.cluster.admin.patch(lost.pod, {"status": {"conditions": conditions}}, subresource="status")
     lost.process.terminate()
     agents.until(lambda: lost.process.poll() == 143, what="the end of the agent")
-    agents.until(lambda: len(agents.by_pod) == 3 and len([p for p in core.pods(servers) if _is_active(p)]) == 2)
-    assert not core.ended(servers, "Failed")
-    core.end(workers)
-    agents.until(lambda: core.ended(servers, "Complete"), what="the end of the servers")
+    agents.until(lambda: len(agents.by_pod) == 3, what="another server")
+    assert agents.until(lambda: core.ended(workers, "Failed"), what="failure of the workers") == "DeadlineExceeded"
+    assert agents.until(lambda: core.ended(servers, "Failed"), what="failure of the servers") == "PodFailurePolicy"
 
 
 def test_old_and_new_run_do_not_meet(core: Story, agents: Attendants) -> None:
@@ -329,25 +362,14 @@ def test_one_failed_worker_fails_the_job_set(jobset: Story) -> None:
     wait_for(lambda: not any(_is_active(pod) for pod in (*jobset.pods(servers), *jobset.pods(workers))))
 
 
-def test_server_that_keeps_crashing_fails_the_job_set(jobset: Story) -> None:
-    """The kubelet restarts it in its pod; the Job controller counts the restarts of all pods."""
+def test_server_that_fails_fails_the_job_set(jobset: Story) -> None:
+    """Another one would listen on the same name, but what it held is lost."""
     run = jobset.apply()
     servers, workers, whole = jobset.job(run, "ps"), jobset.job(run, "worker"), jobset.job_set(run)
     _await_running(jobset, servers, workers)
-    limit = jobset.cluster.admin.get(servers)["spec"]["backoffLimit"]
-    crashing = jobset.pods(servers)[0]
-    _restart(jobset, crashing, limit - 1)
-    with pytest.raises(TimeoutError):
-        wait_for(lambda: jobset.ended(whole, "Failed"), 3)
-    _restart(jobset, crashing, limit)
+    jobset.end(servers, exit_code=137, indexes=("0",))
     wait_for(lambda: jobset.ended(whole, "Failed"), what="the failure of the JobSet")
     wait_for(lambda: not any(_is_active(pod) for pod in jobset.pods(workers)), what="the end of the workers")
-
-
-def _restart(story: Story, pod: Manifest, count: int) -> None:
-    status = story.cluster.admin.get(pod)["status"]["containerStatuses"]
-    containers = [{**each, "restartCount": count} for each in status]
-    story.cluster.admin.patch(pod, {"status": {"containerStatuses": containers}}, subresource="status")
 
 
 def test_job_set_goes_on_without_servers_that_ended_with_success(jobset: Story) -> None:

@@ -362,6 +362,9 @@ FRAMEWORK = '''
 
         def peers(self, group, role):
             return (Peer("worker"),)
+
+        def readmits(self, group):
+            return False
 '''
 
 MODEL = '''

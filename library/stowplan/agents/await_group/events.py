@@ -1,19 +1,21 @@
-"""Events for the await agent: changes of the deciding Jobs and results of port probes, in one queue."""
+"""Events for the await agent, in one queue: changes of the deciding Jobs, and looks at ports and own pod."""
 
 import asyncio
 from dataclasses import dataclass
 
+from stowplan.agents.await_group.helper import Crash
 from stowplan.agents.await_group.job_state import ABSENT, JobState, read, read_deleted
+from stowplan.agents.await_group.own_pod import crash_of
 from stowplan.agents.await_group.ports import addresses, open_ports
 from stowplan.agents.await_group.settings import AwaitSettings
 from stowplan.agents.cluster.answers import Refused, Trouble, Unreachable
 from stowplan.agents.cluster.client import Client
 from stowplan.agents.cluster.following import Deleted, Live, Missing, follow
-from stowplan.agents.cluster.place import job
+from stowplan.agents.cluster.place import job, pod
 
 LONGEST_INTERVAL = 5.0
 SHORTEST_INTERVAL = 0.5
-"""Bounds, in seconds, of the interval between two probes of the ports. Within them it is a tenth of the timeout."""
+"""Bounds, in seconds, of the interval between two looks at ports and pod. Within them it is a tenth of the timeout."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +44,21 @@ class Probe:
     """Seconds since the previous probe, as limited by `watch_ports`."""
 
 
-Event = JobNews | JobTrouble | Probe
+@dataclass(frozen=True, slots=True)
+class PodNews:
+    """Event: what the status of the own pod tells about the helper's container."""
+
+    crash: Crash | None
+
+
+@dataclass(frozen=True, slots=True)
+class PodTrouble:
+    """Event: a failed read of the own pod."""
+
+    trouble: Trouble
+
+
+Event = JobNews | JobTrouble | Probe | PodNews | PodTrouble
 Events = asyncio.Queue[Event]
 
 
@@ -66,7 +82,7 @@ async def watch_ports(settings: AwaitSettings, events: Events) -> None:
     `Probe.elapsed` is at most three intervals. A longer time means that the machine stopped this process meanwhile,
     and proves nothing about the helper.
     """
-    interval = min(LONGEST_INTERVAL, max(SHORTEST_INTERVAL, settings.timeout / 10))
+    interval = _interval(settings)
     hosts = addresses(settings.pod_ip)
     clock = asyncio.get_running_loop().time
     last = clock()
@@ -76,3 +92,22 @@ async def watch_ports(settings: AwaitSettings, events: Events) -> None:
         await events.put(Probe(opened, min(now - last, 3 * interval)))
         last = now
         await asyncio.sleep(interval)
+
+
+async def watch_pod(settings: AwaitSettings, client: Client, events: Events) -> None:
+    """Read the own pod at regular intervals and put what it tells about the helper into `events`, without end.
+
+    It is read and not watched: the right to watch could not be limited to one pod, since its name is made up.
+    """
+    place = pod(settings.namespace, settings.helper.pod)
+    while True:
+        match await client.get(place):
+            case Refused() | Unreachable() as trouble:
+                await events.put(PodTrouble(trouble))
+            case found:
+                await events.put(PodNews(crash_of(found, settings.helper.container)))
+        await asyncio.sleep(_interval(settings))
+
+
+def _interval(settings: AwaitSettings) -> float:
+    return min(LONGEST_INTERVAL, max(SHORTEST_INTERVAL, settings.helper.timeout / 10))

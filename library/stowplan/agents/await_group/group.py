@@ -3,8 +3,10 @@
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
+from stowplan.agents.await_group.helper import Crash, Helper
 from stowplan.agents.await_group.job_state import UNKNOWN, JobState, Phase
-from stowplan.schema.agents.await_config import END_AT_ONCE
+from stowplan.agents.await_group.own_pod import ordinal_name
+from stowplan.schema.agents.await_config import END_AT_ONCE, HELPER_PREFIX
 
 _CLOCK_STANDS = frozenset({Phase.UNKNOWN, Phase.SUSPENDED})
 _FAILED = frozenset({Phase.FAILED, Phase.GONE})
@@ -26,42 +28,49 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class Doomed:
-    """A helper has not listened for too long, so the deciding Jobs that still run must be ended."""
+    """The helper is lost, so the deciding Jobs that still run must be ended."""
 
-    ports: tuple[int, ...]
-    """Ports that were closed for too long."""
+    reason: str
     jobs: Mapping[str, JobState]
     """The Jobs to end, by name, with the state that was judged."""
 
 
-Decision = Succeeded | Failed | Doomed | None
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """The helper has begun to serve, which an annotation of a deciding Job must tell to a pod that replaces it."""
+
+    job: str
+    key: str
+    value: str
+
+
+Decision = Succeeded | Failed | Doomed | Begun | None
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """State of a training group: the deciding Jobs and the ports of the helper."""
+    """State of a training group: the deciding Jobs and the helper."""
 
     jobs: Mapping[str, JobState]
     """Last known state of each deciding Job, by name."""
-    closed: Mapping[int, float]
-    """For each port of the helper, the seconds for which it has been closed; 0 while it is open.
-
-    They count from the start of the agent, or from the time at which the port was last open. They stay 0 until the API
-    server of Kubernetes has answered about every Job. They also stay 0 while a deciding Job is suspended, because the
-    pods of a resumed group start again.
-    """
-    timeout: float
-    """Maximum seconds for which a port may be closed."""
+    helper: Helper
 
     def saw(self, name: str, job: JobState) -> "Group":
         """Return the group after the API server has reported the deciding Job `name` with the state `job`."""
         return replace(self, jobs={**self.jobs, name: self.jobs[name].after(job)})
 
-    def probed(self, opened: Set[int], elapsed: float) -> "Group":
-        """Return the group after a probe that found the ports `opened` open, `elapsed` seconds after the last probe."""
+    def probed(self, opened: Set[int], elapsed: float, now: str) -> "Group":
+        """Return the group after a probe, as `Helper.probed`.
+
+        The clock stands until the API server of Kubernetes has answered about every Job. It also stands while a
+        deciding Job is suspended, because the pods of a resumed group start again.
+        """
         stands = any(job.phase in _CLOCK_STANDS for job in self.jobs.values())
-        closed = {port: 0.0 if stands or port in opened else past + elapsed for port, past in self.closed.items()}
-        return replace(self, closed=closed)
+        return replace(self, helper=self.helper.probed(opened, elapsed, now, stands=stands))
+
+    def crashed(self, crash: Crash | None) -> "Group":
+        """Return the group after a look at the helper's container."""
+        return replace(self, helper=replace(self.helper, crash=crash))
 
     def decide(self) -> Decision:
         """Return the decision; None to go on waiting."""
@@ -70,12 +79,32 @@ class Group:
                 return Failed(name, job.reason, tuple(self._running()))
         if all(job.phase is Phase.COMPLETE for job in self.jobs.values()):
             return Succeeded()
-        return self._doom()
+        return self._doom() or self._begun()
 
     def _doom(self) -> Doomed | None:
-        ports = tuple(sorted(port for port, seconds in self.closed.items() if seconds > self.timeout))
         jobs = self._running()
-        return Doomed(ports, jobs) if ports and jobs else None
+        if not jobs:
+            return None
+        _, told = self._told()
+        reason = self.helper.replaced(told) or self.helper.fault(max(job.start for job in jobs.values()))
+        return Doomed(reason, jobs) if reason else None
+
+    def _begun(self) -> Begun | None:
+        """Return what to note on the first Job while it runs; None if it is noted, or the helper has not begun."""
+        (name, first), (key, told) = next(iter(self.jobs.items())), self._told()
+        if first.phase is not Phase.RUNNING or not first.start or not self.helper.serves or told == self.helper.pod:
+            return None
+        return Begun(name, key, f"{first.start} {self.helper.pod}")
+
+    def _told(self) -> tuple[str, str]:
+        """Return the key of the annotation about this helper, and the pod that it names; empty for none.
+
+        What was noted before the Job was suspended and resumed does not count.
+        """
+        first = next(iter(self.jobs.values()))
+        key = HELPER_PREFIX + ordinal_name(self.helper.pod)
+        start, _, pod = first.helpers.get(key, "").partition(" ")
+        return key, pod if start == first.start else ""
 
     def _running(self) -> dict[str, JobState]:
         """Return the running deciding Jobs, by name, that await has not yet made to end."""
@@ -83,6 +112,6 @@ class Group:
         return {name: job for name, job in running.items() if job.deadline_seconds != END_AT_ONCE}
 
 
-def group(jobs: Sequence[str], ports: Sequence[int], timeout: float) -> Group:
-    """Return the group at the start of the agent: nothing is known about the Jobs, and no port counts as closed."""
-    return Group(dict.fromkeys(jobs, UNKNOWN), dict.fromkeys(ports, 0.0), timeout)
+def group(jobs: Sequence[str], helper: Helper) -> Group:
+    """Return the group at the start of the agent: nothing is known about the Jobs."""
+    return Group(dict.fromkeys(jobs, UNKNOWN), helper)

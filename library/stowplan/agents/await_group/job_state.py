@@ -1,9 +1,11 @@
 """State of a deciding Job, reduced to the values that the await agent needs."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
+
+from stowplan.schema.agents.await_config import HELPER_PREFIX
 
 
 class Phase(Enum):
@@ -42,6 +44,10 @@ class JobState:
     Reason and message of the Job's condition, such as `BackoffLimitExceeded: Job has reached the specified backoff
     limit`.
     """
+    start: str = ""
+    """Time at which the Job started, or was last resumed (RFC 3339); empty before that."""
+    helpers: Mapping[str, str] = field(default_factory=dict)
+    """Annotations of the Job that begin with `HELPER_PREFIX`."""
 
     @property
     def is_over(self) -> bool:
@@ -69,7 +75,16 @@ def read(job: Mapping[str, Any]) -> JobState:
     """Return the state of the Job with this manifest."""
     metadata, spec = job["metadata"], job.get("spec") or {}
     phase, reason = _phase(job)
-    return JobState(phase, metadata["uid"], metadata["resourceVersion"], spec.get("activeDeadlineSeconds"), reason)
+    notes: Mapping[str, str] = metadata.get("annotations") or {}
+    return JobState(
+        phase,
+        metadata["uid"],
+        metadata["resourceVersion"],
+        spec.get("activeDeadlineSeconds"),
+        reason,
+        str((job.get("status") or {}).get("startTime") or ""),
+        {key: value for key, value in notes.items() if key.startswith(HELPER_PREFIX)},
+    )
 
 
 def read_deleted(job: Mapping[str, Any]) -> JobState:

@@ -5,18 +5,19 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from stowplan.agents.await_group.helper import Helper, helper
 from stowplan.agents.cluster import access
 from stowplan.agents.cluster.access import Access
 from stowplan.agents.runtime.arguments import Arguments, parse
 from stowplan.agents.runtime.settings import SettingsError, read_config
 from stowplan.schema.agents.await_config import POD_IP_ENV, RUN_HASH_LENGTH, AwaitConfig, job_name
-from stowplan.schema.agents.cache_config import RUN_ENV
+from stowplan.schema.agents.cache_config import POD_ENV, RUN_ENV
 
 _RUN = re.compile(rf"(.+-)?[a-z2-7]{{{RUN_HASH_LENGTH}}}")
 
 _ABOUT = """\
 Waits for the Jobs that decide the success of a training group, beside a helper that would not end by itself, and fails
-them when the helper stays away."""
+them when the helper is lost."""
 
 _CODES = """\
 exit codes: 0 all deciding Jobs are complete; 1 one failed or was deleted; 2 wrong usage or configuration; 3 no right to
@@ -31,12 +32,15 @@ class AwaitSettings:
     namespace: str
     jobs: tuple[str, ...]
     """Full names of the deciding Jobs."""
-    ports: tuple[int, ...]
-    """Ports on which the helper must listen; empty to wait for the Jobs only."""
+    helper: Helper
+    """What is to be watched in this pod, before anything was seen."""
     pod_ip: str
-    """Address of the pod; may be empty if `ports` is empty."""
-    timeout: float
-    """Maximum seconds for which a port may be closed."""
+    """Address of the pod; may be empty if the helper has no ports."""
+
+    @property
+    def ports(self) -> tuple[int, ...]:
+        """Ports of the helper; empty to probe none."""
+        return tuple(self.helper.closed)
 
 
 def arguments(words: Sequence[str]) -> Arguments:
@@ -47,15 +51,24 @@ def arguments(words: Sequence[str]) -> Arguments:
 def settings(given: Arguments, environment: Mapping[str, str]) -> AwaitSettings:
     """Return the settings. Raises SettingsError if something is missing or wrong."""
     config = read_config(given.config, AwaitConfig.model_validate_json)
-    run, pod_ip = environment.get(RUN_ENV, ""), environment.get(POD_IP_ENV, "")
+    run, pod_ip, pod = (environment.get(name, "") for name in (RUN_ENV, POD_IP_ENV, POD_ENV))
     if not _RUN.fullmatch(run):
         raise SettingsError(f"{RUN_ENV} must be the hash of the run, or a name that ends in it, but it is {run!r}")
     if config.ports and not _is_address(pod_ip):
         raise SettingsError(f"{POD_IP_ENV} must be the address of the pod, but it is {pod_ip!r}")
+    if not pod:
+        raise SettingsError(f"{POD_ENV} must be the name of the pod, but it is missing")
     reach = access.from_pod(environment, given.account)
     names = tuple(dict.fromkeys(job_name(stem, run) for stem in config.jobs))
-    ports = tuple(dict.fromkeys(config.ports))
-    return AwaitSettings(reach, config.namespace, names, ports, pod_ip, config.helper_timeout_seconds)
+    own = helper(
+        pod,
+        config.ports,
+        config.helper_timeout_seconds,
+        container=config.container or "",
+        must_listen=config.must_listen,
+        replaceable=config.replaceable,
+    )
+    return AwaitSettings(reach, config.namespace, names, own, pod_ip)
 
 
 def _is_address(text: str) -> bool:

@@ -1,19 +1,31 @@
-"""Wait for the end of the training group, and end the group if a helper does not listen."""
+"""Wait for the end of the training group, and end the group if its helper is lost."""
 
 import asyncio
 from dataclasses import dataclass, field
 from time import monotonic
 
-from stowplan.agents.await_group.events import Event, Events, JobNews, JobTrouble, Probe, watch_job, watch_ports
-from stowplan.agents.await_group.group import Doomed, Failed, Group, Succeeded, group
+from stowplan.agents.await_group.events import (
+    Event,
+    Events,
+    JobNews,
+    JobTrouble,
+    PodNews,
+    PodTrouble,
+    Probe,
+    watch_job,
+    watch_pod,
+    watch_ports,
+)
+from stowplan.agents.await_group.group import Begun, Doomed, Failed, Group, Succeeded, group
 from stowplan.agents.await_group.job_state import JobState
 from stowplan.agents.await_group.patience import Patience
 from stowplan.agents.await_group.settings import AwaitSettings
 from stowplan.agents.cluster.answers import Manifest, Refused, Trouble, Unreachable
 from stowplan.agents.cluster.client import Client
 from stowplan.agents.cluster.place import job
+from stowplan.agents.runtime import timestamp
 from stowplan.agents.runtime.log import Log
-from stowplan.schema.agents.await_config import END_AT_ONCE, GROUP_FAILED
+from stowplan.schema.agents.await_config import END_AT_ONCE, ENDED_BECAUSE, GROUP_FAILED
 from stowplan.schema.agents.exit_codes import ExitCode
 from stowplan.schema.agents.field_managers import AWAIT
 
@@ -34,6 +46,8 @@ async def attend(settings: AwaitSettings, client: Client, log: Log) -> int:
         watches = [watch_job(client, settings.namespace, name, events) for name in settings.jobs]
         if settings.ports:
             watches.append(watch_ports(settings, events))
+        if settings.helper.container:
+            watches.append(watch_pod(settings, client, events))
         running = [tasks.create_task(each) for each in watches]
         code = await Attendance(settings, client, log).until_end(events)
         for task in running:
@@ -54,12 +68,14 @@ class Attendance:
     """Patience with refused reads, by Job."""
     changing: dict[str, Patience] = field(init=False)
     """Patience with refused changes, by Job."""
+    looking: Patience = field(default_factory=Patience)
+    """Patience with refused reads of the own pod."""
     doomed: set[str] = field(default_factory=set)
     """Jobs whose forced failure has been logged."""
 
     def __post_init__(self) -> None:
         names = self.settings.jobs
-        self.known = group(names, self.settings.ports, self.settings.timeout)
+        self.known = group(names, self.settings.helper)
         self.reading = {name: Patience() for name in names}
         self.changing = {name: Patience() for name in names}
 
@@ -69,12 +85,12 @@ class Attendance:
             event = await events.get()
             code = self._take(event)
             if code is None:
-                code = await self._act(after_probe=isinstance(event, Probe))
+                code = await self._act(after_look=isinstance(event, Probe | PodNews))
             if code is not None:
                 return code
 
     def _take(self, event: Event) -> int | None:
-        """Record one event. Return an exit code if the right to read a Job was missing for too long; otherwise None."""
+        """Record one event. Return an exit code if a right to read was missing for too long; otherwise None."""
         match event:
             case JobNews(name, state):
                 self.reading[name].lasts(None, monotonic())
@@ -82,17 +98,22 @@ class Attendance:
                 self.known = self.known.saw(name, state)
                 self._tell(name, before, self.known.jobs[name])
             case Probe(opened, elapsed):
-                before_ports = self.known.closed
-                self.known = self.known.probed(opened, elapsed)
+                before_ports = self.known.helper.closed
+                self.known = self.known.probed(opened, elapsed, timestamp.now())
                 self._tell_ports({port for port, seconds in before_ports.items() if seconds}, opened)
+            case PodNews(crash):
+                self.looking.lasts(None, monotonic())
+                self.known = self.known.crashed(crash)
             case JobTrouble(name, trouble):
                 return self._trouble("read", name, trouble, self.reading[name])
+            case PodTrouble(trouble):
+                return self._pod_trouble(trouble)
         return None
 
-    async def _act(self, *, after_probe: bool) -> int | None:
+    async def _act(self, *, after_look: bool) -> int | None:
         """Carry out the group's decision. Return the exit code; None to go on waiting.
 
-        Jobs are made to fail only after a probe of the ports. So retries have the probes' interval.
+        Jobs are changed only after a look at ports or pod. So retries have the interval of these looks.
         """
         match self.known.decide():
             case Succeeded():
@@ -103,22 +124,27 @@ class Attendance:
                 for other in others:
                     await self._end(other)
                 return GROUP_FAILED
-            case Doomed(ports, jobs) if after_probe:
-                codes = [await self._fail(name, state, ports) for name, state in jobs.items()]
+            case Doomed(reason, jobs) if after_look:
+                codes = [await self._fail(name, state, reason) for name, state in jobs.items()]
                 return next((code for code in codes if code is not None), None)
+            case Begun(name, key, value) if after_look:
+                return await self._change(name, {"metadata": {"annotations": {key: value}}})
         return None
 
-    async def _fail(self, name: str, state: JobState, ports: tuple[int, ...]) -> int | None:
-        """Make one Job fail by a deadline, because the helper did not listen on `ports`.
+    async def _fail(self, name: str, state: JobState, reason: str) -> int | None:
+        """Make one Job fail by a deadline, because the helper is lost for the reason `reason`.
 
         The request holds the version of `state`, so a Job that has changed meanwhile (for example, was suspended) is
         not touched. Returns an exit code if the right to change the Job was missing for too long; otherwise None.
         """
-        self._tell_doom(name, ports)
-        changes: Manifest = {
-            "metadata": {"resourceVersion": state.version},
-            "spec": {"activeDeadlineSeconds": END_AT_ONCE},
-        }
+        self._tell_doom(name, reason)
+        note = {ENDED_BECAUSE: reason}
+        return await self._change(
+            name, {"metadata": {"annotations": note, "resourceVersion": state.version}, **_ENDING}
+        )
+
+    async def _change(self, name: str, changes: Manifest) -> int | None:
+        """Change a Job. Return an exit code if the right to do so was missing for too long; otherwise None."""
         match await self.client.merge_patch(job(self.settings.namespace, name), changes, AWAIT):
             case Refused(status=409) | Refused(status=404):
                 self.log.info("The Job has changed meanwhile: looking again", job=name)
@@ -151,23 +177,26 @@ class Attendance:
         self.log.error(f"No right to {verb} a deciding Job", job=name, error=str(trouble), needs=_needs(verb))
         return ExitCode.AUTH
 
+    def _pod_trouble(self, trouble: Trouble) -> int | None:
+        status = trouble.status if isinstance(trouble, Refused) else None
+        if status is None or self.looking.lasts(status, monotonic()):
+            self.log.warning("Cannot read the own pod: trying again", pod=self.settings.helper.pod, error=str(trouble))
+            return None
+        self.log.error("No right to read the own pod", error=str(trouble), needs="get on pods")
+        return ExitCode.AUTH
+
     def _tell(self, name: str, before: JobState, now: JobState) -> None:
         if before.phase is not now.phase:
             self.log.info(f"Job is {now.phase.value}", job=name, reason=now.reason or None)
 
-    def _tell_doom(self, name: str, ports: tuple[int, ...]) -> None:
+    def _tell_doom(self, name: str, reason: str) -> None:
         """Log that a Job is made to fail, only once for each Job, since that may need many requests."""
         if name not in self.doomed:
             self.doomed.add(name)
-            self.log.error(
-                "A helper has not listened for too long: the deciding Job is made to fail",
-                job=name,
-                ports=", ".join(map(str, ports)),
-                seconds=self.settings.timeout,
-            )
+            self.log.error("The helper is lost: the deciding Job is made to fail", job=name, reason=reason)
 
     def _tell_ports(self, closed_before: set[int], opened: frozenset[int]) -> None:
-        closed = {port for port, seconds in self.known.closed.items() if seconds}
+        closed = {port for port, seconds in self.known.helper.closed.items() if seconds}
         for port in sorted(closed - closed_before):
             self.log.warning("A port of a helper is closed", port=port)
         for port in sorted(closed_before & opened):

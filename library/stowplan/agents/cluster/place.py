@@ -18,3 +18,8 @@ class ObjectAddress:
 def job(namespace: str, name: str) -> ObjectAddress:
     """Return the address of a Job."""
     return ObjectAddress(f"/apis/batch/v1/namespaces/{namespace}/jobs", name)
+
+
+def pod(namespace: str, name: str) -> ObjectAddress:
+    """Return the address of a pod."""
+    return ObjectAddress(f"/api/v1/namespaces/{namespace}/pods", name)

@@ -42,7 +42,15 @@ _NO_CONTAINER = frozenset({"CreateContainerConfigError", "CreateContainerError",
 _BY_SIGNAL = frozenset({137, TERMINATED})
 """Exit codes of containers that a signal has ended: 137 for SIGKILL, 143 for SIGTERM.
 
-If a pod is being deleted, or the container is a sidecar, the signal is a consequence and not a cause.
+If a pod is being deleted, or the container is a sidecar that is not started again, the signal is a consequence and not
+a cause.
+"""
+
+_LOOP = 3
+"""Restarts from which on a sidecar that does not run counts as one that crashes again and again.
+
+Kubernetes starts a sidecar again without end, so only a person can help then. A server that dies once or twice because
+others are not there yet is none.
 """
 
 _NAMED = 3
@@ -99,7 +107,7 @@ def _killed(pod: Pod) -> Cause | None:
             message = (
                 f"{place(pod)}: container {each.name} used more memory than its limit (exit code {each.ended.code})"
             )
-            return Cause(OOM, message, 0 if each.ended.current else 4, each.ended.at)
+            return Cause(OOM, message, 0 if each.ended.current else 4, each.ended.at, lasting=_loops(each))
     return None
 
 
@@ -129,15 +137,21 @@ def _ended(pod: Pod) -> Cause | None:
         words = f": {ended.message}" if ended.message else ""
         again = "" if ended.current else f", started again ({each.restarts} times)"
         message = f"{place(pod)}: container {each.name} ended with exit code {ended.code}{again}{words}"
-        return Cause(reason, message, (2 if ended.current else 4) + each.sidecar, ended.at)
+        return Cause(reason, message, (2 if ended.current else 4) + each.sidecar, ended.at, lasting=_loops(each))
     return None
+
+
+def _loops(container: Container) -> bool:
+    """Return whether the kubelet has started a sidecar again and again, and waits before it does so once more."""
+    down = container.waiting is not None or (container.ended is not None and container.ended.current)
+    return container.sidecar and down and container.restarts >= _LOOP
 
 
 def _is_consequence(pod: Pod, container: Container) -> bool:
     ended = container.ended
     if ended is None or container.name == AWAIT:
         return True
-    told_to_end = ended.code in _BY_SIGNAL and (container.sidecar or pod.deleting)
+    told_to_end = ended.code in _BY_SIGNAL and ((container.sidecar and ended.current) or pod.deleting)
     return told_to_end or (container.sidecar and pod.is_over)
 
 

@@ -101,16 +101,17 @@ def explained(outcome: RunOutcome, cause: Cause | None) -> RunOutcome:
 
 
 def lost_helper(run: ObservedRun, outcome: RunOutcome, walltime: int | None) -> RunOutcome:
-    """Return the outcome with the reason `HELPER_LOST` if await ended the group because the helper did not listen.
+    """Return the outcome with the reason `HELPER_LOST` if await ended the group because a helper was lost.
 
-    Otherwise return the outcome unchanged. The await agent ends a Job by setting its deadline to one second.
-    `walltime` is the deadline in seconds that the user has set, or None; one second there is no lost helper.
+    Otherwise return the outcome unchanged. The await agent ends a Job by setting its deadline to one second, and notes
+    why. `walltime` is the deadline in seconds that the user has set, or None; one second there is no lost helper.
     """
     late = [job for job in run.jobs if of_job(job).reason == DEADLINE]
     patched = bool(late) and all(job.deadline == END_AT_ONCE for job in late)
     if outcome.reason != DEADLINE or not patched or walltime == END_AT_ONCE:
         return outcome
-    return RunOutcome("failed", HELPER_LOST, "A helper did not listen for too long, so the job was ended", outcome.at)
+    why = next((f": {job.ended_because}" for job in late if job.ended_because), "")
+    return RunOutcome("failed", HELPER_LOST, f"A helper was lost, so the job was ended{why}", outcome.at)
 
 
 def _complete(parts: Sequence[RunOutcome]) -> RunOutcome:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from stowplan.agents.cluster.answers import Manifest
+from stowplan.schema.agents.await_config import ENDED_BECAUSE
 
 SPEC_KIND, SPEC_NAME = "stowplan.dev/kind", "stowplan.dev/name"
 SPEC_NAMESPACE = "stowplan.dev/namespace"
@@ -53,6 +54,8 @@ class Job:
     """Number of pods that should run at once."""
     deadline: int | None
     """The Job's `activeDeadlineSeconds`."""
+    ended_because: str
+    """Why await made the Job fail; empty if it did not."""
     resized: str
     """Time of the last change of `parallelism`, by the API server's clock; possibly a later time."""
     started: str
@@ -118,6 +121,7 @@ def job(manifest: Manifest, namespace: str) -> Job | None:
         suspended=bool(spec.get("suspend")),
         parallelism=int(spec.get("parallelism", 1)),
         deadline=spec.get("activeDeadlineSeconds"),
+        ended_because=str((metadata.get("annotations") or {}).get(ENDED_BECAUSE) or ""),
         resized=_resized(metadata),
         started=str(status.get("startTime", "")),
         completed=str(status.get("completionTime", "")),

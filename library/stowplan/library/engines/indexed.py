@@ -52,9 +52,13 @@ def pods(
     return templates
 
 
-def spec(role: Role, template: Json) -> Json:
-    """Return the spec of a role's Job. Exit codes of a helper's own containers have no effect: they always restart."""
-    return indexed_job.job_spec(role, template, rules=role.rules if role.decides else (await_pod.FAILED,))
+def spec(group: TrainingGroup, role: Role, template: Json) -> Json:
+    """Return the spec of a role's Job. Exit codes of a helper's own containers have no effect: they always restart.
+
+    A helper's pod is always replaced: await in the new pod ends the group if it cannot go on with another helper.
+    """
+    rules = role.rules if role.decides else (await_pod.FAILED,)
+    return indexed_job.job_spec(role, template, rules=rules, replaceable=group.replaceable or not role.decides)
 
 
 def fixed(group: TrainingGroup, role: Role, template: Json, gang: GangEngine) -> list[object]:
@@ -62,7 +66,7 @@ def fixed(group: TrainingGroup, role: Role, template: Json, gang: GangEngine) ->
     mutable = MUTABLE
     if group.elastic and role.decides:
         mutable = MUTABLE - _SIZE if gang.resizes else MUTABLE | _SIZE
-    return [role.name, {key: value for key, value in spec(role, template).items() if key not in mutable}]
+    return [role.name, {key: value for key, value in spec(group, role, template).items() if key not in mutable}]
 
 
 def job(group: TrainingGroup, role: Role, template: Json, marks: WorkloadMarks, run: str) -> Manifest:
@@ -76,7 +80,7 @@ def job(group: TrainingGroup, role: Role, template: Json, marks: WorkloadMarks, 
         extra_labels=marks.labels,
         annotations=marks.annotations if role.decides else None,
     )
-    body = {"apiVersion": "batch/v1", "kind": "Job", "metadata": meta, "spec": spec(role, template)}
+    body = {"apiVersion": "batch/v1", "kind": "Job", "metadata": meta, "spec": spec(group, role, template)}
     return Manifest(body, stem=f"{group.names.base}-{role.name}", run=True)
 
 

@@ -55,7 +55,7 @@ class JobSetEngine:
     def pods(
         self, group: TrainingGroup, environments: Environments, gang: GangEngine, site: Site, run: str
     ) -> Mapping[str, Json]:
-        """Return the pod templates by role. A helper's container that fails restarts, unless its role has rules."""
+        """Return the pod templates by role. A helper's container that fails restarts if the job can go on with it."""
         hosts = self.hosts(group, run)
         if group.elastic:
             return indexed.pods(group, environments, gang, site, run, peers=hosts)
@@ -108,7 +108,7 @@ def _subdomain(group: TrainingGroup, run: str) -> str:
 
 
 def _template(group: TrainingGroup, role: Role, run: str, variables: Environment) -> Json:
-    restart = role.restart if role.decides or role.rules else "OnFailure"
+    restart = role.restart if role.decides or role.rules or not group.replaceable else "OnFailure"
     return training_pod.template(group, role, variables, run=run, subdomain=_subdomain(group, run), restart=restart)
 
 
@@ -133,7 +133,10 @@ def _spec(group: TrainingGroup, pods: Mapping[str, Json], run: str) -> Json:
 
 
 def _replicated(group: TrainingGroup, role: Role, template: Json, run: str) -> Json:
-    job = indexed.spec(role, template) if group.elastic else indexed_job.job_spec(role, template, rules=role.rules)
+    if group.elastic:
+        job = indexed.spec(group, role, template)
+    else:
+        job = indexed_job.job_spec(role, template, rules=role.rules, replaceable=group.replaceable)
     metadata = {
         "labels": {**standard(group.origin.spec, role.name), **role_selector(group.origin.spec, run, role.name)}
     }

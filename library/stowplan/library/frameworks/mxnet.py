@@ -57,3 +57,7 @@ class Mxnet:
     def peers(self, group: TrainingGroup, role: Role) -> tuple[Peer, ...]:
         """Return no roles: servers and workers look for the scheduler until it answers."""
         return ()
+
+    def readmits(self, group: TrainingGroup) -> bool:
+        """Return False: the scheduler gives each rank once, and never to a process that comes later."""
+        return False

@@ -93,6 +93,10 @@ class Paddle:
         servers_first = self.gloo <= 0 and role.name != "ps"
         return tuple(Peer(each.name, servers_first and each.name == "ps") for each in group.roles)
 
+    def readmits(self, group: TrainingGroup) -> bool:
+        """Return whether the job is elastic. A server that was started again has lost its parameters."""
+        return self.elastic is not None
+
     def _who(self, role: Role, hosts: Mapping[str, Hosts]) -> tuple[Json, ...]:
         index = POD_INDEX if self.elastic and self.elastic.modern else INDEX
         return (

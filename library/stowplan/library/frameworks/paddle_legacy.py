@@ -57,6 +57,10 @@ class PaddleLegacy:
         alone = [each.name for each in group.roles] == ["trainer"]
         return (Peer("trainer"),) if alone and group.size > 1 and group.minimum is None else ()
 
+    def readmits(self, group: TrainingGroup) -> bool:
+        """Return whether the job is fault-tolerant: then the master's etcd keeps the tasks and knows who is there."""
+        return any(role.tolerant for role in group.roles)
+
     def _described(self, group: TrainingGroup) -> Iterator[tuple[str, str]]:
         """Yield (name, value) pairs of the variables from the spec's fields, as in the old operator.
 

@@ -31,10 +31,11 @@ class Role(NamedTuple):
 
     `template` is a PodTemplateSpec; the variables of the framework go into its container number `container`. `decides`
     is true for a decider, whose pods end by themselves, and false for a helper. `ports` are the ports on which the
-    role's processes listen. A helper whose first port stays closed fails the job, unless `watched` is False. A failed
-    pod of a `tolerant` role is retried alone, so the others need not end. `restart` is the pods' restart policy,
-    `restarts` the number of restarts of a pod before its Job fails. `deadline` is the Job's deadline in seconds, None
-    for none. `rules` are entries of `podFailurePolicy` that act on exit codes.
+    role's processes listen. A helper whose first port was open and stays closed fails the job, unless `watched` is
+    False. A failed pod of a `tolerant` role is retried alone, so the others need not end. `restart` is the pods'
+    restart policy, `restarts` the number of restarts of a pod before its Job fails. `deadline` is the Job's deadline in
+    seconds, None for none. `rules` are entries of `podFailurePolicy` that act on exit codes. `run_label` is a label of
+    the pods whose value is the hash of the run, unless the template gives another value; None for no such label.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Role(NamedTuple):
     restarts: int = RESTARTS
     deadline: int | None = None
     rules: tuple[Json, ...] = ()
+    run_label: str | None = None
 
     @property
     def port(self) -> int:
@@ -169,6 +171,10 @@ class Framework(Protocol):
         """
         ...
 
+    def readmits(self, group: "TrainingGroup") -> bool:
+        """Return whether a new process may take the place of one that died, while the other processes go on."""
+        ...
+
 
 class TrainingGroup(NamedTuple):
     """Training job of any kind. Every role has pods, and at least one role decides.
@@ -204,6 +210,14 @@ class TrainingGroup(NamedTuple):
     def helpers(self) -> Sequence[Role]:
         """Helpers: roles whose pods are ended once the deciding roles have ended."""
         return [role for role in self.roles if not role.decides]
+
+    @property
+    def replaceable(self) -> bool:
+        """Whether a pod that ended is replaced alone; otherwise its end with an error fails the job.
+
+        If the framework does not readmit a process, the others would wait for the one that is gone for ever.
+        """
+        return self.size == 1 or self.framework.readmits(self)
 
     @property
     def elastic(self) -> bool:

@@ -1,7 +1,8 @@
 """Configuration of the await agent: written by the compiler, mounted as a file, read in the pod of a helper.
 
 A helper (parameter server, master, scheduler) does not end by itself. Await runs in the same pod and ends when the Jobs
-of the deciders end. It fails these Jobs if the helper does not open its ports.
+of the deciders end. It fails these Jobs if the helper is lost: if its port was open and stays closed, if its container
+ends with an error while the deciders run, or if its pod is replaced.
 """
 
 from typing import Annotated, Literal
@@ -22,6 +23,16 @@ END_AT_ONCE = 1
 GROUP_FAILED = 1
 """Exit code of await after a decider's Job failed or disappeared: the helper's Job then fails at once."""
 
+ENDED_BECAUSE = "stowplan.dev/ended-because"
+"""Annotation of a decider's Job that await has made to fail: the reason, for people and for the reporter."""
+
+HELPER_PREFIX = "helpers.stowplan.dev/"
+"""Prefix of annotations that await puts on a decider's Job, one for each pod of a helper that has begun to serve.
+
+The rest of the key is the name of the pod without its random end, `<Job>-<index>`. The value is the start time of the
+decider's Job and the name of the pod, with a space between. So a pod that replaces another one knows that it does.
+"""
+
 Stem = Annotated[str, Field(pattern=r"^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$", max_length=63 - RUN_HASH_LENGTH - 1)]
 Port = Annotated[int, Field(ge=1, le=65535)]
 
@@ -39,8 +50,20 @@ class AwaitConfig(Model):
     ports: list[Port] = Field(description="Ports that the helpers in this pod listen on; empty to watch none.")
     helper_timeout_seconds: int = Field(
         default=300,
-        description="Seconds that a port may stay closed before the deciding Jobs are made to fail, counted from the start or from when it was last open.",
+        description="Seconds that a port which was open may stay closed before the deciding Jobs are made to fail.",
         ge=1,
+    )
+    must_listen: bool = Field(
+        default=False,
+        description="Whether the time before a port first opens counts too, so that a helper that never listens fails the deciding Jobs.",
+    )
+    container: str | None = Field(
+        default=None,
+        description="Container of the pod whose end with an error fails the deciding Jobs; before its port was first open, it does not. Absent to watch none.",
+    )
+    replaceable: bool = Field(
+        default=False,
+        description="Whether the group goes on with a helper that was started again or replaced, as its framework provides.",
     )
 
 

@@ -39,7 +39,11 @@ class Engines(Model):
         default=300,
         ge=1,
         le=86400,
-        description="With `core`: seconds that the port of a parameter server may stay closed before its job fails.",
+        description="With `core`: seconds for which the port of a parameter server may be closed after it was open, before its job fails.",
+    )
+    helpers_must_listen: bool = Field(
+        default=False,
+        description="With `core`: whether a parameter server that never opens its port fails its job too, after `helperTimeoutSeconds`. By default such a server may take any time to load, or listen elsewhere.",
     )
     peers_timeout_seconds: int = Field(
         default=DEFAULT_TIMEOUT,

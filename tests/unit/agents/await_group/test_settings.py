@@ -17,6 +17,7 @@ ENVIRONMENT = {
     "KUBERNETES_SERVICE_HOST": "10.0.0.1",
     "KUBERNETES_SERVICE_PORT": "443",
     "STOWPLAN_RUN": "job-ps-abcdefgh",
+    "STOWPLAN_POD": "job-ps-abcdefgh-0-xyz",
     "STOWPLAN_POD_IP": "10.1.2.3",
 }
 CONFIG = {"namespace": "ml", "jobs": ["job-worker"], "ports": [36543], "helperTimeoutSeconds": 60}
@@ -34,7 +35,7 @@ def told(folder: Path, config: object = CONFIG, **environment: str | None) -> Aw
 def test_settings(tmp_path: Path) -> None:
     found = told(tmp_path)
     assert found.jobs == ("job-worker-abcdefgh",)
-    assert (found.namespace, found.ports, found.pod_ip, found.timeout) == ("ml", (36543,), "10.1.2.3", 60)
+    assert (found.namespace, found.ports, found.pod_ip, found.helper.timeout) == ("ml", (36543,), "10.1.2.3", 60)
     assert found.access.server == "https://10.0.0.1:443"
 
 
@@ -52,7 +53,7 @@ def test_ipv6(tmp_path: Path) -> None:
 def test_defaults(tmp_path: Path) -> None:
     found = told(tmp_path, {"namespace": "ml", "jobs": ["a", "b"], "ports": []}, STOWPLAN_POD_IP=None)
     assert found.jobs == ("a-abcdefgh", "b-abcdefgh")
-    assert found.timeout == 300
+    assert (found.helper.timeout, found.helper.must_listen, found.helper.container) == (300, False, "")
 
 
 @pytest.mark.parametrize(

@@ -129,6 +129,44 @@ def test_stopped_await_and_sidecars_are_no_cause() -> None:
     assert causes.of_pod(found) is None
 
 
+def _sidecar(restarts: int, state: dict[str, Any], code: int = 1, reason: str = "Error") -> Cause | None:
+    last = {"terminated": {"exitCode": code, "reason": reason, "finishedAt": time(3)}}
+    manifest = pod(JOB)
+    manifest["spec"]["initContainers"] = [{"name": "server", "restartPolicy": "Always"}]
+    manifest["status"]["initContainerStatuses"] = [
+        {"name": "server", "ready": False, "restartCount": restarts, "state": state, "lastState": last}
+    ]
+    found = pods.pod(manifest, NAMESPACE)
+    assert found is not None
+    return causes.of_pod(found)
+
+
+BACK_OFF = {"waiting": {"reason": "CrashLoopBackOff", "message": "back-off"}}
+
+
+@pytest.mark.parametrize(("code", "reason"), [(1, "Error"), (137, "Error"), (137, "OOMKilled")])
+def test_a_server_that_crashes_again_and_again_stalls_the_job(code: int, reason: str) -> None:
+    found = _sidecar(7, BACK_OFF, code, reason)
+    assert found is not None
+    assert found.lasting
+    assert f"exit code {code}" in found.message
+
+
+def test_a_server_that_crashes_again_and_again_is_told_with_code_and_count() -> None:
+    found = _sidecar(7, BACK_OFF)
+    assert found is not None
+    assert found.message.endswith("container server ended with exit code 1, started again (7 times)")
+
+
+@pytest.mark.parametrize(("restarts", "state"), [(2, BACK_OFF), (7, {"running": {}})])
+def test_a_server_that_crashed_but_runs_or_may_yet_run_does_not_stall_the_job(
+    restarts: int, state: dict[str, Any]
+) -> None:
+    found = _sidecar(restarts, state)
+    assert found is not None
+    assert not found.lasting
+
+
 def test_the_cause_with_the_lowest_weight_is_reported() -> None:
     made = [pod(JOB, 0, **UNSCHEDULABLE), pod(JOB, 1, **ended(137, reason="OOMKilled"))]
     found = causes.of_pods(each for manifest in made if (each := pods.pod(manifest, NAMESPACE)))

@@ -138,6 +138,14 @@ def test_end_by_await_is_no_timeout() -> None:
     assert (status["phase"], told(status, "Failed")) == ("Failed", ("True", "HelperLost"))
 
 
+def test_end_by_await_says_why() -> None:
+    work = trainers(status=failed(20, "DeadlineExceeded"), activeDeadlineSeconds=1)
+    why = "container main of pod it-0 ended with exit code 137, and what it held is lost"
+    work["metadata"]["annotations"] = {"stowplan.dev/ended-because": why}
+    status = judge(work)
+    assert message(status, "Failed") == status["reason"] == f"A helper was lost, so the job was ended: {why}"
+
+
 def test_suspended() -> None:
     status = judge(trainers(suspend=True, status={"conditions": conditions(3, "Suspended")}))
     assert (status["phase"], told(status, "Suspended")[0]) == ("Creating", "True")

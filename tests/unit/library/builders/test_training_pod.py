@@ -29,6 +29,9 @@ class Named:
     def peers(self, group: TrainingGroup, role: Role) -> tuple[Peer, ...]:  # noqa: ARG002
         return ()
 
+    def readmits(self, group: TrainingGroup) -> bool:  # noqa: ARG002
+        return False
+
 
 def template(
     given: dict[str, Any], *, size: int = 2, mounts: tuple[DatasetMount, ...] = (), minimum: int | None = None,

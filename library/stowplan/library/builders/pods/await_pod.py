@@ -17,6 +17,7 @@ from stowplan.library.values import labels, names
 from stowplan.schema.agents.await_config import GROUP_FAILED, POD_IP_ENV, AwaitConfig
 from stowplan.schema.agents.cache_config import CONFIG_DIRECTORY, POD_ENV, RUN_ENV
 from stowplan.schema.agents.exit_codes import ExitCode
+from stowplan.schema.platform.engines import Engines
 
 CONTAINER = "await"
 MODULE = "stowplan.agents.await_group"
@@ -81,7 +82,8 @@ FAILED: Json = {
 def manifests(group: TrainingGroup, site: Site, run: str) -> list[Manifest]:
     """Return ConfigMaps, Role and RoleBinding of a training job's await agents; an empty list without helpers.
 
-    The Role allows to read and patch the Jobs of the deciders. `run` is the hash of the run.
+    The Role allows to read and patch the Jobs of the deciders, and to read a pod of a known name. `run` is the hash of
+    the run.
     """
     if not group.helpers:
         return []
@@ -111,13 +113,27 @@ def configurations(group: TrainingGroup, site: Site) -> list[Json]:
 def _config(group: TrainingGroup, role: Role, site: Site) -> AwaitConfig:
     jobs = tuple(group.names.stem(each.name) for each in group.deciders)
     ports = (role.port,) if role.watched else ()
-    return _model(group.origin.spec.namespace, jobs, ports, site.platform.engines.helper_timeout_seconds)
+    container = None if group.replaceable else str(role.template["spec"]["containers"][role.container].get("name", ""))
+    return _model(group.origin.spec.namespace, jobs, ports, container, site.platform.engines)
 
 
 @lru_cache(maxsize=8)
-def _model(namespace: str, jobs: tuple[str, ...], ports: tuple[int, ...], timeout: int) -> AwaitConfig:
-    """Return await's configuration. It is cached, since both the hash of a run and the run's ConfigMap need it."""
-    return AwaitConfig(namespace=namespace, jobs=list(jobs), ports=list(ports), helperTimeoutSeconds=timeout)
+def _model(
+    namespace: str, jobs: tuple[str, ...], ports: tuple[int, ...], container: str | None, engines: Engines
+) -> AwaitConfig:
+    """Return await's configuration. It is cached, since both the hash of a run and the run's ConfigMap need it.
+
+    The `container` is None if the group goes on with a helper that was started again.
+    """
+    return AwaitConfig(
+        namespace=namespace,
+        jobs=list(jobs),
+        ports=list(ports),
+        helperTimeoutSeconds=engines.helper_timeout_seconds,
+        mustListen=engines.helpers_must_listen,
+        container=container,
+        replaceable=container is None,
+    )
 
 
 def _configuration(group: TrainingGroup, role: Role, site: Site, run: str) -> Manifest:
@@ -135,11 +151,20 @@ def _config_name(group: TrainingGroup, role: Role, run: str) -> str:
     return names.with_hash(f"{group.names.base}-{CONTAINER}-{role.name}", run, names.SUBDOMAIN_LIMIT)
 
 
+_OWN_POD: Json = {"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}
+"""Right of await to read the pod in which it runs. It names no pod, since the Job controller makes up the names; their
+random ends cannot be learned with it, because it includes neither `list` nor `watch`."""
+
+
 def _role(group: TrainingGroup, name: str, stem: str, run: str) -> Manifest:
     jobs = sorted(group.names.job(role.name, run) for role in group.deciders)
-    rule = {"apiGroups": ["batch"], "resources": ["jobs"], "resourceNames": jobs, "verbs": ["get", "patch", "watch"]}
+    rules: list[Json] = [
+        {"apiGroups": ["batch"], "resources": ["jobs"], "resourceNames": jobs, "verbs": ["get", "patch", "watch"]}
+    ]
+    if not group.replaceable:
+        rules.append(_OWN_POD)
     meta = metadata("Role", name, group.origin, CONTAINER, namespace=group.origin.spec.namespace)
-    body = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role", "metadata": meta, "rules": [rule]}
+    body = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role", "metadata": meta, "rules": rules}
     return Manifest(body, stem=stem, run=True)
 
 

@@ -27,7 +27,7 @@ _PERMANENT: Json = {
 }
 """Rule of a Job: exit codes below 128 fail the Job at once. They come from the program, higher codes from signals.
 
-The old operator had the same rule.
+The old operator had the same rule. In a distributed job, higher codes fail it too: MXNet readmits no process.
 """
 
 _PORT_NAME = "ps-root-port"

@@ -101,7 +101,7 @@ def _entry(entry: MxReplicaSpec, path: FieldPath, *, distributed: bool) -> Itera
     yield from image_rules.of_pod(template["spec"], (*path, "template", "spec"))
     if role_of(entry) == "SERVER":
         yield from pod_template.taken(template, await_pod.CONTAINER, await_pod.VOLUMES, (*path, "template"))
-    yield from _restart(template, (*path, "template", "spec", "restartPolicy"))
+    yield from _restart(template, (*path, "template", "spec", "restartPolicy"), distributed=distributed)
     names = [container.get("name") for container in template["spec"]["containers"]]
     if CONTAINER not in names:
         message = f'No container is called "{CONTAINER}"; that one trains.'
@@ -122,14 +122,18 @@ def _replicas(entry: MxReplicaSpec, path: FieldPath) -> Iterator[Finding]:
         yield finding("SP205", path, message, "Write 1.")
 
 
-def _restart(template: Json, path: FieldPath) -> Iterator[Finding]:
+def _restart(template: Json, path: FieldPath, *, distributed: bool) -> Iterator[Finding]:
     given = template["spec"].get("restartPolicy")
     if given == "Always":
         message = "A pod that is always started again never completes; it is compiled with Never."
         yield finding("SP438", path, message, "Write Never.")
     elif given == "OnFailure":
-        message = "Pods are compiled with Never, so that the exit code decides whether another one is started."
-        hint = "Nothing to do: codes from 128 on are tried again, as the old operator did."
+        if distributed:
+            message = "Pods are compiled with Never: MXNet readmits no process, so one that fails ends the job."
+            hint = "Write Never. Programs that save checkpoints go on from them in the next run."
+        else:
+            message = "Pods are compiled with Never, so that the exit code decides whether another one is started."
+            hint = "Nothing to do: codes from 128 on are tried again, as the old operator did."
         yield finding("SP478", path, message, hint)
 
 
