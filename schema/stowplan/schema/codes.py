@@ -136,6 +136,7 @@ RULES = {
     "SP481": Code(_W, "A job that trains with parameter servers has none"),
     "SP482": Code(_E, "The trainers have nothing to run"),
     "SP483": Code(_W, "The image decides what a role runs"),
+    "SP489": Code(_I, "A time limit counts while the job waits"),
     "SP490": Code(_E, "Not exactly one side is a claim"),
     "SP491": Code(_E, "An option is not known"),
     "SP492": Code(_E, "Two variables have one name"),

@@ -37,7 +37,8 @@ class JobAnnotations(Model):
     )
     scheduler: str | None = Field(default=None, description="Scheduler of all pods, instead of `schedulerName`.")
     walltime: int | None = Field(
-        default=None, description="Seconds after which the trainers are ended and the job fails. 0 for no limit."
+        default=None,
+        description="Seconds after which the trainers are ended and the job fails, from when their Job is created or, with Kueue, admitted. 0 for no limit.",
     )
 
 

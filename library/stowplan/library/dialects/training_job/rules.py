@@ -229,6 +229,10 @@ def _wishes(model: TrainingJob, platform: Platform) -> Iterator[Finding]:
     if wishes and wishes.walltime is not None and wishes.walltime < 0:
         message = f"Found {wishes.walltime}; a time is not negative."
         yield finding("SP205", (*path, "walltime"), message, "Give seconds, or 0 for no limit.")
+    elif wishes and wishes.walltime and not GANG_ENGINES[platform.engines.gang].suspends:
+        message = "The time counts from when the job is created, also while its pods wait for nodes or images."
+        hint = "Allow for the wait, or use `engines.gang: kueue`, where it counts from when the job is admitted."
+        yield finding("SP489", (*path, "walltime"), message, hint)
     if wishes and not is_label_value(wishes.priority or ""):
         message = f'"{wishes.priority}" cannot be the value of a label.'
         hint = f"Use {VALUE_FORM}."
