@@ -35,10 +35,10 @@ class Named:
 
 def template(
     given: dict[str, Any], *, size: int = 2, mounts: tuple[DatasetMount, ...] = (), minimum: int | None = None,
-    host_network: bool = False,
+    host_network: bool = False, decides: bool = True,
 ) -> Any:  # fmt: skip
     settled = training_pod.settled(given)
-    worker = Role("worker", size, settled, decides=True, ports=(36000, 36018), host_network=host_network)
+    worker = Role("worker", size, settled, decides=decides, ports=(36000, 36018), host_network=host_network)
     names = TrainingNames("train", "paddlejob")
     group = TrainingGroup(ORIGIN, names, Named(), (worker,), mounts, minimum=minimum)
     variables = group.framework.environments(group, {"worker": Hosts("train-", ".train")})["worker"]
@@ -192,3 +192,18 @@ def test_labels_by_which_pods_are_found_are_not_the_users_to_set() -> None:
     assert (metadata["labels"]["stowplan.dev/run-hash"], metadata["labels"]["stowplan.dev/role"]) == (RUN, "worker")
     assert metadata["annotations"] == {"a": "b"}
     assert "creationTimestamp" not in metadata
+
+
+GRACE = "terminationGracePeriodSeconds"
+
+
+def test_a_helper_ends_soon_and_a_decider_as_kubernetes_has_it() -> None:
+    """Servers of Paddle ignore SIGTERM, so each would take the half minute that is the default of Kubernetes."""
+    assert template(pod(), decides=False)["spec"][GRACE] == 5
+    assert GRACE not in template(pod())["spec"]
+
+
+def test_a_helper_has_the_time_to_end_that_its_user_gives() -> None:
+    assert template(pod(terminationGracePeriodSeconds=60), decides=False)["spec"][GRACE] == 60
+    hook = {"lifecycle": {"preStop": {"exec": {"command": ["save"]}}}}
+    assert GRACE not in template(pod(container=hook), decides=False)["spec"]

@@ -21,6 +21,13 @@ MERGE_KEYS: Mapping[str, tuple[str, ...]] = {
 }
 """Lists of a container whose entries Kubernetes identifies by a key, and the fields of an entry that form the key."""
 
+HELPER_GRACE_SECONDS = 5
+"""Seconds from SIGTERM to SIGKILL for the pods of helpers, unless the user says otherwise. Kubernetes' default is 30.
+
+Helpers end when the outcome of the job is certain, and have nothing to save. Servers of Paddle since 2.5 ignore SIGTERM
+as the first process of a container, so each would take all the time there is.
+"""
+
 _PROTOCOL = "TCP"
 _BY_THE_CLUSTER = ("creationTimestamp",)
 
@@ -43,6 +50,8 @@ def template(
         _place(spec, group, role, run)
     if role.host_network:
         _use_host_network(spec, first, role)
+    if not role.decides:
+        _end_soon(spec)
     spec["subdomain"] = subdomain
     spec["restartPolicy"] = restart
     return {"metadata": _metadata(role.template.get("metadata") or {}, group, role, run), "spec": spec}
@@ -152,6 +161,13 @@ def _use_host_network(spec: Json, first: Json, role: Role) -> None:
     ports = [{"containerPort": port, "hostPort": port, "protocol": _PROTOCOL} for port in role.ports]
     if missing := [port for port in ports if merge_key("ports", port) not in known]:
         first["ports"] = [*(first.get("ports") or ()), *missing]
+
+
+def _end_soon(spec: Json) -> None:
+    """Shorten the grace period of a helper's pod, unless the user gives one or a container does work when it stops."""
+    stops = any((container.get("lifecycle") or {}).get("preStop") for container in containers(spec))
+    if not stops:
+        spec.setdefault("terminationGracePeriodSeconds", HELPER_GRACE_SECONDS)
 
 
 def _metadata(given: Json, group: TrainingGroup, role: Role, run: str) -> Json:
