@@ -48,7 +48,7 @@ UNUSED = {
     "DataCube.spec.sink.s3.verifyParts": "it acts on a source",
     "DataCube.spec.sink.pvc.readOnly": "a sink is written to",
     **{f"DataCube.spec.sink.git.{key}": "it acts on a source" for key in ("depth", "submodules")},
-    "MxJob.spec.RuntimeId": "it has no effect any more",
+    "MxJob.spec.RuntimeId": "it is only a label, and its default is better",
 }
 """Fields that the kitchen sink leaves out, and why."""
 

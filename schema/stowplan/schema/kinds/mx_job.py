@@ -33,7 +33,9 @@ class MxJobSpec(Model):
     """The mode and the roles."""
 
     runtime_id: str | None = Field(
-        default=None, alias="RuntimeId", description="No effect: names end in a hash of what is run."
+        default=None,
+        alias="RuntimeId",
+        description="Value of the pods' label `runtime_id`; by default the hash of the run, in which names end in any case.",
     )
     job_mode: str | None = Field(
         default=None, description="`local` for one worker, `dist` for a scheduler, servers and workers. Must be given."
@@ -47,17 +49,21 @@ class MxReplicaStatus(Model):
     mx_replica_type: str | None = Field(
         default=None, alias="Mx_replica_type", description="`SCHEDULER`, `SERVER` or `WORKER`."
     )
-    state: str | None = Field(default=None, description="`Unknown`, `Running`, `Failed` or `Succeeded`.")
+    state: str | None = Field(default=None, description="`Running`, `Failed` or `Succeeded`.")
     replicas_states: dict[str, int] | None = Field(
-        default=None, alias="ReplicasStates", description="Number of pods, by state."
+        default=None,
+        alias="ReplicasStates",
+        description="Number of pods, by state: `Running`, `Succeeded`, `Failed` or `Unknown`, as for a lost node.",
     )
 
 
 class MxJobStatus(Model):
     """What was observed of the job."""
 
-    phase: str | None = Field(default=None, description="`Creating`, `Running`, `Done` or `Failed`.")
-    state: str | None = Field(default=None, description="`Running`, `Succeeded` or `Failed`.")
+    phase: str | None = Field(
+        default=None, description="`Creating`, `Running` or `Done`; `state` then says how the job ended."
+    )
+    state: str | None = Field(default=None, description="`Succeeded` or `Failed`; absent before the end.")
     reason: str | None = Field(default=None, description="Why the phase is what it is.")
     control_paused: bool | None = Field(default=None, description="Never true, also in the old operator.")
     replica_statuses: list[MxReplicaStatus] | None = Field(default=None, description="One entry for each role.")

@@ -35,7 +35,7 @@ class PaddleJobStatus(Model):
 
     phase: str | None = Field(
         default=None,
-        description="`Pending`, `Starting`, `Running`, `Failed`, `Completed` or another word of the old API.",
+        description="`Pending`, `Starting`, `Running`, `Failed` or `Completed`.",
     )
     mode: str | None = Field(default=None, description="`PS`, `Collective` or `Single`.")
     ps: RoleStatus | None = Field(default=None, description="The parameter servers.")

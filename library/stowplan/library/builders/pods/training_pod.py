@@ -176,6 +176,7 @@ def _metadata(given: Json, group: TrainingGroup, role: Role, run: str) -> Json:
     metadata = {key: value for key, value in given.items() if key not in _BY_THE_CLUSTER}
     metadata["labels"] = {
         **labels.standard(spec, role.name),
+        **({role.run_label: run} if role.run_label else {}),
         **own,
         **labels.role_selector(spec, run, role.name),
     }

@@ -32,6 +32,10 @@ The old operator had the same rule. In a distributed job, higher codes fail it t
 
 _PORT_NAME = "ps-root-port"
 _LEGACY_LABEL = "mxnet.mlkube.io"
+_RUN_LABEL = "runtime_id"
+_INDEX_LABEL = "task_index"
+_APP = {"app": "mxnet-job"}
+"""Label by which the old operator looked for the pods of its jobs; a template may give another value."""
 
 
 def lower(model: MxJob, context: Context) -> Lowered:
@@ -54,7 +58,7 @@ def _group(model: MxJob, spec: SpecId, context: Context) -> TrainingGroup:
         origin=Origin(spec, context.sources.get((spec.kind, spec.namespace, spec.name), "")),
         names=TrainingNames(spec.name, KIND.lower()),
         framework=Mxnet(distributed),
-        roles=tuple(_role(entry, context) for _, entry in _entries(model)),
+        roles=tuple(_role(entry, model.spec.runtime_id, context) for _, entry in _entries(model)),
         run=model.metadata.annotations.get(RUN_ANNOTATION, ""),
         success=(context.platform.mxnet.success,) if distributed else (),
         names_queue=False,
@@ -67,7 +71,7 @@ def _entries(model: MxJob) -> list[tuple[int, MxReplicaSpec]]:
     return sorted(entries, key=lambda entry: rules.ROLES.index(rules.role_of(entry[1])))
 
 
-def _role(entry: MxReplicaSpec, context: Context) -> Role:
+def _role(entry: MxReplicaSpec, runtime_id: str | None, context: Context) -> Role:
     """Return the role of an entry of `replicaSpecs`. Scheduler and workers are deciders, servers are helpers."""
     name = rules.role_of(entry).lower()
     template = equipped(entry.template or {}, CONTAINER, context.platform.accelerators)
@@ -77,13 +81,14 @@ def _role(entry: MxReplicaSpec, context: Context) -> Role:
     return Role(
         name=name,
         size=1 if entry.replicas is None else entry.replicas,
-        template=_labelled(template, rules.role_of(entry)),
+        template=_labelled(template, entry, runtime_id),
         decides=name != "server",
         ports=(root,) if name == SCHEDULER else (),
         restart="Never",
         container=rules.container_index(template),
         watched=False,
         rules=(_PERMANENT,),
+        run_label=_RUN_LABEL,
     )
 
 
@@ -94,10 +99,18 @@ def _open(container: Json, port: int) -> None:
         container["ports"] = [*own, {"name": _PORT_NAME, "containerPort": port, "protocol": "TCP"}]
 
 
-def _labelled(template: Json, role: str) -> Json:
-    """Return the template with the labels that the old operator gave pods, except those with a pod's number."""
+def _labelled(template: Json, entry: MxReplicaSpec, runtime_id: str | None) -> Json:
+    """Return the template with the labels that the old operator gave pods.
+
+    All pods of a role have one template, so only the pod of a role with one pod gets its number. Kubernetes gives all
+    pods the label `batch.kubernetes.io/job-completion-index`.
+    """
     metadata: dict[str, Any] = template.get("metadata") or {}
-    labels = {**(metadata.get("labels") or {}), _LEGACY_LABEL: "", "job_type": role}
+    labels = {**_APP, **(metadata.get("labels") or {}), _LEGACY_LABEL: "", "job_type": rules.role_of(entry)}
+    if runtime_id:
+        labels[_RUN_LABEL] = runtime_id
+    if entry.replicas in (None, 1):
+        labels[_INDEX_LABEL] = "0"
     return {**template, "metadata": {**metadata, "labels": labels}}
 
 

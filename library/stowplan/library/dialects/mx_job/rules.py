@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from stowplan.library.builders.pods import await_pod
 from stowplan.library.dialects.training import image_rules, pod_template
+from stowplan.library.dialects.training.label_form import VALUE_FORM, is_label_value
 from stowplan.library.frameworks.mxnet import VARIABLES
 from stowplan.library.manifest import Json
 from stowplan.library.values.names import MOST_PODS
@@ -35,9 +36,17 @@ def findings(model: MxJob) -> list[Finding]:
     for index, entry in enumerate(entries):
         found += _entry(entry, (*_LIST, index), distributed=model.spec.job_mode == DISTRIBUTED)
     if model.spec.runtime_id is not None:
-        message = "`RuntimeId` has no effect: names end in a hash of what is run."
-        found.append(finding("SP406", ("spec", "RuntimeId"), message, "Remove it.", anchor=Anchor.KEY))
+        found += _runtime_id(model.spec.runtime_id)
     return found
+
+
+def _runtime_id(given: str) -> Iterator[Finding]:
+    path: FieldPath = ("spec", "RuntimeId")
+    if not is_label_value(given):
+        yield finding("SP210", path, f'"{given}" cannot be the value of the label `runtime_id`.', f"Use {VALUE_FORM}.")
+        return
+    message = "`RuntimeId` is only the label `runtime_id` of the pods: names end in a hash of what is run."
+    yield finding("SP406", path, message, "Remove it unless something selects pods by it.", anchor=Anchor.KEY)
 
 
 def _mode(model: MxJob) -> Iterator[Finding]:

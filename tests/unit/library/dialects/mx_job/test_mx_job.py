@@ -194,6 +194,36 @@ def test_legacy_pod_labels_are_kept() -> None:
 
 
 @pytest.mark.parametrize("engine", ["core", "jobset"])
+@pytest.mark.parametrize("given", [None, "1kkf"])
+def test_the_label_of_the_run_is_the_users_or_the_hash(engine: str, given: str | None) -> None:
+    found = jobs(lowered(mx_job(**({"RuntimeId": given} if given else {})), engines={"jobs": engine}))
+    for job in found.values():
+        labels = job["template"]["metadata"]["labels"]
+        assert labels["runtime_id"] == (given or labels["stowplan.dev/run-hash"])
+
+
+def test_a_runtime_id_must_be_the_value_of_a_label() -> None:
+    assert codes(lowered(mx_job(RuntimeId="not a label"))) == ["SP210"]
+
+
+def test_only_roles_of_one_pod_have_its_number_as_a_label() -> None:
+    """All pods of a role have one template; Kubernetes gives each pod a label with its completion index."""
+    worker = {**mx_role("WORKER"), "replicas": 2}
+    found = jobs(lowered(mx_job(mx_role("SCHEDULER"), mx_role("SERVER"), worker)))
+    numbers = {role: job["template"]["metadata"]["labels"].get("task_index") for role, job in found.items()}
+    assert numbers == {"scheduler": "0", "server": "0", "worker": None}
+
+
+def test_the_label_app_is_the_users_if_they_give_one() -> None:
+    plain = jobs(lowered(mx_job(mx_role(), jobMode="local")))["worker"]
+    assert plain["template"]["metadata"]["labels"]["app"] == "mxnet-job"
+    role = mx_role()
+    role["template"]["metadata"] = {"labels": {"app": "cifar"}}
+    own = jobs(lowered(mx_job(role, jobMode="local")))["worker"]
+    assert own["template"]["metadata"]["labels"]["app"] == "cifar"
+
+
+@pytest.mark.parametrize("engine", ["core", "jobset"])
 @pytest.mark.parametrize("role", ["SCHEDULER", "SERVER", "WORKER"])
 def test_an_edit_of_one_role_renames_all(engine: str, role: str) -> None:
     roles = {name: mx_role(name) for name in ("SCHEDULER", "SERVER", "WORKER")}
