@@ -129,12 +129,12 @@ def _move(data: dict[str, Any], old: tuple[str, ...], new: tuple[str, ...]) -> l
         return []
     value = source.pop(old[-1])
     if type(value) is not int:
-        return [finding("SP203", old, *mistyped(value, WHOLE_NUMBER))]
+        return [finding("SP203", old, *mistyped(value, WHOLE_NUMBER, key=old[-1]))]
     if new[-1] in target:
         message = f'"{dotted(old)}" is left out, since "{dotted(new)}" is given too.'
         return [finding("SP406", old, message, "Remove it.", anchor=Anchor.KEY)]
     target[new[-1]] = value
-    message = f'"{dotted(old)}" is read as "{dotted(new)}", where the old operator looked for it.'
+    message = f'"{dotted(old)}" is read as "{dotted(new)}", its place in this kind.'
     return [finding("SP212", old, message, "Nothing to do.", anchor=Anchor.KEY)]
 
 

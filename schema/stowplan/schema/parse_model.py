@@ -17,7 +17,6 @@ from stowplan.schema.wording import (
     beyond,
     describe,
     found_but,
-    in_mebibytes,
     mistyped,
     not_an_option,
     wrong_form,
@@ -132,12 +131,11 @@ def _explain(kind: type[Model], detail: ErrorDetails) -> Finding:
             return finding("SP206", path, *(found_but(describe(value), form) if form else wrong_form(value, pattern)))
         case error if error in _LIMITS:
             keyword, limit = _LIMITS[error]
-            return finding("SP205", path, *beyond(value, keyword, context[limit]))
+            return finding("SP205", path, *beyond(value, keyword, context[limit], str(path[-1])))
         case error:
             allowed = TYPES[_TYPES[error]] if error in _TYPES else "another type"
-            message, hint = mistyped(value, allowed, _fields(kind, path) if path else ())
-            size = in_mebibytes(value) if path and path[-1] in _IN_MEBIBYTES else None
-            return finding("SP203", path, message, size or hint)
+            key, fields = (str(path[-1]), _fields(kind, path)) if path else ("", ())
+            return finding("SP203", path, *mistyped(value, allowed, fields, key))
 
 
 def _stray(kind: type[Model], path: FieldPath) -> Finding:
@@ -147,9 +145,6 @@ def _stray(kind: type[Model], path: FieldPath) -> Finding:
     hint = f"Put it below `{below[0]}`." if below and not nearest(name, known) else did_you_mean(name, known)
     return finding("SP201", path, f'"{name}" is not a field here.', hint, anchor=Anchor.KEY)
 
-
-_IN_MEBIBYTES = frozenset({"cacheSize", "cache-size", "buffer-size", "max-readahead"})
-"""Keys of the fields that hold a number of MiB."""
 
 _TYPES = {
     "bool_type": "boolean",

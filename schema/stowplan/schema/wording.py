@@ -78,9 +78,16 @@ def found_but(found: str, allowed: str) -> tuple[str, str]:
     return f"Found {found}; allowed is {allowed}.", f"Give {allowed}."
 
 
-def beyond(value: Any, keyword: str, limit: Any) -> tuple[str, str]:
-    """Return message and hint for a value that breaks `limit`. `keyword` is one of `LIMITS`."""
+_EXAMPLES = {"uri": "s3://bucket.s3.eu-west-1.amazonaws.com/train/"}
+"""Examples of strings with a minimum length, by key of their field."""
+
+
+def beyond(value: Any, keyword: str, limit: Any, key: str = "") -> tuple[str, str]:
+    """Return message and hint for the value of `key` that breaks `limit`. `keyword` is one of `LIMITS`."""
     form, noun = LIMITS[keyword]
+    if keyword == "minLength" and key in _EXAMPLES:
+        message, _ = found_but(describe_size(value), f"{form.format(counted(limit, noun))}, such as {_EXAMPLES[key]}")
+        return message, f"Write for example {_EXAMPLES[key]}."
     return found_but(describe_size(value), form.format(counted(limit, noun) if noun else limit))
 
 
@@ -89,35 +96,53 @@ def wrong_form(value: Any, pattern: str) -> tuple[str, str]:
     return found_but(describe(value), f"a string of the form {pattern}")
 
 
-def mistyped(value: Any, allowed: str, fields: Sequence[str] = ()) -> tuple[str, str]:
+_IN_MEBIBYTES = frozenset({"cacheSize", "cache-size", "buffer-size", "max-readahead"})
+"""Keys of the fields that hold a number of MiB."""
+
+_IN_SECONDS = ("Seconds", "_seconds", "walltime")
+"""Ends of the keys of fields that hold a number of seconds."""
+
+
+def mistyped(value: Any, allowed: str, fields: Sequence[str] = (), key: str = "") -> tuple[str, str]:
     """Return message and hint for a value of a wrong type. `allowed` is the expected type in words.
 
-    `fields` are the keys of the expected mapping; empty if another type is expected.
+    `fields` are the keys of the expected mapping; empty if another type is expected. `key` is that of the value.
     """
     message, hint = found_but(describe(value), allowed)
     if (isinstance(value, str) and allowed == WHOLE_NUMBER and _WHOLE_NUMBER.fullmatch(value)) or (
         isinstance(value, str) and allowed == TRUE_OR_FALSE and value in ("true", "false")
     ):
         hint = "Write it without quotes."
+    elif isinstance(value, str) and allowed == WHOLE_NUMBER:
+        hint = _without_unit(value, key) or hint
     elif isinstance(value, bool | int | float) and allowed == ANY_TEXT:
         hint = "Write it in quotes."
-    elif isinstance(value, dict) and allowed == A_LIST:
+    elif isinstance(value, str | dict) and allowed == A_LIST:
         hint = 'Begin each item with "- ".'
+    elif isinstance(value, dict) and len(value) == 1 and allowed == ANY_TEXT:
+        hint = 'Write the whole string in quotes: without them, ": " makes it a mapping.'
     elif fields and allowed == A_MAPPING:
         hint = f"Give {allowed}; its fields are {', '.join(sorted(fields))}."
     return message, hint
 
 
 _SIZE = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?) ?([kmgtp])(i?)b?", re.IGNORECASE)
+_DURATION = re.compile(r"(?:[0-9]{1,9} ?[dhms] ?)+", re.IGNORECASE)
+_SECONDS = {"d": 86400, "h": 3600, "m": 60, "s": 1}
 
 
-def in_mebibytes(value: Any) -> str | None:
-    """Return the hint for a size with a unit, such as `100Gi`, in a field in MiB; None for anything else."""
-    found = _SIZE.fullmatch(value) if isinstance(value, str) else None
-    if found is None:
-        return None
-    size = Decimal(found[1]) * (1024 if found[3] else 1000) ** ("kmgtp".index(found[2].lower()) + 1)
-    return f"The unit is MiB and is not written: give {int(size) >> 20}."
+def _without_unit(value: str, key: str) -> str | None:
+    """Return the hint for a string with a unit, such as `100Gi` or `1h30m`, in a field whose unit is not written.
+
+    Returns None for other fields and other strings.
+    """
+    if key in _IN_MEBIBYTES and (size := _SIZE.fullmatch(value)):
+        number = Decimal(size[1]) * (1024 if size[3] else 1000) ** ("kmgtp".index(size[2].lower()) + 1)
+        return f"The unit is MiB and is not written: give {int(number) >> 20}."
+    if key.endswith(_IN_SECONDS) and _DURATION.fullmatch(value):
+        parts = re.findall(r"([0-9]+) ?([dhms])", value.lower())
+        return f"The unit is seconds and is not written: give {sum(int(n) * _SECONDS[unit] for n, unit in parts)}."
+    return None
 
 
 def not_an_option(value: Any, options: Sequence[object]) -> tuple[str, str]:

@@ -41,7 +41,7 @@ def base_missing(out: Path) -> Diagnostic:
 
     message = (
         "In CI, `--check` needs a base commit: without one, a run that was never compiled could pass for one that is"
-        " kept."
+        " reused."
     )
     hint = (
         'On GitHub give `--base "origin/$GITHUB_BASE_REF"` in pull requests and `--base HEAD^1` after a push to the'

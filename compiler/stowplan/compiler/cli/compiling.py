@@ -33,7 +33,7 @@ BaseOption = Annotated[
     typer.Option(
         "--base",
         metavar="REV",
-        help="Reviewed commit, such as the tip of the branch that a pull request is for. A run that is kept must"
+        help="Reviewed commit, such as the tip of the branch that a pull request is for. A run that is reused must"
         " be what the specs compile to now, or be in the output of this commit. In CI, `--check` needs it.",
     ),
 ]

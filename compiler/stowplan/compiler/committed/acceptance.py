@@ -56,15 +56,15 @@ def gaps(kept: Sequence[Output], fresh: Sequence[Output], base: Base | None) -> 
 
 
 _GAP = (
-    "The base commit {} has this file of the run of {}, and the output does not. A run is kept as a whole or not at"
+    "The base commit {} has this file of the run of {}, and the output does not. A run is reused as a whole or not at"
     " all."
 )
 _NOT_IN_BASE = (
-    "This file belongs to a run that is kept, but it is neither what the specs compile to now nor what the base"
+    "This file belongs to a run that is reused, but it is neither what the specs compile to now nor what the base"
     " commit {} has."
 )
 _NO_COUNTERPART = (
-    "This file belongs to a run that is kept, but {} no longer compiles to such a file, and no base commit vouches"
+    "This file belongs to a run that is reused, but {} no longer compiles to such a file, and no base commit vouches"
     " for it."
 )
 _NOT_COMPILED = (

@@ -197,8 +197,10 @@ def _refused(
 
 def _changed_by_hand(tree: OutputFolder, path: str) -> Diagnostic:
     message = (
-        "This file belongs to a run that is kept while its spec does not change, but it is missing or not what the"
-        " last run wrote. The run is compiled anew."
+        "This file belongs to a run that is reused while its spec does not change, but it is missing or not what the"
+        " last command wrote. The run is compiled anew."
     )
-    hint = "Restore the file from Git if the run must go on as it is. To run again, bump `stowplan.dev/run`."
+    hint = (
+        "Restore the file from Git if the run must go on as it is. To run again, give `stowplan.dev/run` another value."
+    )
     return diagnose_at(paths.location(tree.root, path), finding("SP513", (), message, hint))

@@ -96,7 +96,9 @@ class Checker:
             name = str(error.kind.error.instance)
             message = f'The key "{name}" is not allowed; allowed is {schema.get(FORM, "another form")}.'
             return [SchemaProblem((*path, name), "propertyNames", message, "Change the key.")]
-        message, hint = _wording(error.kind, error.instance, schema, secret=path[:1] in (("data",), ("stringData",)))
+        secret = path[:1] in (("data",), ("stringData",))
+        key = str(path[-1]) if path else ""
+        message, hint = _wording(error.kind, error.instance, schema, key, secret=secret)
         return [SchemaProblem(path, error.kind.name, message, hint)]
 
     def _unknown(self, path: FieldPath, name: str, schema_path: list[str | int]) -> SchemaProblem:
@@ -118,22 +120,23 @@ class Checker:
 
 
 def _wording(
-    kind: jsonschema_rs.ValidationErrorKind, value: Any, schema: JsonSchema, *, secret: bool
+    kind: jsonschema_rs.ValidationErrorKind, value: Any, schema: JsonSchema, key: str, *, secret: bool
 ) -> tuple[str, str]:
-    """Return message and hint for an error. With `secret`, the message does not show the value."""
+    """Return message and hint for an error in the value of `key`. With `secret`, no message shows the value."""
     form = schema.get(FORM)
     if secret:
         return found_but(_kind(value), form or ANY_TEXT)
     if form and kind.name not in ("type", "enum"):
         return found_but(describe(value), form)
-    return _rule(kind.name, kind.value, value)
+    return _rule(kind.name, kind.value, value, key)
 
 
-def _rule(keyword: str, allowed: Any, value: Any) -> tuple[str, str]:
+def _rule(keyword: str, allowed: Any, value: Any, key: str) -> tuple[str, str]:
     """Return message and hint for a value that breaks the rule `keyword: allowed` of its schema."""
     match keyword:
         case "type":
-            return mistyped(value, " or ".join(TYPES[name] for name in sorted(allowed) if name != "null"))
+            types = " or ".join(TYPES[name] for name in sorted(allowed) if name != "null")
+            return mistyped(value, types, key=key)
         case "enum":
             return not_an_option(value, [option for option in allowed if option not in (None, "")])
         case "pattern":

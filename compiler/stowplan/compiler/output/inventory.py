@@ -121,7 +121,7 @@ def is_still(previous: Inventory, out: Path) -> bool:
 def _broken(
     out: Path, line: int, reason: str, *, entries: tuple[Entry, ...] = (), digest: str = ""
 ) -> tuple[Inventory, list[Diagnostic]]:
-    message = f"The inventory of the last run cannot be read: {reason}. {_WITHOUT}"
+    message = f"The inventory of the last command cannot be read: {reason}. {_WITHOUT}"
     hint = (
         f"{_restore(out)}, or use the version of Stowplan that wrote it. After a merge, take one side of it with"
         f" `git checkout --theirs {_named(out)}` and run `stowplan synth`. {_RENEW}"
@@ -132,12 +132,12 @@ def _broken(
 
 def missing(out: Path) -> Diagnostic:
     """Return the diagnostic SP516: the output folder `out` has generated files but no inventory."""
-    message = f"The output holds files of an earlier run, but not its inventory. {_WITHOUT}"
+    message = f"The output holds files of an earlier command, but not its inventory. {_WITHOUT}"
     hint = f"{_restore(out)}; see that no .gitignore keeps it out. {_RENEW}"
     return diagnose_at(paths.location(out, NAME), finding("SP516", (), message, hint))
 
 
-_WITHOUT = "It says which runs are kept and which files may be removed, so by default nothing is written without it."
+_WITHOUT = "It says which runs are reused and which files may be removed, so by default nothing is written without it."
 _RENEW = (
     "If it is lost, `stowplan synth --recompile all` makes a new one: look in the diff for Jobs with new names, which"
     " would run again."

@@ -101,11 +101,11 @@ _BLOCKED = (
     "Move it elsewhere, or delete it. Until then nothing is written.",
 )
 _DISOWNED = (
-    "The last run wrote this file and it is no longer needed, but its header is gone, so it was left alone.",
+    "The last command wrote this file, and it is no longer needed, but its header is gone, so it was left alone.",
     "Delete it if it is not yours: Argo CD applies what lies here.",
 )
 _ORPHANED = (
-    "This file has Stowplan's header, but no spec makes it and the inventory does not list it, so it was left alone.",
+    "This file has Stowplan's header, but no spec compiles to it and the inventory lacks it, so it was left alone.",
     "Delete it if it is not needed: Argo CD applies what lies here.",
 )
 _MANIFESTS = (".yaml", ".yml", ".json", ".jsonnet")
@@ -131,8 +131,8 @@ def _noted(code: str, out: Path, path: str, message: str, hint: str) -> Diagnost
 
 
 def _busy(out: Path) -> Diagnostic:
-    message = "Another run is writing this folder, or has written it since this run began."
-    return _noted("SP509", out, "", message, "Wait for it to end, then run again.")
+    message = "Another command is writing this folder, or has written it since this one began."
+    return _noted("SP509", out, "", message, "Wait for it to end, then start this one again.")
 
 
 def _apply(planned: Plan, tree: OutputFolder) -> WriteResult:

@@ -75,7 +75,7 @@ def quoted(text: str) -> str:
     if _PLAIN.fullmatch(text) and not _is_reserved(text) and _SKIP_MARKER not in text:
         return text
     if _SURROGATE.search(text):
-        raise ValueError("a text holds a lone surrogate, which no encoding can write")
+        raise ValueError("a string holds a lone surrogate, which no encoding can write")
     # Argo CD skips every file that contains its marker anywhere, even inside a value
     # (`skipFileRenderingMarker` in reposerver/repository/repository.go).
     return f'"{_ESCAPED.sub(escape, text)}"'.replace(_SKIP_MARKER, rf"\u002b{_SKIP_MARKER[1:]}")

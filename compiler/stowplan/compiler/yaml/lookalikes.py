@@ -57,7 +57,7 @@ def problem(character: str, path: FieldPath = ()) -> Finding:
     """Return SP117 for a character that looks like a quote, a blank or nothing, in the value or key at `path`."""
     name = f"U+{ord(character):04X} ({unicodedata.name(character, 'without a name').lower()})"
     if unicodedata.category(character)[0] == "P":
-        message = f"The character {name} looks like a quote, but YAML takes it for text."
+        message = f"The character {name} looks like a quote, but for YAML it is part of the string."
         return finding("SP117", path, message, "Type a straight quote, \" or ', in its place, or none.")
-    message = f"The character {name} looks like a blank or like nothing, but YAML takes it for text."
+    message = f"The character {name} looks like a blank or like nothing, but for YAML it is part of the string."
     return finding("SP117", path, message, "Type a plain space in its place, or remove it.")

@@ -48,13 +48,13 @@ _CONFLICT = (
 )
 _NAME = (
     'A "*", "&" or "!" must be followed by a name.',
-    'Put text that begins with one of them in quotes, as in "*/5 * * * *".',
+    'Put a string that begins with one of them in quotes, as in "*/5 * * * *".',
 )
 
 _PROBLEMS: dict[str, tuple[str, str]] = {
     "mapping values are not allowed in this context": (
         'A ":" is in a place where no key can end.',
-        'Line the key up with those above it, or put text that holds ": " in quotes.',
+        'Line the key up with those above it, or put a string that holds ": " in quotes.',
     ),
     "did not find expected key": (
         "The next key of the mapping above was expected here.",
@@ -176,7 +176,7 @@ class _Reader:
             self._find(
                 forbidden.start(),
                 "SP104",
-                f"YAML text cannot hold the character U+{ord(forbidden[0]):04X}.",
+                f"YAML cannot hold the character U+{ord(forbidden[0]):04X}.",
                 "Remove it, or write it as an escape in double quotes.",
             )
             return True

@@ -96,7 +96,7 @@ class TreeBuilder:
                 self._refuse_tag(event.tag, f'"{shown(event.value)}"', mark)
         if isinstance(value, float) and not math.isfinite(value):
             message = f"Found {event.value}, which JSON cannot write, and so neither can Kubernetes."
-            self._find("SP110", mark, message, "Give a finite number, or put text in quotes.")
+            self._find("SP110", mark, message, "Give a finite number, or put a string in quotes.")
             return event.value
         return value
 
@@ -111,7 +111,7 @@ class TreeBuilder:
             return
         if target is None:
             message = f"The alias {shown(spelled)} names no anchor above it in this document."
-            hint = f"Set the anchor first with {shown(f'&{name}')}, or put text in quotes."
+            hint = f"Set the anchor first with {shown(f'&{name}')}, or put a string in quotes."
             self._find("SP101", mark, message, hint)
         else:
             message = f"The alias {shown(spelled)} lies inside of its own anchor, so it never ends."
@@ -247,7 +247,7 @@ class TreeBuilder:
             f'Put it in quotes: "{shown(spelled)}".',
         )
         if isinstance(node.data, dict | list):
-            hint = 'Put text that begins with "{" or "[" in quotes; let a template engine write the file first.'
+            hint = 'Put a string that begins with "{" or "[" in quotes; let a template engine write the file first.'
         elif isinstance(node.data, bool | int):
             message += f' kubectl would make it "{str(node.data).lower()}".'
         self._find("SP103", node.mark, message, hint)

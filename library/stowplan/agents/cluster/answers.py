@@ -55,7 +55,7 @@ def object_of(content: bytes) -> Manifest:
     """
     found = _parsed(content)
     if not (isinstance(found, dict) and isinstance(found.get("metadata"), dict)):
-        raise ValueError("no Kubernetes object")  # noqa: TRY004 - of the same sort as text that is no JSON
+        raise ValueError("no Kubernetes object")  # noqa: TRY004 - of the same sort as a string that is no JSON
     return found
 
 

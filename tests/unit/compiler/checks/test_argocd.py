@@ -299,5 +299,8 @@ def test_an_application_near_the_limit_of_the_repo_server() -> None:
     found = synced(config_map("a", text=half), config_map("b", text=half))
     assert fields(found) == [("SP532", "")]
     assert "The folder ml/ has about 9 MB" in texts(found)
+    assert "This is the largest of its 2 objects." in texts(found)
+    small = synced(config_map("a", text="x"), config_map("b", text=half), config_map("c", text=half))
+    assert [each.object.name for each in small] == ["b"]
     other = changed(config_map("b", text=half), "metadata.namespace", "other")
     assert synced(config_map("a", text=half), other) == []

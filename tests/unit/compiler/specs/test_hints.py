@@ -73,3 +73,22 @@ def test_other_strings_are_not_converted(tmp_path: Path, written: str, hint: str
 
 def test_a_number_of_other_things_has_no_unit(tmp_path: Path) -> None:
     assert error(tmp_path, "partitions: 1", "partitions: 1Gi").hint == "Give a whole number."
+
+
+@pytest.mark.parametrize(
+    ("scheme", "words"),
+    [("hf", "DataCube of type huggingface"), ("git", "DataCube of type git"), ("https", "kind of storage")],
+)
+def test_a_source_that_juicefs_cannot_copy_names_what_can(tmp_path: Path, scheme: str, words: str) -> None:
+    found = error(tmp_path, "s3://imagenet", f"{scheme}://imagenet")
+    assert found.code == "SP402"
+    assert words in found.hint
+
+
+@pytest.mark.parametrize(
+    ("written", "seconds"), [("2h", 7200), ("1h30m", 5400), ("90s", 90), ("1 d", 86400), ("'1H 1S'", 3601)]
+)
+def test_a_duration_with_a_unit_is_given_back_in_seconds(tmp_path: Path, written: str, seconds: int) -> None:
+    spec = f"tolerations: [{{key: a, operator: Exists, effect: NoExecute, tolerationSeconds: {written}}}]\n  cache:\n"
+    found = error(tmp_path, "cache:\n", spec)
+    assert found.hint == f"The unit is seconds and is not written: give {seconds}."

@@ -345,7 +345,7 @@ def test_an_alias_without_an_anchor_does_not_hide_what_follows() -> None:
 
 # Keys.
 
-COLLECTION_HINT = 'Put text that begins with "{" or "[" in quotes; let a template engine write the file first.'
+COLLECTION_HINT = 'Put a string that begins with "{" or "[" in quotes; let a template engine write the file first.'
 
 
 @pytest.mark.parametrize(

@@ -3,13 +3,14 @@
 from stowplan.compiler.checks.objects.finding import ObjectFinding, about
 from stowplan.compiler.checks.objects.object_graph import ObjectGraph
 from stowplan.compiler.checks.objects.summary import ObjectSummary
+from stowplan.schema.wording import counted
 
 _LARGE = 8_000_000
 """Bytes of JSON that an Application may have. Argo CD's limit of 10 MB is for YAML, which is larger."""
 
 
 def check(graph: ObjectGraph) -> list[ObjectFinding]:
-    """Return one finding for each folder that is too large, about the first object of the folder by path."""
+    """Return one finding for each folder that is too large, about the largest object of the folder."""
     sizes = [(members, sum(each.size for each in members)) for members in graph.applications.values()]
     return [_too_large(members, size) for members, size in sizes if size > _LARGE]
 
@@ -19,10 +20,10 @@ def _too_large(members: list[ObjectSummary], size: int) -> ObjectFinding:
 
     The repo server refuses folders above 10 MB (`reposerver.max.combined.directory.manifests.size`).
     """
-    first = min(members, key=lambda each: each.path)
+    largest = min(members, key=lambda each: (-each.size, each.path))
     message = (
-        f"The folder {first.application}/ has about {size / 1e6:.0f} MB; Argo CD reads at most 10 MB for an"
-        " Application."
+        f"The folder {largest.application}/ has about {size / 1e6:.0f} MB; Argo CD reads at most 10 MB for an"
+        f" Application. This is the largest of its {counted(len(members), 'object')}."
     )
     hint = "Raise reposerver.max.combined.directory.manifests.size, or spread the specs over more namespaces."
-    return about(first, "SP532", (), message, hint)
+    return about(largest, "SP532", (), message, hint)

@@ -74,4 +74,4 @@ def _strings(obj: Object, node: Any, path: FieldPath) -> Iterator[ObjectFinding]
     elif isinstance(node, str):
         for pattern, what in _PATTERNS:
             if pattern.search(node):
-                yield about(obj, _CODE, path, f"The text holds {what}.", "Move it into a Secret and refer to that.")
+                yield about(obj, _CODE, path, f"The string holds {what}.", "Move it into a Secret and refer to that.")

@@ -17,7 +17,7 @@ def names(model: DataCube) -> list[Finding]:
     Kubernetes' schema accepts such references.
     """
     return [
-        finding("SP213", ("spec", side, "caBundle", key, "name"), "`name` must be given, as a text.", _HINT)
+        finding("SP213", ("spec", side, "caBundle", key, "name"), "`name` must be given, as a string.", _HINT)
         for side in ("source", "sink")
         for key, reference in _references(getattr(model.spec, side).ca_bundle)
         if not isinstance(reference.get("name"), str)

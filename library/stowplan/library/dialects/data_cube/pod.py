@@ -57,7 +57,7 @@ def defaults(cube: Cube) -> list[Finding]:
     options = cube.options
     if options.active_deadline_seconds is not None or options.total_deadline_seconds is not None:
         return []
-    message = f"Without a deadline the transfer is given up after {UNLIMITED // 86400} days; the old one never was."
+    message = f"Without a deadline the transfer is given up after {UNLIMITED // 86400} days."
     hint = "Set `executor.options.totalDeadlineSeconds` to choose."
     return [finding("SP411", ("spec", "executor"), message, hint)]
 

@@ -87,7 +87,7 @@ def _required(model: SampleSet) -> list[Finding]:
     spec = model.spec
     found = []
     if spec.partitions is None:
-        message = "`partitions` is missing; without it the old operator waited for ever."
+        message = "`partitions` is missing; it has no default."
         hint = "Give the number of nodes that cache the dataset, 1 or more."
         found.append(finding("SP404", ("spec", "partitions"), message, hint))
     elif spec.partitions > MOST_PARTITIONS:

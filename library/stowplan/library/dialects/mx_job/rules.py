@@ -66,7 +66,7 @@ def _roles(entries: list[MxReplicaSpec]) -> Iterator[Finding]:
             message = f'Found "{role}"; allowed are {", ".join(ROLES)}.'
             yield finding("SP204", path, message, did_you_mean(role, ROLES))
         elif role in seen:
-            message = f"{role} occurs twice; the old operator would have confused the two."
+            message = f"{role} occurs twice; a job has one entry for each role."
             yield finding("SP475", path, message, "Put all pods of a role into one entry.")
         seen.add(role)
 
@@ -142,7 +142,7 @@ def _restart(template: Json, path: FieldPath, *, distributed: bool) -> Iterator[
             hint = "Write Never. Programs that save checkpoints go on from them in the next run."
         else:
             message = "Pods are compiled with Never, so that the exit code decides whether another one is started."
-            hint = "Nothing to do: codes from 128 on are tried again, as the old operator did."
+            hint = "Nothing to do: after a code from 128 on, another pod is started."
         yield finding("SP478", path, message, hint)
 
 

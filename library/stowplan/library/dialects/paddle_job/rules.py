@@ -88,17 +88,17 @@ def _words(model: PaddleJob) -> Iterator[Finding]:
     policy = model.spec.clean_pod_policy
     path: FieldPath = ("spec", "cleanPodPolicy")
     if policy in _CLEANS:
-        message = f"With {policy} the old operator removed pods; a Job whose pods are gone would train again."
+        message = f"Pods are kept, also with {policy}: if Argo CD found the Job missing, it would train again."
         yield finding("SP431", path, message, "Nothing to do: remove the spec when the run is no longer of use.")
     elif policy is not None and policy not in _KEEPS:
-        message = f'"{policy}" is no policy; pods are kept, as the old operator did with words that it did not know.'
+        message = f'"{policy}" is no policy, so it counts as not given; pods are kept.'
         yield finding("SP430", path, message, did_you_mean(policy, [*_KEEPS[1:], *_CLEANS]))
     intranet = model.spec.intranet
     if intranet == "PodIP":
         message = "Addresses are DNS names, not addresses of pods, which are unknown before the pods run."
         yield finding("SP432", ("spec", "intranet"), message, "Nothing to do: names are resolved to the same pods.")
     elif intranet and intranet not in _INTRANETS:
-        message = f'"{intranet}" is no network; the job is compiled as with PodIP, as the old operator took it.'
+        message = f'"{intranet}" is no network; the job is compiled as with PodIP.'
         yield finding("SP430", ("spec", "intranet"), message, did_you_mean(intranet, _INTRANETS))
     if HOST_PORT_ANNOTATION in model.metadata.annotations and intranet != "Host":
         message = "The annotation has no effect without `intranet: Host`."

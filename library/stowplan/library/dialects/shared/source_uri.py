@@ -8,6 +8,12 @@ from stowplan.schema.juicefs.options import STORAGES
 _CREDENTIALS = re.compile(r"://+[^/@:]*:(?!\d+/).*@|://+[^/:]+@", re.DOTALL)
 """A key and a secret, or a token, before the bucket. A secret may hold `/`, a host may have a port."""
 
+_HUB = "Copy from a Hugging Face Hub by a DataCube of type huggingface, and set `noSync: true` here."
+_GIT = "Copy from a Git repository by a DataCube of type git, and set `noSync: true` here."
+_WEB = "Name the kind of storage in place of it, as in s3://bucket.s3.eu-west-1.amazonaws.com/train/."
+_OTHERS = {"hf": _HUB, "huggingface": _HUB, "git": _GIT, "ssh": _GIT, "http": _WEB, "https": _WEB}
+"""What to do instead, by the scheme of a URI that names no storage of JuiceFS."""
+
 _BLANK = re.compile(r"[\s\x00-\x1f]")
 
 
@@ -23,7 +29,7 @@ def findings(uri: str, path: FieldPath) -> list[Finding]:
         return [finding("SP402", path, message, hint)]
     if storage not in STORAGES:
         message = f'"{storage}" is not a storage that JuiceFS can copy from.'
-        return [finding("SP402", path, message, did_you_mean(storage, STORAGES))]
+        return [finding("SP402", path, message, _OTHERS.get(storage) or did_you_mean(storage, STORAGES))]
     if _CREDENTIALS.search(uri):
         message = "The URI carries credentials; what is committed to Git is no secret any more."
         hint = "Put them into the Secret as `access-key` and `secret-key`, remove them here, and revoke them."

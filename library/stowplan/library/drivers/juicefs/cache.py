@@ -50,7 +50,7 @@ def findings(dataset: CachedDataset, site: Site) -> list[Finding]:
     found += _precedence(dataset)
     if not any(tier.size_mib for tier in dataset.tiers) and not dataset.options.cache_size:
         size = site.platform.juicefs.cache_size
-        message = f"No cache size is given, so each node caches up to {size} MiB; the old operator set no limit."
+        message = f"No cache size is given, so each node caches up to {size} MiB."
         hint = "Give `cache.levels[].cacheSize` in MiB, or `juicefs.cacheSize` in the platform file."
         found.append(finding("SP411", ("spec", "cache"), message, hint))
     return found
@@ -97,7 +97,7 @@ def _precedence(dataset: CachedDataset) -> list[Finding]:
             message = f'"{key}" has no effect together with `cache.levels`, which takes precedence.'
             found.append(finding("SP406", (*MOUNT, key), message, "Remove one of the two.", anchor=Anchor.KEY))
     if dataset.options.cache_dir and not has_directories and not _directories_of_option(dataset, ()):
-        message = "The directory is used unchanged; the old operator appended the dataset's name to it."
+        message = "The directory is used as it is: the name of the dataset is not appended to it."
         if dataset.names.profile == "upstream":
             hint = "An adopted volume keeps the old directory: write here what it has, or re-create the volume."
             found.append(finding("SP411", (*MOUNT, "cache-dir"), message, hint, severity=Severity.WARNING))

@@ -51,7 +51,7 @@ def _value(key: str, value: Value) -> list[Finding]:
         message = f"Found {value!a} for `{key}`; allowed is {form.words}."
         return [finding("SP206", path, message, f"Give {form.words}.")]
     if value == 0 and not isinstance(value, bool):
-        message = f'"{key}" is passed on as 0; the old operator dropped zeros and left JuiceFS\'s default.'
+        message = f'"{key}" is 0, which JuiceFS gets in place of its default.'
         return [finding("SP411", path, message, "Remove it if you want the default.")]
     return []
 

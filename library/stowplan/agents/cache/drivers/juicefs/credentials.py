@@ -46,7 +46,9 @@ def volume_variables(environment: Mapping[str, str]) -> dict[str, str]:
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict) or not all(isinstance(each, str) for each in found.values()):
-        raise AttemptError(ExitCode.BAD_SPEC, "BadSecret", "The volume Secret's key `envs` is no JSON object of texts")
+        raise AttemptError(
+            ExitCode.BAD_SPEC, "BadSecret", "The volume Secret's key `envs` is no JSON object of strings"
+        )
     return {name: value for name, value in found.items() if name not in _OWN}
 
 

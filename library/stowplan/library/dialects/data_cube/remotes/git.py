@@ -92,7 +92,7 @@ def _without_token(remote: RemoteSide, url: GitUrl | Unusable) -> Iterator[Findi
 
 def _defaults(remote: RemoteSide) -> Iterator[Finding]:
     if not remote.uploads and not options.given(remote.reference, "ref"):
-        message = "Without `ref`, the branch is the one that the remote's HEAD names; the old system took master."
+        message = "Without `ref`, the branch is the one that the remote's HEAD names."
         yield finding("SP411", (*remote.path, "options"), message, "Add the option `ref` to choose.")
 
 

@@ -179,7 +179,7 @@ def _mirror(remote: RemoteSide) -> tuple[str, str] | None:
 
 def _defaults(remote: RemoteSide) -> Iterator[Finding]:
     if remote.uploads and remote.block(S3Settings).create_bucket is None:
-        message = "The bucket must be there; the old system made it."
+        message = "The bucket must be there: the transfer does not create it."
         yield finding("SP411", (*remote.path, "type"), message, "Set `s3.createBucket: true` to have it made.")
 
 
