@@ -1,7 +1,7 @@
 """Compiling all specs of a program that the cache does not have, and the objects of the platform file."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 from stowplan.compiler.cache import fingerprint
@@ -13,36 +13,24 @@ from stowplan.compiler.compiling.compile_specs import Compilation, Setting
 from stowplan.compiler.compiling.lookup import Lookup, platform_key
 from stowplan.compiler.compiling.reading import Reading
 from stowplan.compiler.diagnostics.locations import PLATFORM_FILE
-from stowplan.compiler.diagnostics.report import Diagnostic, Report
+from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.lowering.platform_objects import Place, delivered, settings
 from stowplan.compiler.model import Output
-from stowplan.compiler.output.render import Rendered
 from stowplan.compiler.repository.layout import PLATFORM_FILES
-from stowplan.library.manifest import Json
-from stowplan.schema.meta import ObjectId, SpecId
 
 WORTH_PROCESSES = 100
 """Number of specs from which several processes save more time than their start costs."""
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class Parts(Compilation):
     """Results for all specs and the platform file, compiled now or cached.
 
-    After an error only `lowered` is given, and `complete` is False. `checked` is sorted by spec, with the platform file
-    last. `lowered` has the diagnostics of lowering by spec, `kept` the diagnostics about committed runs. `starts` are
-    the Jobs that a sync would start. `gone` holds the bodies of committed objects that these specs no longer have.
+    `complete` is False if an error stopped the compilation. `checked` is sorted by spec, with the platform file last.
     `platform` is the compiled platform file for the cache; None if it cannot be cached.
     """
 
     complete: bool = False
-    lowered: Mapping[SpecId, tuple[Diagnostic, ...]] = field(default_factory=dict)
-    outputs: tuple[Output, ...] = ()
-    files: tuple[Rendered, ...] = ()
-    checked: tuple[Checked, ...] = ()
-    kept: tuple[Diagnostic, ...] = ()
-    starts: tuple[ObjectId, ...] = ()
-    gone: Mapping[ObjectId, Json] = field(default_factory=dict)
     platform: CompiledPlatform | None = None
 
     @property

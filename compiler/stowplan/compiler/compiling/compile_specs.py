@@ -51,7 +51,7 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Compilation:
-    """Result of compiling some specs, or the platform file. After an error in lowering, only `lowered` is set.
+    """Result of compiling some specs, or the platform file. After an error, only `lowered` is set.
 
     `lowered` has the diagnostics of lowering by spec, `kept` the diagnostics about committed runs. `starts` are the
     Jobs that a sync would start. `gone` holds the bodies of committed objects that these specs no longer have.

@@ -67,17 +67,3 @@ def write(root: Path) -> None:
     """Write all generated files of Stowplan's repository, which is at `root`."""
     for folder, files in _folders().items():
         write_files(root / folder, files)
-
-
-def drift(root: Path) -> list[str]:
-    """Return the sorted paths, relative to `root`, of generated files that are missing, differ, or are left over.
-
-    `root` is the folder of Stowplan's repository.
-    """
-    wrong: list[str] = []
-    for folder, files in _folders().items():
-        present = {path.name: path.read_bytes() for path in (root / folder).glob("*")}
-        wanted = {name: text.encode() for name, text in files.items()}
-        names = present.keys() | wanted.keys()
-        wrong += (f"{folder}/{name}" for name in names if present.get(name) != wanted.get(name))
-    return sorted(wrong)

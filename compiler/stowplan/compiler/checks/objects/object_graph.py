@@ -22,11 +22,12 @@ class ObjectGraph:
         self, everything: Iterable[ObjectSummary], facts: Mapping[type, Sequence[Any]], platform: Platform
     ) -> None:
         self.everything = tuple(everything)
+        self._sound = tuple(each for each in self.everything if each.sound)
         self.platform = platform
         self._facts = facts
 
     def __iter__(self) -> Iterator[ObjectSummary]:
-        return (each for each in self.everything if each.sound)
+        return iter(self._sound)
 
     def facts(self, kind: type[_Fact]) -> Sequence[_Fact]:
         """Return all facts of one type, in the order of the specs."""
@@ -34,7 +35,7 @@ class ObjectGraph:
 
     def find(self, wanted: ObjectId) -> ObjectSummary | None:
         """Return the sound object with this identity; None if there is none."""
-        return self._sound.get(wanted)
+        return self._by_id.get(wanted)
 
     def exists(self, wanted: ObjectId) -> bool:
         """Whether an object has this identity, sound or not."""
@@ -53,7 +54,7 @@ class ObjectGraph:
         return found
 
     @cached_property
-    def _sound(self) -> dict[ObjectId, ObjectSummary]:
+    def _by_id(self) -> dict[ObjectId, ObjectSummary]:
         return {each.id: each for each in self}
 
     @cached_property
