@@ -62,8 +62,13 @@ class Bench:
         return row if row and row.seconds else None
 
     def unsized(self) -> None:
-        """What does not depend on the specs."""
+        """What does not depend on the specs.
+
+        Before that, commands that are not measured write the bytecode of all modules, which an installed package has.
+        """
         with_size = Work(1, self.folder / "0")
+        for lasting in (with_size.kept, with_size.checked):
+            lasting.settle()
         self._measure(with_size, [each for each in self.programs if not each.sized], 0)
 
     def size(self, count: int, others: Sequence[str]) -> None:

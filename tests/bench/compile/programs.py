@@ -177,5 +177,11 @@ OWN = (
 
 
 def variables(cache: Path) -> dict[str, str]:
-    """The surroundings of every program: a cache of its own, no colours."""
-    return {**node_variables(), "XDG_CACHE_HOME": str(cache), "XDG_STATE_HOME": str(cache), "NO_COLOR": "1"}
+    """The surroundings of every program: a cache of its own, no colours, and modules with their bytecode."""
+    return {
+        **node_variables(),
+        "XDG_CACHE_HOME": str(cache),
+        "XDG_STATE_HOME": str(cache),
+        "NO_COLOR": "1",
+        "PYTHONDONTWRITEBYTECODE": "",
+    }
