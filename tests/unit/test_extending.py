@@ -299,7 +299,7 @@ TRANSFER = '''
             self.settings = settings
 
 
-    def engine(settings):
+    def make_engine(settings):
         return ToyEngine(settings)
 '''
 

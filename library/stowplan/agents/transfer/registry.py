@@ -11,11 +11,11 @@ from stowplan.agents.transfer.settings import TransferSettings
 def engine(settings: TransferSettings) -> Engine:
     """Return the engine for the remote side. Raises SettingsError if a setting or a package is missing or invalid.
 
-    The module or package of a remote has the remote's name, and a function `engine`.
+    The module or package of a remote has the remote's name, and a function `make_engine`.
     """
     remote = import_module(f"stowplan.agents.transfer.remotes.{settings.remote.type}")
     try:
-        return cast("Engine", remote.engine(settings))
+        return cast("Engine", remote.make_engine(settings))
     except ModuleNotFoundError as error:
         message = f"The package {error.name} is not installed: install Stowplan with its extra `agents`"
         raise SettingsError(message) from None

@@ -6,8 +6,8 @@ from stowplan.agents.transfer.engine import Engine
 from stowplan.agents.transfer.settings import TransferSettings
 
 
-def engine(settings: TransferSettings) -> Engine:
-    """Return the engine. Raises SettingsError if a setting is missing or invalid."""
+def make_engine(settings: TransferSettings) -> Engine:
+    """Return the engine. Raises SettingsError if a setting or a package is missing or invalid."""
     from stowplan.agents.transfer.remotes.huggingface.hub.environment import prepare  # noqa: PLC0415 - they import this one
     from stowplan.agents.transfer.remotes.huggingface.hub.settings import huggingface_settings  # noqa: PLC0415
 
