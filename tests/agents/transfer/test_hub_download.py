@@ -2,6 +2,7 @@
 
 import json
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -282,3 +283,16 @@ def test_history_that_is_rewritten_meanwhile(filled: HubCube, hub_proxy: Proxy) 
     hub_proxy.rule = None
     assert filled.download(run="run").code == 0
     assert there(filled) == FILES
+
+
+@pytest.mark.parametrize("upload", [False, True], ids=["download", "upload"])
+def test_speed_is_limited(repo: HubCube, *, upload: bool) -> None:
+    slow = repo.with_options(maxBytesPerSecond=len(FILES["large.bin"]) // 3)
+    if upload:
+        slow.write({"large.bin": FILES["large.bin"]})
+    else:
+        repo.hub.store.put(repo.repository, {"large.bin": FILES["large.bin"]})
+    began = time.monotonic()
+    ended = slow.upload() if upload else slow.download()
+    assert ended.code == 0, ended.output
+    assert 2.0 <= time.monotonic() - began <= 25.0

@@ -98,6 +98,11 @@ class TransferConfig(AgentConfig):
     memory_mib: int = Field(
         alias="memoryMiB", description="Memory limit of the pod in MiB: what is in flight stays well below.", ge=64
     )
+    max_bytes_per_second: int | None = Field(
+        default=None,
+        description="Most bytes that are moved in a second, by all streams together; null for no limit.",
+        ge=1,
+    )
     state: State | None = Field(
         default=None,
         description="Where state is kept; null for a source that is mounted read-only. Then a run that is made again compares.",
@@ -113,6 +118,8 @@ class TransferConfig(AgentConfig):
         Pull requests are so shorter.
         """
         told: dict[str, Any] = write(self)
+        if self.max_bytes_per_second is None:
+            _drop(told, frozenset({"maxBytesPerSecond"}))
         for name, side, unread in (("source", self.source, "OF_SINKS"), ("sink", self.sink, "OF_SOURCES")):
             if not isinstance(side, RemoteEndpoint):
                 continue

@@ -101,6 +101,11 @@ class ExecutorOptions(Model):
     part_size: str | None = Field(
         default=None, max_length=32, description="Size of the parts of a large file, such as `16Mi`, the default."
     )
+    max_bytes_per_second: int | None = Field(
+        default=None,
+        ge=1 << 16,
+        description="Maximum bytes per second of the whole transfer, such as 52428800 for 50 MiB. Not with `git`. With `huggingface`, files then come by HTTP instead of Xet. Without it, no limit.",
+    )
     request_retries: int | None = Field(
         default=None, ge=0, le=100, description="Number of retries of one request. Default 5."
     )

@@ -5,7 +5,7 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from stowplan.schema.meta import Model
-from stowplan.schema.remotes.remote import EnvName, RemoteEndpoint, RemoteModels
+from stowplan.schema.remotes.remote import EnvName, Pattern, RemoteEndpoint, RemoteModels
 
 
 class S3Endpoint(RemoteEndpoint):
@@ -15,6 +15,7 @@ class S3Endpoint(RemoteEndpoint):
     SECRETS: ClassVar[frozenset[str]] = frozenset({"access_key_id_env", "secret_access_key_env", "session_token_env"})
     OF_SOURCES: ClassVar[frozenset[str]] = frozenset({"verifyParts"})
     OF_SINKS: ClassVar[frozenset[str]] = frozenset({"createBucket", "noCheckBucketEnv"})
+    UNLESS_EMPTY: ClassVar[frozenset[str]] = frozenset({"include", "exclude"})
 
     type: Literal["s3"] = Field(default="s3", description="What it is.")
     uri: str = Field(description="`s3://bucket/key`, without credentials.")
@@ -41,6 +42,8 @@ class S3Endpoint(RemoteEndpoint):
         default=False,
         description="Hold objects that were uploaded in parts against their ETag too, where the store keeps no checksum of them that is cheap to compute.",
     )
+    include: list[str] = Field(default_factory=list, description="Patterns of keys to take; empty for all.")
+    exclude: list[str] = Field(default_factory=list, description="Patterns of keys to leave out; they win.")
 
 
 class S3Settings(Model):
@@ -58,6 +61,18 @@ class S3Settings(Model):
     verify_parts: bool | None = Field(
         default=None,
         description="Verify the ETags of objects of a source that were uploaded in parts, if the store has no SHA or CRC-32 for them. A core verifies about 500 MB per second. Without it, only the length and an unchanged ETag are checked.",
+    )
+    include: list[Pattern] | None = Field(
+        default=None,
+        min_length=1,
+        max_length=1024,
+        description="Patterns of files to copy, as paths below `s3-uri` or the path in the claim. `*` and `?` match `/` too, and `folder/` is everything below it. Without it, all.",
+    )
+    exclude: list[Pattern] | None = Field(
+        default=None,
+        min_length=1,
+        max_length=1024,
+        description="Patterns of files to leave out, even if `include` matches. With `sync` they are not deleted either.",
     )
 
 

@@ -83,9 +83,9 @@ def _unknown(remote: Remote, index: int, name: str) -> Finding:
     if not name.startswith("-"):
         message = f"This is no flag of {tool}."
         return finding("SP496", (*BASE, index), message, "Remove it; source and sink say what is copied.")
+    if hint := {**_REFUSED, **remote.refused}.get(name):
+        return finding("SP496", (*BASE, index), f"{name} of {tool} is not accepted.", hint)
     message = f"{name} of {tool} has no field here that takes its place."
     slip = get_close_matches(name, [*remote.flags, *remote.short], n=1, cutoff=0.85)
-    hint = {**_REFUSED, **remote.refused}.get(name) or (
-        f'Did you mean "{slip[0]}"?' if slip else "Remove it, if the copy may do without."
-    )
+    hint = f'Did you mean "{slip[0]}"?' if slip else "Remove it, if the copy may do without."
     return finding("SP496", (*BASE, index), message, hint)

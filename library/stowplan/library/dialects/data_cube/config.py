@@ -47,6 +47,7 @@ def of_cube(cube: Cube, context: Context) -> TransferConfig:
         requestRetries=5 if retries is None else retries,
         parallelism=cube.setting("parallelism") or 8,
         partSizeMiB=_part_size(cube),
+        maxBytesPerSecond=cube.options.max_bytes_per_second,
         memoryMiB=transfer.memory(cube.resources["limits"]),
         state=_state(cube, claim.path),
         caBundle=f"{CA_DIRECTORY}/{CA_FILE}" if cube.remote.ca_bundle else None,

@@ -33,6 +33,7 @@ def findings(cube: Cube) -> list[Finding]:
         *claim.findings(cube),
         *cube.kind.findings(cube.end),
         *_one_sided(cube),
+        *_speed(cube),
         *_mirror(cube),
         *_overridden(cube),
     ]
@@ -57,6 +58,13 @@ def _one_sided(cube: Cube) -> Iterator[Finding]:
             message = f"`{to_camel(field)}` has no effect on a {cube.side}."
             path = (*cube.remote_path, cube.remote.type, to_camel(field))
             yield finding("SP406", path, message, "Remove it.", anchor=Anchor.KEY)
+
+
+def _speed(cube: Cube) -> Iterator[Finding]:
+    if cube.kind.unlimited and cube.options.max_bytes_per_second is not None:
+        message = f"The speed of {cube.remote.type} cannot be limited."
+        path = ("spec", "executor", "options", "maxBytesPerSecond")
+        yield finding("SP494", path, message, "Remove it, or limit the traffic of the pod by your network plug-in.")
 
 
 def _mirror(cube: Cube) -> Iterator[Finding]:

@@ -61,6 +61,22 @@ def test_an_unknown_flag_is_refused_at_its_position(kind: str, arguments: list[s
     assert [(problem.code, problem.path[-1]) for problem in problems] == [("SP496", place) for place in places]
 
 
+@pytest.mark.parametrize(
+    ("flag", "field"),
+    [
+        ("--bwlimit=10M", "`executor.options.maxBytesPerSecond`"),
+        ("--include=*.bin", "`s3.include`"),
+        ("--exclude=*.tmp", "`s3.exclude`"),
+        ("--filter=- *.tmp", "`s3.exclude`"),
+        ("--files-from=names", "`s3.include`"),
+    ],
+)
+def test_a_refused_flag_of_rclone_names_the_field_in_its_place(flag: str, field: str) -> None:
+    _, (problem,) = understood(REMOTES["s3"], [flag])
+    assert field in problem.hint
+    assert "no field" not in problem.message
+
+
 def test_no_value_of_a_refused_flag_is_shown() -> None:
     _, (problem,) = understood(REMOTES["huggingface"], ["--token=hf_secret"])
     assert "hf_secret" not in problem.message + problem.hint

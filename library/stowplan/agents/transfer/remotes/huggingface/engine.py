@@ -15,6 +15,8 @@ from stowplan.agents.attempt.safe_files import sync_all
 from stowplan.agents.transfer.engine import PROTECTED, TransferWork
 from stowplan.agents.transfer.keys import KeyCheck, folds_case
 from stowplan.agents.transfer.network.retry import Attempts
+from stowplan.agents.transfer.network.throttle import Throttle
+from stowplan.agents.transfer.patterns import Patterns
 from stowplan.agents.transfer.remotes.huggingface.commit_files import Outgoing
 from stowplan.agents.transfer.remotes.huggingface.download import Download
 from stowplan.agents.transfer.remotes.huggingface.fetch import Fetcher, Read
@@ -26,7 +28,7 @@ from stowplan.agents.transfer.remotes.huggingface.hub.remote_file import RemoteF
 from stowplan.agents.transfer.remotes.huggingface.hub.repository import Hub
 from stowplan.agents.transfer.remotes.huggingface.hub.settings import HuggingFaceSettings
 from stowplan.agents.transfer.remotes.huggingface.known import Known
-from stowplan.agents.transfer.remotes.huggingface.selection import Patterns, chosen
+from stowplan.agents.transfer.remotes.huggingface.selection import chosen
 from stowplan.agents.transfer.remotes.huggingface.upload import Upload
 from stowplan.agents.transfer.thread_pool import Crew
 from stowplan.agents.transfer.tree import Found, Tree
@@ -74,7 +76,10 @@ class HuggingFaceEngine:
         """Commit the files that the repository lacks."""
         sent: list[int] = []
 
+        throttle = self._throttle(work)
+
         def count(size: int) -> None:
+            throttle.moved(size)
             sent.append(size)
             work.progress.add(size=size)
 
@@ -105,7 +110,8 @@ class HuggingFaceEngine:
         wanted = self.told.xet and any(each.xet for each in files)
         store = xet.connect(hub, commit, self.told.xet_streams, work.stop) if wanted else None
         if store is None:
-            return content.read
+            throttle = self._throttle(work)
+            return lambda file, start, end: _throttled(content.read(file, start, end), throttle)
         return lambda file, start, end: (store if file.xet else content).read(file, start, end)
 
     @contextmanager
@@ -154,6 +160,9 @@ class HuggingFaceEngine:
             work.log.warning("Links and devices are left out", count=work.progress.files_left_out)
         return found
 
+    def _throttle(self, work: TransferWork) -> Throttle:
+        return Throttle(self.told.common.config.max_bytes_per_second, work.stop)
+
     @property
     def _patterns(self) -> Patterns:
         return Patterns(self.told.remote.include, self.told.remote.exclude)
@@ -194,6 +203,12 @@ class HuggingFaceEngine:
             if isinstance(failure, MovedError):
                 failure = AttemptError(ExitCode.TRANSIENT, "Moved", str(error))
             raise failure from None
+
+
+def _throttled(data: Iterator[bytes], throttle: Throttle) -> Iterator[bytes]:
+    for each in data:
+        throttle.moved(len(each))
+        yield each
 
 
 def _single(claim: Path, folder: str, name: str) -> Found | None:

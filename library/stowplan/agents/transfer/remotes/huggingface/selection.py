@@ -1,31 +1,14 @@
-"""Selection of the files to copy, by names and by patterns."""
+"""Selection of the files of a repository to copy, by names and by patterns."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from fnmatch import fnmatchcase
 
 from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.transfer.patterns import Patterns
 from stowplan.agents.transfer.remotes.huggingface.hub.remote_file import RemoteFile
 from stowplan.schema.agents.exit_codes import ExitCode
 
 SHOWN = 10
 """Maximum number of missing names that an error message lists."""
-
-
-@dataclass(frozen=True, slots=True)
-class Patterns:
-    """Patterns of the Hub's command line: `*` also matches `/`, and `folder/` matches everything below."""
-
-    include: Sequence[str]
-    exclude: Sequence[str]
-
-    def take(self, key: str) -> bool:
-        """Return whether a path matches a pattern of `include`, or that is empty, and matches none of `exclude`."""
-        return (not self.include or _any(key, self.include)) and not _any(key, self.exclude)
-
-
-def _any(key: str, patterns: Sequence[str]) -> bool:
-    return any(fnmatchcase(key, f"{each}*" if each.endswith("/") else each) for each in patterns)
 
 
 def chosen(found: Iterable[RemoteFile], names: Sequence[str], patterns: Patterns) -> list[RemoteFile]:

@@ -44,7 +44,7 @@ class S3Engine:
                 completion.begin()
             download.fetch()
             if mirror:
-                Deletion(download.tree, download.ledger, PROTECTED, work.progress, work.stop, work.log).run(mirror)
+                self._deletion(work, download).run(mirror)
             sync_all(download.tree.root)
             download.ledger.finish(download.done)
         return "The destination holds everything that the source lists"
@@ -59,7 +59,7 @@ class S3Engine:
     def _prepared(self, work: TransferWork, stack: ExitStack, directory: Path) -> Download:
         told, common = self.told, self.told.common
         wire = stack.enter_context(self._wire(work))
-        source = resolve(wire, told.key, told.remote.kind)
+        source = resolve(wire, told.key, told.remote.kind, told.patterns)
         tree = stack.enter_context(closing(Tree(common.claim, common.local.path, create=True)))
         ledger = Ledger(directory)
         ledger.fold()
@@ -79,23 +79,29 @@ class S3Engine:
         crew = stack.enter_context(Crew(told.streams, work.stop, work.log, of_any))
         return Download(source, wire, fetcher, tree, ledger, crew, work.progress, work.stop, work.log, told.part_size)
 
+    def _deletion(self, work: TransferWork, download: Download) -> Deletion:
+        return Deletion(
+            download.tree, download.ledger, PROTECTED, work.progress, work.stop, work.log, self.told.patterns
+        )
+
     def _guard_emptiness(self, download: Download) -> None:
         mirror, source = self.told.common.config.mirror, download.source
         if download.listed or (mirror and mirror.allow_empty):
             return
         where = f"s3://{self.told.bucket.name}/{source.prefix}"
+        selected = " that the patterns select" if self.told.patterns.given else ""
         if mirror:
-            message = f"{where} lists nothing: allowEmpty is needed to delete everything in the destination"
+            message = f"{where} lists nothing{selected}: allowEmpty is needed to delete everything in the destination"
             raise AttemptError(ExitCode.CONFLICT, "EmptySource", message)
-        if source.prefix and head(download.wire, source.prefix)[0] is None:
-            raise AttemptError(ExitCode.NOT_FOUND, "NotFound", f"There is nothing below {where}")
+        if selected or (source.prefix and head(download.wire, source.prefix)[0] is None):
+            raise AttemptError(ExitCode.NOT_FOUND, "NotFound", f"There is nothing below {where}{selected}")
 
     def _attempts(self, work: TransferWork) -> Attempts:
         return Attempts(self.told.common.config.request_retries, work.stop, work.log, of_any)
 
     @contextmanager
     def _wire(self, work: TransferWork) -> Iterator[Wire]:
-        wire = Wire(self.told.bucket, self._attempts(work), work.redact)
+        wire = Wire(self.told.bucket, self._attempts(work), work.redact, self.told.common.config.max_bytes_per_second)
         try:
             yield wire
         finally:

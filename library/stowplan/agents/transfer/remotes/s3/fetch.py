@@ -144,6 +144,7 @@ class Fetcher:
             _check_answer(entry, extent, incoming)
             while left and (count := incoming.fill(buffer[:left])):
                 self.attempts.stop.check()
+                self.wire.throttle.moved(count)
                 left -= count
                 yield buffer[:count]
             more = incoming.fill(buffer[:1])

@@ -9,6 +9,7 @@ from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.progress import Progress
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.runtime.log import Log
+from stowplan.agents.transfer.patterns import Patterns
 from stowplan.agents.transfer.remotes.s3.journal import Ledger
 from stowplan.agents.transfer.tree import Found, Tree
 from stowplan.schema.agents.exit_codes import ExitCode
@@ -28,6 +29,8 @@ class Deletion:
     progress: Progress
     stop: Stop
     log: Log
+    patterns: Patterns
+    """What they leave out is not deleted either."""
 
     def run(self, rule: Mirror) -> None:
         """Delete all files that `extra` yields, and those of its directories that are empty then.
@@ -61,7 +64,7 @@ class Deletion:
             needed = wanted is not None and (
                 wanted.startswith(each.key) if each.key.endswith("/") else wanted == each.key
             )
-            if not needed and not each.other:
+            if not needed and not each.other and self.patterns.take(each.key):
                 yield each
 
     def _remove(self, found: Found) -> None:

@@ -5,6 +5,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from stowplan.agents.runtime.settings import SettingsError
+from stowplan.agents.transfer.network.throttle import streams
+from stowplan.agents.transfer.patterns import Patterns
 from stowplan.agents.transfer.remotes.s3.protocol.endpoint import DEFAULT_REGION, Bucket
 from stowplan.agents.transfer.remotes.s3.protocol.signing import Credentials
 from stowplan.agents.transfer.settings import TransferSettings, Values
@@ -30,12 +32,18 @@ class S3Settings:
     @property
     def streams(self) -> int:
         """Maximum number of parallel download requests. Each needs about 4 MiB of memory."""
-        return max(1, min(self.common.config.parallelism, self.common.free_mib // 4))
+        most = max(1, min(self.common.config.parallelism, self.common.free_mib // 4))
+        return streams(most, self.common.config.max_bytes_per_second)
 
     @property
     def upload_streams(self) -> int:
         """Maximum number of parallel upload requests. Each needs a few MiB of memory, whatever its part size."""
         return self.streams
+
+    @property
+    def patterns(self) -> Patterns:
+        """Patterns of the keys to copy, relative to the URI."""
+        return Patterns(self.remote.include, self.remote.exclude)
 
     def part_size(self, size: int) -> int:
         """Return the part size in bytes for an object of `size` bytes.

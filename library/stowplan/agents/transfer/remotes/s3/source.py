@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.transfer.patterns import EVERYTHING, Patterns
 from stowplan.agents.transfer.remotes.s3.protocol.answers import etag, http_date, number
 from stowplan.agents.transfer.remotes.s3.protocol.entry import S3Object
 from stowplan.agents.transfer.remotes.s3.protocol.listing import objects, page
@@ -21,23 +22,27 @@ class ObjectSource:
     prefix: str
     single: S3Object | None = None
     """The only object to fetch; None to fetch all objects below `prefix`."""
+    patterns: Patterns = EVERYTHING
+    """Patterns of the keys below `prefix` to fetch. They do not concern a single object."""
 
     def entries(self, wire: Wire) -> Iterator[S3Object]:
         """Return the objects to fetch in ascending order of keys, which are relative to `prefix`."""
-        return iter([self.single]) if self.single else objects(wire, self.prefix)
+        if self.single:
+            return iter([self.single])
+        return (each for each in objects(wire, self.prefix) if self.patterns.take(each.key))
 
 
-def resolve(wire: Wire, key: str, kind: Kind) -> ObjectSource:
+def resolve(wire: Wire, key: str, kind: Kind, patterns: Patterns = EVERYTHING) -> ObjectSource:
     """Return the source that a key of the URI means: the object with this key, or the objects below the key and `/`.
 
     The slash is always added to a prefix, so the key `data` never includes `data2/…`. An empty key, or one that ends in
-    `/`, is always a prefix. Otherwise `kind` decides; `auto` asks the server which of the two exists. Raises
-    AttemptError: 4 if neither exists, 5 if both exist and `kind` is `auto`.
+    `/`, is always a prefix. Otherwise `kind` decides; `auto` asks the server which of the two exists. `patterns` select
+    objects below a prefix. Raises AttemptError: 4 if neither exists, 5 if both exist and `kind` is `auto`.
     """
     if not key or key.endswith("/"):
-        return ObjectSource(key)
+        return ObjectSource(key, patterns=patterns)
     if kind == "prefix":
-        return ObjectSource(f"{key}/")
+        return ObjectSource(f"{key}/", patterns=patterns)
     where = f"s3://{wire.bucket.name}/{key}"
     single, status = head(wire, key)
     if kind == "file":
@@ -51,7 +56,7 @@ def resolve(wire: Wire, key: str, kind: Kind) -> ObjectSource:
     if single:
         return _one(key, single)
     if below:
-        return ObjectSource(f"{key}/")
+        return ObjectSource(f"{key}/", patterns=patterns)
     raise _missing(f"There is no object {where} and none below {where}/", status)
 
 

@@ -60,8 +60,12 @@ class Upload:
                 self._send_all(tree, iter([(found, self._single_key(name))]), single=True)
             return
         with closing(Tree(self.told.common.claim, self.told.common.local.path, create=False)) as tree, crew:
-            self._count(tree.walk(protected))
-            self._send_all(tree, ((each, self._prefix + each.key) for each in _files(tree.walk(protected))))
+            self._count(self._walk(tree, protected))
+            files = _files(self._walk(tree, protected))
+            self._send_all(tree, ((each, self._prefix + each.key) for each in files))
+
+    def _walk(self, tree: Tree, protected: Sequence[str]) -> Iterator[Found]:
+        return (each for each in tree.walk(protected) if self.told.patterns.take(each.key))
 
     @property
     def _prefix(self) -> str:

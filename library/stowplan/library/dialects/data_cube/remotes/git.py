@@ -110,6 +110,7 @@ REMOTE = Remote(
     _endpoint,
     _OPTIONS,
     agent="git",
+    unlimited=True,
     settings=("depth", "submodules"),
     one_sided={"depth": "source", "submodules": "source"},
     tool="git",

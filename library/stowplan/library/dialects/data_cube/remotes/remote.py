@@ -33,6 +33,8 @@ class Remote:
     options: Mapping[str, Option]
     agent: Literal["git", "transfer"] = "transfer"
     """The image of the agent."""
+    unlimited: bool = False
+    """Whether its speed cannot be limited by `maxBytesPerSecond`."""
     settings: tuple[str, ...] = ()
     """Fields of its block in the spec that flags can give too; the setting has the name of the field."""
     one_sided: Mapping[str, Side] = field(default_factory=dict)

@@ -19,7 +19,7 @@ from stowplan.library.dialects.data_cube.remotes.flags import (
 from stowplan.library.dialects.data_cube.remotes.remote import Remote
 from stowplan.library.dialects.data_cube.remotes.remote_side import RemoteSide
 from stowplan.library.dialects.shared.source_uri import carries_credentials
-from stowplan.schema.diagnostics import FieldPath, Finding, finding
+from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
 from stowplan.schema.remotes.s3 import S3Endpoint, S3Settings
 from stowplan.schema.s3_uri import S3Uri
 
@@ -77,7 +77,11 @@ _FLAGS = {
     **NOISE,
 }
 
+_PATTERNS = "Write patterns as `s3.include` and `s3.exclude`."
 _REFUSED = {
+    "--bwlimit": "Write bytes per second as `executor.options.maxBytesPerSecond`.",
+    **dict.fromkeys(("--include", "--include-from", "--exclude", "--exclude-from"), _PATTERNS),
+    **dict.fromkeys(("--filter", "--filter-from", "--files-from", "-f"), _PATTERNS),
     "--s3-access-key-id": "Give it as the option `s3-access-key-id`.",
     "--s3-secret-access-key": "Give it as the option `s3-secret-access-key`, from a Secret.",
     "--s3-endpoint": "Give it as the option `s3-endpoint`.",
@@ -101,6 +105,8 @@ def _endpoint(remote: RemoteSide) -> S3Endpoint:
             "noCheckBucketEnv": remote.env("s3-no-check-bucket"),
             "createBucket": bool(settings.create_bucket),
             "verifyParts": bool(settings.verify_parts),
+            "include": settings.include or [],
+            "exclude": settings.exclude or [],
         }
     )
 
@@ -155,8 +161,12 @@ def _uri(uri: str, path: FieldPath) -> Iterator[Finding]:
 
 
 def _kind(remote: RemoteSide, uri: str) -> Iterator[Finding]:
-    parsed = S3Uri.parse(uri)
-    if remote.block(S3Settings).kind == "file" and parsed and parsed.is_prefix:
+    parsed, settings = S3Uri.parse(uri), remote.block(S3Settings)
+    for key, patterns in (("include", settings.include), ("exclude", settings.exclude)):
+        if settings.kind == "file" and patterns:
+            message = f"`{key}` has no effect on a single file."
+            yield finding("SP406", (*remote.path, "s3", key), message, "Remove it, or `kind`.", anchor=Anchor.KEY)
+    if settings.kind == "file" and parsed and parsed.is_prefix:
         message = f'"{uri}" is a prefix or a bucket, and cannot be one file.'
         yield finding("SP494", (*remote.path, "s3", "kind"), message, "Name the object, or remove `kind`.")
 

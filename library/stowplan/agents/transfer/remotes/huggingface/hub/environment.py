@@ -43,6 +43,9 @@ def prepare(told: TransferSettings, environment: MutableMapping[str, str]) -> No
         environment[ENDPOINT_ENV] = endpoint.rstrip("/")
     else:
         environment.pop(ENDPOINT_ENV, None)
+    if told.config.max_bytes_per_second:
+        # hf-xet has no limit of its speed.
+        environment[DISABLE_XET_ENV] = "1"
     if told.free_mib < LEAST_MIB:
         environment.setdefault(DISABLE_XET_ENV, "1")
     for name, value in _bounds(told).items():

@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 from stowplan.agents.runtime.settings import SettingsError
 from stowplan.agents.transfer.keys import problem
 from stowplan.agents.transfer.network.hosts import Hosts, is_host, origin
+from stowplan.agents.transfer.network.throttle import streams
 from stowplan.agents.transfer.remotes.huggingface.hub.environment import DISABLE_XET_ENV, ENDPOINT_ENV, TOKEN_ENV
 from stowplan.agents.transfer.settings import TransferSettings, Values
 from stowplan.schema.remotes.huggingface import HuggingFaceEndpoint
@@ -50,7 +51,8 @@ class HuggingFaceSettings:
     @property
     def streams(self) -> int:
         """Maximum number of parallel requests. Each needs about 4 MiB of memory."""
-        return max(1, min(self.common.config.parallelism, self.common.free_mib // 4))
+        most = max(1, min(self.common.config.parallelism, self.common.free_mib // 4))
+        return streams(most, self.common.config.max_bytes_per_second)
 
     @property
     def held_bytes(self) -> int:

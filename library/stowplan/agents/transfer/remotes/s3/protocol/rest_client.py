@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.redaction import Redactor
 from stowplan.agents.transfer.network.retry import Attempts, ThrottledError
+from stowplan.agents.transfer.network.throttle import Throttle
 from stowplan.agents.transfer.remotes.s3.protocol.answers import Document, bad, parsed
 from stowplan.agents.transfer.remotes.s3.protocol.connections import Connections, Incoming, LineError
 from stowplan.agents.transfer.remotes.s3.protocol.endpoint import Bucket
@@ -90,8 +91,11 @@ class Response:
 class Wire:
     """Client that sends requests to one bucket. Any thread may use it."""
 
-    def __init__(self, bucket: Bucket, attempts: Attempts, redact: Redactor) -> None:
+    def __init__(
+        self, bucket: Bucket, attempts: Attempts, redact: Redactor, bytes_per_second: int | None = None
+    ) -> None:
         self.bucket = bucket
+        self.throttle = Throttle(bytes_per_second, attempts.stop)
         self._attempts, self._redact = attempts, redact
         self._connections = Connections(bucket)
 
@@ -180,7 +184,12 @@ class Wire:
             else plain | {"host": bucket.host}
         )
         target = f"{path}?{words}" if words else path
-        return self._connections.request(method, target, complete, body.chunks(), allowed=allowed)
+        return self._connections.request(method, target, complete, self._throttled(body), allowed=allowed)
+
+    def _throttled(self, body: Body) -> Iterator[bytes]:
+        for data in body.chunks():
+            self.throttle.moved(len(data))
+            yield data
 
 
 def _error_of(incoming: Incoming) -> Response:
