@@ -1,0 +1,76 @@
+"""Changes that the await agent makes to the deciding Jobs."""
+
+import asyncio
+from dataclasses import dataclass, field
+from time import monotonic
+
+from stowplan.agents.await_group.job_state import JobState
+from stowplan.agents.await_group.patience import Patience
+from stowplan.agents.await_group.settings import AwaitSettings
+from stowplan.agents.await_group.trouble import Trial, exit_code
+from stowplan.agents.cluster.answers import Manifest, Refused, Unreachable
+from stowplan.agents.cluster.client import Client
+from stowplan.agents.cluster.place import job
+from stowplan.agents.runtime.log import Log
+from stowplan.schema.agents.await_config import END_AT_ONCE, ENDED_BECAUSE
+from stowplan.schema.agents.field_managers import AWAIT
+
+_ENDING: Manifest = {"spec": {"activeDeadlineSeconds": END_AT_ONCE}}
+_TRIES, _PAUSE = 5, 1.0
+"""Number of requests to end a Job if the server does not answer, and the seconds between them."""
+
+
+@dataclass
+class Changes:
+    """The changes of one agent: ends of Jobs, and annotations."""
+
+    settings: AwaitSettings
+    client: Client
+    log: Log
+    patience: dict[str, Patience] = field(default_factory=dict)
+    """Patience with refused changes, by Job."""
+    doomed: set[str] = field(default_factory=set)
+    """Jobs whose forced failure has been logged."""
+
+    async def fail(self, name: str, state: JobState, reason: str) -> int | None:
+        """Make one Job fail by a deadline, because the helper is lost for the reason `reason`.
+
+        The request holds the version of `state`, so a Job that has changed meanwhile (for example, was suspended) is
+        not touched. Returns an exit code if the right to change the Job was missing for too long; otherwise None.
+        """
+        if name not in self.doomed:
+            # Only once for each Job, since that may need many requests.
+            self.doomed.add(name)
+            self.log.error("The helper is lost: the deciding Job is made to fail", job=name, reason=reason)
+        metadata = {"annotations": {ENDED_BECAUSE: reason}, "resourceVersion": state.version}
+        return await self._change(name, {"metadata": metadata, **_ENDING})
+
+    async def note(self, name: str, key: str, value: str) -> int | None:
+        """Annotate one Job. Returns an exit code in the same case as `fail`."""
+        return await self._change(name, {"metadata": {"annotations": {key: value}}})
+
+    async def _change(self, name: str, changes: Manifest) -> int | None:
+        patience = self.patience.setdefault(name, Patience())
+        match await self.client.merge_patch(job(self.settings.namespace, name), changes, AWAIT):
+            case Refused(status=409) | Refused(status=404):
+                self.log.info("The Job has changed meanwhile: looking again", job=name)
+            case Refused() | Unreachable() as trouble:
+                return exit_code(trouble, patience, Trial("change a deciding Job", "patch", name), self.log)
+            case _:
+                patience.lasts(None, monotonic())
+        return None
+
+    async def end(self, name: str) -> None:
+        """End a Job of a failed group by a deadline, whatever its version, since the group has failed in any case."""
+        for _ in range(_TRIES):
+            answer = await self.client.merge_patch(job(self.settings.namespace, name), _ENDING, AWAIT)
+            match answer:
+                case Unreachable():
+                    await asyncio.sleep(_PAUSE)
+                case Refused():
+                    self.log.error("Cannot end a deciding Job of the failed group", job=name, error=str(answer))
+                    return
+                case _:
+                    self.log.info("Made a deciding Job of the failed group end", job=name)
+                    return
+        self.log.error("The server cannot be reached, so a deciding Job of the failed group runs on", job=name)
