@@ -51,51 +51,65 @@ def new_disk(fuse: None, tmp_path: Path) -> Iterator[NewDisk]:
 
 
 def test_a_dataset_larger_than_its_cache_warms_what_fits_and_ends_well(large: Dataset, mounts: NewMounts) -> None:
-    """Nothing is loaded that the cache would drop again: 9 blocks fit into 95% of 40 MiB."""
+    """Of 40 MiB, JuiceFS keeps 95% when they are full: 9 blocks, each with 4 KiB more."""
     (node,) = mounts(1, options=("--cache-size=40",))
-    ended = large.warmup(node, threshold=95, cacheSizeMiB=40)
+    ended = large.warmup(node, threshold=95)
     assert ended.code == 0, ended.output
-    assert ended.said("CacheTooSmall") == [
-        "36 MiB of 64 MiB are in the cache of this node: its size is 40 MiB, and 68 MiB would do"
-    ]
-    assert (ended.last["bytesDone"], ended.last["bytesTotal"]) == (9 * BLOCK, BLOCKS * BLOCK)
-    assert blocks(node) == 9
-    stats = node.stats()
-    assert stats["juicefs_blockcache_writes"] == 9
-    assert stats["juicefs_blockcache_evicts"] == 0
+    (message,) = ended.said("CacheTooSmall")
+    assert message.endswith(
+        "of 64 MiB are in the cache of this node, which has room for 36 MiB:"
+        " a size of 68 MiB would do, with as much disk or memory"
+    )
+    assert 8 * BLOCK <= ended.last["bytesDone"] <= 9 * BLOCK
+    assert (ended.last["bytesTotal"], ended.last["message"]) == (BLOCKS * BLOCK, message)
+    assert 8 <= blocks(node) <= 9
 
 
 def test_a_cache_of_the_size_that_was_named_holds_the_dataset(large: Dataset, mounts: NewMounts) -> None:
     (node,) = mounts(1, options=("--cache-size=68",))
-    ended = large.warmup(node, cacheSizeMiB=68)
+    ended = large.warmup(node)
     assert ended.code == 0, ended.output
     assert ended.said("CacheTooSmall") == []
     assert blocks(node) == BLOCKS
 
 
-def test_files_that_are_larger_than_the_cache_are_left_out(large: Dataset, mounts: NewMounts) -> None:
-    """The smaller ones beside them are loaded."""
-    (writer, node) = (mounts(1, options=("--cache-size=256", *FORGETS))[0], mounts(1, options=("--cache-size=20",))[0])
-    (writer.path / "0").write_bytes(os.urandom(6 * BLOCK))
-    ended = large.warmup(node, cacheSizeMiB=20, threshold=95)
+def test_little_is_fetched_that_the_cache_drops_again(dataset: Dataset, mounts: NewMounts) -> None:
+    """Loading ends soon after the cache is full. The mount ends the files that it has begun."""
+    (writer,) = mounts(1)
+    for number in range(20):
+        (writer.path / str(number)).write_bytes(os.urandom(20 * MIB))
+    (node,) = mounts(1, options=("--cache-size=100", "--download-limit=400"))
+    ended = dataset.warmup(node, threshold=95, threads=2)
     assert ended.code == 0, ended.output
     assert len(ended.said("CacheTooSmall")) == 1
-    assert blocks(node) == 4
+    assert node.stats()["juicefs_object_request_data_bytes_GET"] < 300 * MIB
+    assert 80 * MIB <= ended.last["bytesDone"] <= 100 * MIB
 
 
-def test_a_cache_that_is_too_small_of_a_size_that_nobody_said(large: Dataset, mounts: NewMounts) -> None:
-    """As in the configuration of an older Stowplan: what the cache drops tells it."""
-    (node,) = mounts(1, options=("--cache-size=16",))
-    ended = large.warmup(node, threshold=95)
+def test_a_cache_that_is_full_of_other_files_makes_room(large: Dataset, mounts: NewMounts) -> None:
+    (node,) = mounts(1, options=("--cache-size=80", *FORGETS))
+    assert large.warmup(node).code == 0
+    (writer,) = mounts(1, options=FORGETS)
+    for number in range(BLOCKS):
+        (writer.path / str(number)).write_bytes(os.urandom(BLOCK))
+    ended = large.warmup(node, "next", threshold=80)
     assert ended.code == 0, ended.output
-    assert "no room for more" in ended.said("CacheTooSmall")[0]
-    assert large.warmup(node, "lenient", threshold=0).said("CacheTooSmall") == []
+    assert ended.said("CacheTooSmall") == []
+
+
+def test_a_file_that_is_larger_than_the_cache_is_cached_in_part(dataset: Dataset, mounts: NewMounts) -> None:
+    (writer, node) = (mounts(1)[0], mounts(1, options=("--cache-size=20",))[0])
+    (writer.path / "large").write_bytes(os.urandom(10 * BLOCK))
+    ended = dataset.warmup(node, threshold=95)
+    assert ended.code == 0, ended.output
+    assert len(ended.said("CacheTooSmall")) == 1
+    assert ended.last["bytesDone"] >= 3 * BLOCK
 
 
 def test_a_storage_that_lost_its_blocks_is_no_small_cache(large: Dataset, mounts: NewMounts, tmp_path: Path) -> None:
     (node,) = mounts(1)
     shutil.rmtree(tmp_path / "blocks")
-    ended = large.warmup(node, threshold=95, cacheSizeMiB=256)
+    ended = large.warmup(node, threshold=95)
     assert (ended.code, ended.last["reason"]) == (10, "BelowThreshold"), ended.output
 
 
@@ -127,7 +141,7 @@ def test_a_disk_that_is_full(large: Dataset, mounts: NewMounts, new_disk: NewDis
     until(lambda: blocks(node) < BLOCKS)
     ended = large.warmup(node, threshold=95)
     assert ended.code == 0, ended.output
-    assert "no room for more" in ended.said("CacheTooSmall")[0]
+    assert len(ended.said("CacheTooSmall")) == 1
     assert blocks(node) < BLOCKS
 
 
@@ -137,10 +151,10 @@ def test_a_cache_in_memory(large: Dataset, mounts: NewMounts) -> None:
     ended = large.warmup(node)
     assert ended.code == 0, ended.output
     assert blocks(node) == BLOCKS
-    ended = large.warmup(small, cacheSizeMiB=16)
+    ended = large.warmup(small)
     assert ended.code == 0, ended.output
     assert len(ended.said("CacheTooSmall")) == 1
-    assert blocks(small) == 3
+    assert 3 <= blocks(small) <= 4
 
 
 def blocks(node: Mount) -> float:

@@ -141,12 +141,6 @@ class WarmupConfig(MountedTask):
         ge=0,
         le=100,
     )
-    cache_size_mib: int | None = Field(
-        default=None,
-        alias="cacheSizeMiB",
-        description="Cache budget of one node in MiB. Of a larger share, only what fits is loaded; null if unknown.",
-        gt=0,
-    )
     after: str | None = Field(
         default=None,
         description="Stem of the sync Job whose marker to wait for; its name ends in the same hash as the own Job's. A marker of a run that failed ends the wait with exit code 4.",

@@ -171,7 +171,6 @@ def _warmup(task: DataTask, site: Site, mounted: Json) -> WarmupConfig:
             "strategy": task.strategy,
             "partitions": task.dataset.partitions,
             "threshold": site.platform.juicefs.warmup_threshold,
-            "cacheSizeMiB": cache.resolve(task.dataset, site).size_mib,
             "after": task.after,
         }
     )

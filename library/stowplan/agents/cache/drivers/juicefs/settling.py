@@ -65,6 +65,8 @@ class _Look:
     """Number of finished writes, including failed ones."""
     dropped: float
     """Number of blocks that the cache has dropped."""
+    held: float
+    """Bytes in the cache, with those that JuiceFS adds to each block."""
     seems_memory: bool
     """True if all blocks are being written and no write has ever finished.
 
@@ -88,6 +90,11 @@ class Settling:
         """Return how many blocks the cache has dropped so far since it had no room for them. 0 if unknown."""
         look = self._look()
         return look.dropped if look else 0
+
+    def held(self) -> int:
+        """Return how many bytes the cache holds now, by JuiceFS's own count. 0 if unknown."""
+        look = self._look()
+        return int(look.held) if look else 0
 
     def wait(self, begun: float) -> None:
         """Wait until the cache has dropped the blocks for which it has no space.
@@ -140,6 +147,7 @@ class Settling:
                 ended=ended,
                 # A cache that evicts nothing drops the new blocks instead.
                 dropped=found.get("juicefs_blockcache_evicts", 0) + found.get("juicefs_blockcache_drops", 0),
+                held=found.get("juicefs_blockcache_bytes", 0),
                 seems_memory=not ended and writes >= blocks,
             )
         return None

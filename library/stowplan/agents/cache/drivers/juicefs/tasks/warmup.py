@@ -1,7 +1,8 @@
 """Load a part of the dataset's files into this cluster node's cache, and verify the result."""
 
 from array import array
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -12,7 +13,7 @@ from stowplan.agents.cache.drivers.juicefs.control import MOST_PATHS, Action, Co
 from stowplan.agents.cache.drivers.juicefs.settling import Settling
 from stowplan.agents.cache.drivers.juicefs.tasks import paths
 from stowplan.agents.cache.drivers.juicefs.tasks.await_sync import SyncMarks
-from stowplan.agents.cache.drivers.juicefs.tasks.fitting import CacheSize, enough
+from stowplan.agents.cache.drivers.juicefs.tasks.fitting import enough, room
 from stowplan.agents.cache.drivers.juicefs.tasks.work import TaskWork
 from stowplan.agents.cache.drivers.juicefs.verdict import TASK_USER
 from stowplan.agents.runtime.number_format import size
@@ -23,8 +24,20 @@ from stowplan.schema.agents.marker import WarmupMarker, warmup_path
 LONGEST_LIST = 64 << 20
 """Maximum size in bytes of a file that lists paths."""
 
-ROUNDS = 2
-"""Maximum number of passes over all files. A second pass is fast, since it skips blocks that are already cached."""
+ROUNDS = 3
+"""Maximum number of passes over all files. A later pass is fast, since it skips blocks that are already cached.
+
+The second one is for storage that failed for a moment; both are for a cache that was full of other blocks, of which it
+drops some in each pass. A cache that is too small gets no second pass.
+"""
+
+
+def _ignore(_: int) -> None:
+    return
+
+
+class _FullError(Exception):
+    """The cache has no room for more of the share."""
 
 
 @dataclass(frozen=True)
@@ -51,28 +64,35 @@ class WarmupTask:
         return text
 
     def _load(self) -> str:
-        """Load the part of the share for which the cache has room, and return a sentence about the result."""
+        """Load the share, as far as the cache has room for it, and return a sentence about the result."""
         share = self._share()
         self.work.outcome.progress.files_total = len(share)
         control, settling = Control(self._mount, self.work.stop), Settling(self._mount, self.work.stop)
-        whole = self._pass(control, Action.CHECK, share)
-        fits = self._cache.holds(whole)
-        chosen = share if fits else self._cache.choose(share, lambda some: self._pass(control, Action.CHECK, some))
+        done = whole = self._pass(control, Action.CHECK, share)
         dropped = settling.dropped()
-        done = whole
+
+        def is_too_small() -> bool:
+            return settling.dropped() > dropped and room(whole) > settling.held()
+
+        def look(size: int) -> None:
+            # A cache that is full of other blocks drops these first.
+            if is_too_small() and size >= settling.held():
+                raise _FullError
+
         for number in range(ROUNDS):
             if number:
                 self.work.log.warning("Too little is cached: loading once more", cached=done.cached, of=done.bytes)
             begun = settling.begin()
-            self._pass(control, Action.LOAD, chosen)
+            with suppress(_FullError):
+                self._pass(control, Action.LOAD, share, look)
             settling.wait(begun)
             done = self._measure(control, share)
-            if self._is_cached(done, share):
+            if done.files == len(share) and done.cached * 100 >= self.config.threshold * done.bytes:
                 return f"{_percent(done)} of {len(share)} files, {done.bytes} bytes, are in the cache of this node"
-            if not fits and self._is_cached(self._pass(control, Action.CHECK, chosen), chosen):
-                return self._too_small(done, fits=False)
+            if is_too_small():
+                break
         if settling.dropped() > dropped:
-            return self._too_small(done, fits=fits)
+            return self._too_small(done, settling.held())
         message = (
             f"Only {_percent(done)} of {done.bytes} bytes in {done.files} of {len(share)} files are in the cache of"
             f" this node, and {self.config.threshold}% must be: does the storage of the volume answer?"
@@ -84,31 +104,23 @@ class WarmupTask:
         progress.files_done, progress.bytes_done, progress.bytes_total = done.files, done.cached, done.bytes
         return done
 
-    def _is_cached(self, done: Filled, files: "array[int]") -> bool:
-        return done.files == len(files) and done.cached * 100 >= self.config.threshold * done.bytes
-
-    def _too_small(self, done: Filled, *, fits: bool) -> str:
+    def _too_small(self, done: Filled, limit: int) -> str:
         """Record that the cache has no room for the whole share, and return a sentence that says so.
 
-        `fits` is whether the cache's size alone would do, so that its disk is full or others use the cache too.
+        `limit` is how many bytes the cache holds, by its size or by the free space of its disk.
         """
         self.work.outcome.remark = CACHE_TOO_SMALL
-        cached = f"{size(done.cached)} of {size(done.bytes)} are in the cache of this node"
-        known = self._cache.bytes
-        if known is None or fits:
-            limit = f"its disk or memory has no room for more, or other datasets use it; {enough(done)} MiB would do"
-        else:
-            limit = f"its size is {known >> 20} MiB, and {enough(done)} MiB would do"
-        message = f"{cached}: {limit}"
+        message = (
+            f"{size(done.cached)} of {size(done.bytes)} are in the cache of this node, which has room for"
+            f" {size(limit)}: a size of {enough(done)} MiB would do, with as much disk or memory"
+        )
         self.work.log.warning(message, reason=CACHE_TOO_SMALL)
         return message
 
-    @property
-    def _cache(self) -> CacheSize:
-        mib = self.config.cache_size_mib
-        return CacheSize(None if mib is None else mib << 20)
-
-    def _pass(self, control: Control, action: Action, share: "array[int]") -> Filled:
+    def _pass(
+        self, control: Control, action: Action, share: "array[int]", look: Callable[[int], None] = _ignore
+    ) -> Filled:
+        """Apply the action to all files of the share. `look` gets the number of loaded bytes, about once a second."""
         total = Filled(0, 0, 0)
         for start in range(0, len(share), MOST_PATHS):
             self.work.stop.check()
@@ -118,6 +130,7 @@ class WarmupTask:
                 if action is Action.LOAD:
                     progress = self.work.outcome.progress
                     progress.files_done, progress.bytes_done = before.files + files, before.bytes + size
+                    look(before.bytes + size)
 
             total += control.fill(action, share[start : start + MOST_PATHS], self.config.threads, tell)
         return total
