@@ -181,7 +181,7 @@ def test_server_that_goes_away_and_comes_back(site: Site) -> None:
         way.start()
         site.until("PaddleJob", "job", phase="Completed")
         # It went on where it was: nothing was listed again.
-        assert reporter.said("Listed") == listed == 9
+        assert reporter.said("Listed") == listed == 13
 
 
 def test_version_that_the_server_no_longer_has(site: Site) -> None:

@@ -1,4 +1,4 @@
-"""Small Kubernetes client: get, watch and patch one object by name, or list and watch objects by a label selector."""
+"""Small Kubernetes client: get, watch and patch one object by name, or list and watch objects by a selector."""
 
 import asyncio
 import errno
@@ -117,22 +117,26 @@ class Client:
         selector = {"fieldSelector": f"metadata.name={place.name}"}
         return self._watch(place.collection, selector, resource_version)
 
-    async def page(self, collection: str, selector: str, size: int, token: str = "") -> Answer:
-        """Get one page of a list: at most `size` of the objects in `collection` that match the label selector.
+    async def page(self, collection: str, selector: Mapping[str, str], size: int, token: str = "") -> Answer:
+        """Get one page of a list: at most `size` of the objects in `collection` that match the selector.
+
+        `selector` has the parameters `labelSelector`, `fieldSelector` or both.
 
         The answer is a list object with `items`. Its `metadata.continue` is the `token` for the next page, and is empty
         or missing in the last page. The server refuses with 410 if the token is too old; then start again.
         """
-        parameters = {"labelSelector": selector, "limit": str(size)} | ({"continue": token} if token else {})
+        parameters = {**selector, "limit": str(size)} | ({"continue": token} if token else {})
         return await self._call("GET", collection, parameters=parameters)
 
-    def watch_all(self, collection: str, selector: str, resource_version: str) -> AsyncIterator[WatchEvent | Trouble]:
-        """Watch all objects in `collection` that match the label selector, and yield their events.
+    def watch_all(
+        self, collection: str, selector: Mapping[str, str], resource_version: str
+    ) -> AsyncIterator[WatchEvent | Trouble]:
+        """Watch all objects in `collection` that match the selector, as in `page`, and yield their events.
 
         The watch begins after `resource_version`, which comes from a list, an event or a bookmark. It ends as in
         `watch`.
         """
-        return self._watch(collection, {"labelSelector": selector}, resource_version)
+        return self._watch(collection, selector, resource_version)
 
     async def _watch(
         self, collection: str, selector: Mapping[str, str], resource_version: str | None

@@ -1,10 +1,12 @@
 """Caches of objects of the API server of Kubernetes, one cache for each kind of object."""
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Protocol, TypeVar
 
 from stowplan.agents.cluster.answers import Manifest
+from stowplan.agents.reporter import events
+from stowplan.agents.reporter.events import Event
 from stowplan.agents.reporter.observed import Observed
 from stowplan.agents.reporter.pods import Pod
 from stowplan.agents.reporter.resources import Resource
@@ -24,6 +26,10 @@ class Item(Protocol):
 T = TypeVar("T", bound=Item)
 
 
+def _ageless(_: object) -> str:
+    return ""
+
+
 @dataclass
 class ObjectCache(Generic[T]):
     """The objects of one kind, as far as they belong to custom resources."""
@@ -34,6 +40,10 @@ class ObjectCache(Generic[T]):
     """Callback that gets the key of a custom resource each time one of its objects in this cache has changed."""
     complete: bool = False
     """Whether all objects of the kind have been listed once."""
+    most: int | None = None
+    """Maximum number of objects; None for no limit."""
+    age: Callable[[T], str] = _ageless
+    """Function that returns the sort key by which objects beyond `most` are removed: the lowest first."""
     _by_uid: dict[str, T] = field(default_factory=dict)
     _by_key: dict[Key, dict[str, T]] = field(default_factory=dict)
     _listed: set[str] | None = None
@@ -56,6 +66,8 @@ class ObjectCache(Generic[T]):
             self._by_uid[uid] = item
             self._by_key.setdefault(item.key, {})[uid] = item
             self.changed(item.key)
+        if self.most is not None and len(self._by_uid) > self.most:
+            self._drop(min(self._by_uid, key=lambda each: self.age(self._by_uid[each])))
 
     def end(self) -> None:
         """Record that the list ends, and remove the objects that it did not contain."""
@@ -71,6 +83,15 @@ class ObjectCache(Generic[T]):
     def of(self, key: Key) -> list[T]:
         """Return all objects in this cache that belong to a custom resource."""
         return list(self._by_key.get(key, {}).values())
+
+    def by_uid(self, key: Key) -> Mapping[str, T]:
+        """Return all objects in this cache that belong to a custom resource, by UID."""
+        return self._by_key.get(key, {})
+
+    def owner(self, uid: str) -> Key | None:
+        """Return the key of the custom resource to which the object with this UID belongs; None if it is unknown."""
+        item = self._by_uid.get(uid)
+        return None if item is None else item.key
 
     def known(self) -> Iterable[Key]:
         """Return the keys of all custom resources that have objects in this cache."""
@@ -99,6 +120,8 @@ class Caches:
     pods: ObjectCache[Pod]
     mxnet_success: MxnetSuccess
     """The role that decides the success of a distributed MxJob; a setting of the platform."""
+    events: Mapping[str, ObjectCache[Event]] = field(default_factory=dict)
+    """Caches of the events about other objects, by reason. The key of an event is kind and UID of the object."""
 
     def observed(self, key: Key) -> Observed | None:
         """Return a custom resource with all objects that belong to it; None if the custom resource does not exist."""
@@ -107,12 +130,14 @@ class Caches:
             return None
         # A deleted custom resource may remain in the cache for a moment after another of its name was created.
         newest = max(found, key=lambda each: (each.created, int(each.version)))
+        pods = [self._pod(uid, pod) for uid, pod in self.pods.by_uid(key).items()]
+        jobs = [self._job(uid, job, pods) for uid, job in self.jobs.by_uid(key).items()]
         return Observed(
             resource=newest,
-            jobs=self.jobs.of(key),
-            job_sets=self.job_sets.of(key),
-            sets=self.sets.of(key),
-            pods=self.pods.of(key),
+            jobs=jobs,
+            job_sets=[self._job_set(uid, each, jobs) for uid, each in self.job_sets.by_uid(key).items()],
+            sets=[self._set(uid, each, pods) for uid, each in self.sets.by_uid(key).items()],
+            pods=pods,
             partitions=self._partitions(newest),
             mxnet_success=self.mxnet_success,
         )
@@ -120,7 +145,8 @@ class Caches:
     @property
     def complete(self) -> bool:
         """Return whether the objects of every kind have been listed once."""
-        return all(each.complete for each in (*self.resources.values(), *self.workloads))
+        caches = (*self.resources.values(), *self.workloads, *self.events.values())
+        return all(each.complete for each in caches)
 
     @property
     def workloads(self) -> tuple[ObjectCache[Any], ...]:
@@ -129,6 +155,40 @@ class Caches:
     def all_keys(self) -> list[Key]:
         """Return the keys of all custom resources."""
         return [key for each in self.resources.values() for key in each.known()]
+
+    def owner(self, uid: str) -> Key | None:
+        """Return the key of the custom resource to which a pod or workload belongs; None if it is unknown."""
+        return next((key for each in self.workloads if (key := each.owner(uid))), None)
+
+    def _about(self, kind: str, uid: str) -> list[Event]:
+        return [event for each in self.events.values() for event in each.of((kind, uid))]
+
+    def _pod(self, uid: str, pod: Pod) -> Pod:
+        if pod.mounted or not (found := self._about("Pod", uid)):
+            return pod
+        return replace(pod, obstacle=events.of_pod(found, placed=bool(pod.node), mounted=pod.mounted))
+
+    def _job(self, uid: str, job: Job, pods: Sequence[Pod]) -> Job:
+        if not (found := self._about("Job", uid)):
+            return job
+        own = [pod for pod in pods if pod.job == job.name]
+        missing = sum(not pod.is_over for pod in own) + job.succeeded < job.parallelism
+        waits = missing and not job.suspended and not job.conditions
+        return replace(job, obstacle=events.of_workload(found, missing=waits, created=[pod.created for pod in own]))
+
+    def _job_set(self, uid: str, job_set: JobSet, jobs: Sequence[Job]) -> JobSet:
+        if not (found := self._about("JobSet", uid)):
+            return job_set
+        own = [job.created for job in jobs if job.owner == job_set.name]
+        missing = len(own) < len(job_set.sizes) and not job_set.conditions
+        return replace(job_set, obstacle=events.of_workload(found, missing=missing, created=own))
+
+    def _set(self, uid: str, found_set: StatefulSet, pods: Sequence[Pod]) -> StatefulSet:
+        if not (found := self._about("StatefulSet", uid)):
+            return found_set
+        own = [pod.created for pod in pods if not pod.job]
+        missing = len(own) < found_set.replicas
+        return replace(found_set, obstacle=events.of_workload(found, missing=missing, created=own))
 
     def _partitions(self, resource: Resource) -> int | None:
         name = (resource.spec.get("sampleSetRef") or {}).get("name")

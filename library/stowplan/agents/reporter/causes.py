@@ -3,8 +3,9 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from stowplan.agents.reporter.events import FAILED_SCHEDULING
 from stowplan.agents.reporter.pods import Container, Pod
-from stowplan.agents.reporter.workloads import AWAIT
+from stowplan.agents.reporter.workloads import AWAIT, Job, JobSet, StatefulSet
 from stowplan.schema.agents.exit_codes import TERMINATED
 
 OOM = "OOMKilled"
@@ -72,6 +73,22 @@ class Cause:
     """Whether the cause remains until a person removes it."""
 
 
+def of_work(pods: Iterable[Pod], workloads: Iterable[Job | JobSet | StatefulSet]) -> Cause | None:
+    """Return the cause of the pods, as `of_pods`, or else why pods of the workloads cannot be created.
+
+    None if the pods are healthy and none is missing.
+    """
+    return of_pods(pods) or next((_uncreated(each) for each in workloads if each.obstacle), None)
+
+
+def _uncreated(workload: Job | JobSet | StatefulSet) -> Cause | None:
+    event, kind = workload.obstacle, type(workload).__name__
+    if event is None:
+        return None
+    message = f"{kind} {workload.name}: {event.message}"
+    return Cause(event.reason, message, 3, event.at, lasting=event.lasting)
+
+
 def of_pods(pods: Iterable[Pod]) -> Cause | None:
     """Return the cause with the lowest weight; None if all pods are healthy.
 
@@ -93,7 +110,15 @@ def of_pods(pods: Iterable[Pod]) -> Cause | None:
 
 def of_pod(pod: Pod) -> Cause | None:
     """Return the cause of one pod; None for a healthy pod."""
-    return _killed(pod) or _disrupted(pod) or _failed_as_a_whole(pod) or _ended(pod) or _lost(pod) or _held(pod)
+    return (
+        _killed(pod)
+        or _disrupted(pod)
+        or _failed_as_a_whole(pod)
+        or _ended(pod)
+        or _lost(pod)
+        or _held(pod)
+        or _blocked(pod)
+    )
 
 
 def place(pod: Pod) -> str:
@@ -188,6 +213,15 @@ def _held(pod: Pod) -> Cause | None:
     if pod.awaits_peers:
         return Cause(PEERS, f"{place(pod)} waits for peers without addresses", 7, _since(pod))
     return None
+
+
+def _blocked(pod: Pod) -> Cause | None:
+    """Return why the pod has no cluster node or no volumes, by an event; None if no event says so."""
+    event = pod.obstacle
+    if event is None:
+        return None
+    weight = 5 if event.reason == FAILED_SCHEDULING else 3
+    return Cause(event.reason, f"{place(pod)}: {event.message}", weight, event.at, lasting=event.lasting)
 
 
 def _since(pod: Pod) -> str:

@@ -7,6 +7,7 @@ from itertools import pairwise
 from sys import intern
 
 from stowplan.agents.cluster.answers import Manifest
+from stowplan.agents.reporter.events import Event
 from stowplan.agents.reporter.workloads import COMPONENT, PEERS, ROLE, RUN_HASH, WAIT, Key, key_of
 
 JOB_NAME = "batch.kubernetes.io/job-name"
@@ -87,6 +88,8 @@ class Pod:
     """Whether all containers run and are ready."""
     begun: bool
     """Whether a main container was ever started."""
+    mounted: bool
+    """Whether the volumes are mounted."""
     awaits: str
     """Name of the dataset that the pod waits for; empty for none."""
     awaits_peers: bool
@@ -94,6 +97,8 @@ class Pod:
     conditions: Mapping[str, Sign]
     containers: tuple[Container, ...]
     """Containers that wait, or that ended with an error."""
+    obstacle: Event | None = None
+    """Event that says why the pod has not begun; None if there is none."""
 
     @property
     def is_running(self) -> bool:
@@ -134,12 +139,23 @@ def pod(manifest: Manifest, namespace: str) -> Pod | None:
         created=str(metadata.get("creationTimestamp", "")),
         deleting="deletionTimestamp" in metadata,
         complete=bool(own) and all(each.get("ready") for each in lasting),
-        begun=any(set(each.get("state") or ()) & {"running", "terminated"} or each.get("lastState") for each in own),
+        begun=any(map(_has_begun, own)),
+        mounted=_is_mounted(status) or any(map(_has_begun, [*initial, *own])),
         awaits=_dataset(spec) if any(_runs(each, WAIT) for each in initial) else "",
         awaits_peers=any(_runs(each, PEERS) for each in initial),
         conditions={each["type"]: _sign(each) for each in _worth_telling(status.get("conditions") or ())},
         containers=tuple(_containers([*initial, *own], sidecars)),
     )
+
+
+def _has_begun(container: Manifest) -> bool:
+    return bool(set(container.get("state") or ()) & {"running", "terminated"} or container.get("lastState"))
+
+
+def _is_mounted(status: Manifest) -> bool:
+    """Return whether the pod has a sandbox, which the kubelet makes after all volumes are mounted."""
+    conditions = status.get("conditions") or ()
+    return any((each["type"], each.get("status")) == ("PodReadyToStartContainers", "True") for each in conditions)
 
 
 def _number(text: str | None) -> int:

@@ -10,7 +10,7 @@ from typing import Any
 
 from stowplan.agents.cluster.backoff import Backoff
 from stowplan.agents.cluster.client import Client
-from stowplan.agents.reporter import pods, resources, workloads
+from stowplan.agents.reporter import events, pods, resources, workloads
 from stowplan.agents.reporter.applying import Written, apply
 from stowplan.agents.reporter.cache import Caches, ObjectCache
 from stowplan.agents.reporter.observed import Observed
@@ -69,7 +69,16 @@ class Reporting:
             sets=ObjectCache(partial(workloads.stateful_set, namespace=namespace), changed),
             pods=ObjectCache(partial(pods.pod, namespace=namespace), changed),
             mxnet_success=self.settings.mxnet_success,
+            events={
+                reason: ObjectCache(events.event, self._happened, most=events.MOST, age=lambda each: each.at)
+                for reason in (*events.REASONS, *([events.FAILED_JOB] if self.settings.job_sets else ()))
+            },
         )
+
+    def _happened(self, about: Key) -> None:
+        """Put the custom resource into the queue to which an object belongs, given by kind and UID, if it is known."""
+        if key := self.caches.owner(about[1]):
+            self.queue.add(key, SETTLE_SECONDS)
 
     async def run(self) -> None:
         """Watch and report without end."""
@@ -105,6 +114,17 @@ class Reporting:
             yield self._watching(path, self.caches.job_sets)
         else:
             self.caches.job_sets.complete = True
+
+        for reason, cache in self.caches.events.items():
+            yield Watching(
+                self.client,
+                f"/api/v1/namespaces/{namespace}/events",
+                cache,
+                self.log,
+                {"fieldSelector": f"reason={reason}"},
+                events.MOST_PAGES,
+                optional=True,
+            )
 
     def _watching(self, path: str, cache: ObjectCache[Any]) -> Watching[Any]:
         return Watching(self.client, path, cache, self.log)

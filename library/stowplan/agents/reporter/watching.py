@@ -1,8 +1,8 @@
 """Watch that keeps a cache equal to the objects of the API server, also after faults and restarts of the server."""
 
 import asyncio
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from time import monotonic
 from typing import Generic
 
@@ -21,8 +21,8 @@ STEADY_SECONDS = 5.0
 After a shorter round the next one is delayed.
 """
 
-SELECTOR = "stowplan.dev/kind"
-"""Label of all objects that are compiled from a spec."""
+SELECTOR = {"labelSelector": "stowplan.dev/kind"}
+"""Selector of all objects that are compiled from a spec, by their label."""
 
 _GONE, _NOT_FOUND = 410, 404
 
@@ -41,6 +41,12 @@ class Watching(Generic[T]):
     """Path on the API server, such as `/apis/batch/v1/namespaces/ml/jobs`."""
     cache: ObjectCache[T]
     log: Log
+    selector: Mapping[str, str] = field(default_factory=lambda: SELECTOR)
+    """Selector of the objects, as the parameters `labelSelector` and `fieldSelector`."""
+    most_pages: int | None = None
+    """Maximum number of pages of the list; None for no limit."""
+    optional: bool = False
+    """Whether the reporter works without these objects, if the server does not let it list them."""
 
     async def run(self, version: str | None = None) -> None:
         """List and watch without end. With a `version`, a `resourceVersion` of the collection, begin with a watch."""
@@ -58,13 +64,13 @@ class Watching(Generic[T]):
     async def _list(self) -> str | None:
         """List the collection into the cache. Return the list's `resourceVersion`; None if listing failed."""
         self.cache.begin()
-        token = ""
+        token, pages = "", 0
         while True:
-            page = await self.client.page(self.collection, SELECTOR, PAGE, token)
+            page = await self.client.page(self.collection, self.selector, PAGE, token)
             if isinstance(page, Refused | Unreachable):
                 self._tell("list", page)
-                if isinstance(page, Refused) and page.status == _NOT_FOUND:
-                    # The kind is not served, so it has no objects.
+                if isinstance(page, Refused) and (self.optional or page.status == _NOT_FOUND):
+                    # A kind that is not served has no objects.
                     self.cache.end()
                 return None
             found = page.get("items")
@@ -75,7 +81,8 @@ class Watching(Generic[T]):
             if token and token == before:
                 self.log.warning("The server gives the same page for ever", collection=self.collection)
                 return None
-            if not token:
+            pages += 1
+            if not token or pages == self.most_pages:
                 self.cache.end()
                 self.log.info("Listed", collection=self.collection)
                 return str(metadata.get("resourceVersion") or "") or None
@@ -85,7 +92,7 @@ class Watching(Generic[T]):
 
         None if the server no longer has that version or no longer serves the kind, so that a new list is needed.
         """
-        async for event in self.client.watch_all(self.collection, SELECTOR, version):
+        async for event in self.client.watch_all(self.collection, self.selector, version):
             match event:
                 case WatchEvent(kind, found):
                     version = str(found["metadata"].get("resourceVersion") or version)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from stowplan.agents.cluster.answers import Manifest
+from stowplan.agents.reporter.events import Event
 from stowplan.schema.agents.await_config import ENDED_BECAUSE
 
 SPEC_KIND, SPEC_NAME = "stowplan.dev/kind", "stowplan.dev/name"
@@ -63,6 +64,8 @@ class Job:
     succeeded: int
     conditions: Mapping[str, Mark]
     """Conditions that are true, by type."""
+    obstacle: Event | None = None
+    """Event that says why no more of its pods can be created; None if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +78,8 @@ class JobSet:
     created: str
     sizes: Mapping[str, int]
     conditions: Mapping[str, Mark]
+    obstacle: Event | None = None
+    """Event that says why its Jobs cannot be created; None if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +92,8 @@ class StatefulSet:
     replicas: int
     ready: int
     """Number of ready pods; 0 until the StatefulSet controller of Kubernetes has seen the newest spec."""
+    obstacle: Event | None = None
+    """Event that says why no more of its pods can be created; None if there is none."""
 
 
 def key_of(metadata: Mapping[str, Any], namespace: str) -> Key | None:

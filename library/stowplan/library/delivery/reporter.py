@@ -59,10 +59,10 @@ def _engine(site: Site) -> JobEngine:
 def _rules(site: Site) -> list[Json]:
     """Return the rules of the reporter's Role.
 
-    It may read the specs' custom resources, pods, StatefulSets, Jobs and the job engine's kinds. It may write only the
-    status of custom resources.
+    It may read the specs' custom resources, pods, events, StatefulSets, Jobs and the job engine's kinds. It may write
+    only the status of custom resources.
     """
-    read = {"": {"pods"}, "apps": {"statefulsets"}, "batch": {"jobs"}}
+    read = {"": {"events", "pods"}, "apps": {"statefulsets"}, "batch": {"jobs"}}
     for made in _engine(site).kinds:
         read.setdefault(made.group, set()).add(made.plural)
     kinds: dict[str, set[str]] = {}

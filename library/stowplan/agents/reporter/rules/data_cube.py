@@ -23,7 +23,7 @@ def status(seen: Observed) -> Status | None:
     if not run.is_there and seen.resource.spec.get("schedule"):
         return {"observedGeneration": seen.resource.generation}
     found = together([outcome_of(job) for job in run.jobs]) if run.jobs else ABSENT
-    cause = causes.of_pods(run.pods)
+    cause = causes.of_work(run.pods, run.jobs)
     before = _before(seen.resource.status, run)
     if found.state == "failed":
         cause = cause or tasks.told([seen.resource.status.get("attempt") or {}], [job.name for job in run.jobs])

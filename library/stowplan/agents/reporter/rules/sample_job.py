@@ -29,7 +29,7 @@ def status(seen: Observed) -> Status | None:
     found = tasks.of_entries(entries) if elsewhere else _together(parts, total)
     name = run.jobs[0].name if run.jobs else entries[0].get("run") if elsewhere else None
     before = seen.resource.status if seen.resource.status.get("jobName") == name else {}
-    cause = causes.of_pods(run.pods)
+    cause = causes.of_work(run.pods, run.jobs)
     if found.state == "failed":
         cause = last_cause(cause or tasks.told(entries, [job.name for job in run.jobs]), before)
     found = explained(found, cause)

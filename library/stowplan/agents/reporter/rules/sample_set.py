@@ -30,7 +30,7 @@ def status(seen: Observed) -> Status:
     sync, copied = _sync(seen, run), _fills(spec)
     cached = _is_cached(spec)
     phase = _phase(seen, found, wanted, sync) if cached else dataset_phase.of_claim(_course(sync, copies=_copies(seen)))
-    cause = causes.of_pods(runtime)
+    cause = causes.of_work(runtime, seen.sets)
     drafts = [_ready(phase, cause, found, wanted, sync) if cached else _filled(phase, sync)]
     if copied:
         drafts.append(Draft("Synced", sync.state == "complete", sync.reason, sync.message, sync.at))
@@ -39,7 +39,7 @@ def status(seen: Observed) -> Status:
         drafts.append(Draft("Warmed", warmup.state == "complete", warmup.reason, warmup.message, warmup.at))
         entries = tasks.attempts(seen.resource.status, "warmup")
         drafts.append(tasks.cache_fit_of(entries, [job.name for job in run.jobs]))
-    drafts.append(_stalled([*runtime, *run.pods]))
+    drafts.append(_stalled(cause, causes.of_work(run.pods, run.jobs), [*runtime, *run.pods]))
     fields: Status = {
         "phase": phase,
         "runtimeStatus": _runtime(found),
@@ -80,7 +80,10 @@ def _task(run: ObservedRun, task: str, seen: Observed) -> RunOutcome:
         return tasks.of_entries(entries) if task == "sync" else ABSENT
     found = together([of_job(job) for job in jobs])
     pods = [pod for pod in run.pods if pod.role == task]
-    return explained(found, causes.of_pods(pods) or tasks.told(entries, [job.name for job in jobs]))
+    cause = causes.of_work(pods, jobs)
+    if found.state == "active" and cause:
+        return RunOutcome("active", cause.reason, cause.message)
+    return explained(found, cause or tasks.told(entries, [job.name for job in jobs]))
 
 
 def _phase(seen: Observed, found: StatefulSet | None, wanted: int, sync: RunOutcome) -> str | None:
@@ -131,8 +134,10 @@ def _ready(phase: str | None, cause: Cause | None, found: StatefulSet | None, wa
     )
 
 
-def _stalled(pods: Sequence[Pod]) -> Draft:
-    cause = causes.of_pods(pod for pod in pods if (each := causes.of_pod(pod)) and each.lasting)
+def _stalled(of_caches: Cause | None, of_tasks: Cause | None, pods: Sequence[Pod]) -> Draft:
+    """Return the condition Stalled: the first lasting cause, of single pods, the cache pods or the tasks."""
+    of_pods = causes.of_pods(pod for pod in pods if (each := causes.of_pod(pod)) and each.lasting)
+    cause = next((each for each in (of_pods, of_caches, of_tasks) if each and each.lasting), None)
     if cause is None:
         return Draft("Stalled", holds=False, reason="NotStalled")
     return Draft("Stalled", holds=True, reason=cause.reason, message=cause.message, at=cause.at)

@@ -83,7 +83,7 @@ def training(
     if is_over(before) and found.state in ("active", "suspended"):
         # The Jobs were deleted and created again with the same names.
         before = {}
-    cause = causes.of_pods(run.pods)
+    cause = causes.of_work(run.pods, [*run.jobs, *run.job_sets])
     if found.state == "failed":
         cause = last_cause(cause, before)
     judged = outcome.explained(outcome.lost_helper(run, found, walltime), cause)

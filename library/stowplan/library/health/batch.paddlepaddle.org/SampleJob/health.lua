@@ -14,11 +14,26 @@ if status.observedGeneration ~= nil and obj.metadata.generation ~= nil
     and status.observedGeneration < obj.metadata.generation then
   return { status = "Progressing", message = "Waiting for the agents to see the newest spec" }
 end
--- Of several partitions, the first one that failed speaks, else the first one that says anything.
+-- What keeps the task from its start is told by the condition that waits for it; these reasons say that nothing does.
+local plain = { NotStarted = true, Running = true, Succeeded = true, Suspended = true }
+local stalled, kept = nil, nil
+for _, condition in ipairs(status.conditions or {}) do
+  if condition.type == "Stalled" and condition.status == "True" then
+    stalled = condition.message or condition.reason
+  elseif condition.type == "Complete" and condition.status == "False" and not plain[condition.reason] then
+    kept = condition.message or condition.reason
+  end
+end
+if status.phase ~= "Pending" then
+  kept = nil
+end
+-- Of several partitions, the first one that failed speaks, else the first one that says anything. The warmup after a sync
+-- has conditions of its own.
 local message, of_failed = nil, false
 for _, attempt in ipairs(status.attempts or {}) do
   local failed = attempt.state == "failed"
-  if attempt.message ~= nil and (message == nil or (failed and not of_failed)) then
+  local own = attempt.task == obj.spec.type
+  if own and attempt.message ~= nil and (message == nil or (failed and not of_failed)) then
     message, of_failed = attempt.message, failed
   end
 end
@@ -33,7 +48,8 @@ end
 if status.phase == "Failed" then
   return { status = "Degraded", message = message or "The task failed" }
 end
-if scheduled then
-  return { status = "Healthy", message = message or "The task is running" }
+if stalled ~= nil then
+  return { status = "Degraded", message = stalled }
 end
-return { status = "Progressing", message = message or "The task is running" }
+message = kept or message or "The task is running"
+return { status = scheduled and "Healthy" or "Progressing", message = message }

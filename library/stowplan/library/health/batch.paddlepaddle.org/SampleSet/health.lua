@@ -14,7 +14,13 @@ if status.observedGeneration ~= nil and obj.metadata.generation ~= nil
   health.message = "Waiting for the agents to see the newest spec"
   return health
 end
-local small = nil
+-- What keeps the dataset from its next step is told by the condition that waits for it; these reasons say that nothing
+-- does.
+local plain = {
+  NotStarted = true, Running = true, Suspended = true, Succeeded = true, NoSync = true, running = true, waiting = true,
+  Bound = true, Mount = true, Syncing = true, SyncFailed = true, PartialReady = true, Ready = true,
+}
+local small, kept = nil, nil
 if status.conditions ~= nil then
   for _, condition in ipairs(status.conditions) do
     if condition.type == "Stalled" and condition.status == "True" then
@@ -22,6 +28,10 @@ if status.conditions ~= nil then
     end
     if condition.type == "CacheTooSmall" and condition.status == "True" then
       small = "The cache is too small: " .. (condition.message or condition.reason)
+    end
+    local first = condition.type == "Ready" or (condition.type == "Synced" and kept == nil)
+    if first and condition.status == "False" and not plain[condition.reason] then
+      kept = condition.message or condition.reason
     end
   end
 end
@@ -44,5 +54,5 @@ if status.phase == "SyncFailed" then
   end
   return { status = "Degraded", message = message }
 end
-health.message = messages[status.phase] or health.message
+health.message = kept or messages[status.phase] or health.message
 return health

@@ -13,6 +13,19 @@ if status.observedGeneration ~= nil and obj.metadata.generation ~= nil
     and status.observedGeneration < obj.metadata.generation then
   return { status = "Progressing", message = "Waiting for the agent to see the newest spec" }
 end
+-- What keeps the transfer from its start is told by the condition that waits for it; these reasons say that nothing does.
+local plain = { NotStarted = true, Running = true, Succeeded = true, Suspended = true }
+local stalled, kept = nil, nil
+for _, condition in ipairs(status.conditions or {}) do
+  if condition.type == "Stalled" and condition.status == "True" then
+    stalled = condition.message or condition.reason
+  elseif condition.type == "Complete" and condition.status == "False" and not plain[condition.reason] then
+    kept = condition.message or condition.reason
+  end
+end
+if status.phase ~= "Pending" then
+  kept = nil
+end
 local message = nil
 if status.attempt ~= nil then
   message = status.attempt.message
@@ -34,10 +47,11 @@ end
 if ended ~= nil or status.phase == "Succeeded" then
   return { status = "Healthy", message = message or "The data is there" }
 end
+if stalled ~= nil then
+  return { status = "Degraded", message = stalled }
+end
 if message == nil and status.progress ~= nil and status.progress ~= "" then
   message = status.progress
 end
-if scheduled then
-  return { status = "Healthy", message = message or "The transfer is running" }
-end
-return { status = "Progressing", message = message or "The transfer is running" }
+message = kept or message or "The transfer is running"
+return { status = scheduled and "Healthy" or "Progressing", message = message }
