@@ -145,6 +145,17 @@ def test_a_warmup_waits_for_its_sync(dataset: Dataset, mounts: NewMounts) -> Non
     assert dataset.warmup(node, "flowers-warmup-0-abc", after="flowers-sync").code == 0
 
 
+def test_a_warmup_after_a_sync_on_top_leaves_no_marker(dataset: Dataset, mounts: NewMounts) -> None:
+    """Jobs wait for the warmup after the sync that completed the dataset."""
+    dataset.put(DATA)
+    (node,) = mounts(1)
+    assert dataset.sync("night-samplejob-abc", completes=False).code == 0
+    ended = dataset.warmup(node, "night-samplejob-warmup-0-xyz", afterRun="night-samplejob-abc", marks=False)
+    assert ended.code == 0, ended.output
+    assert cached(node) >= SIZE
+    assert not (node.path / ".stowplan/warmup").exists()
+
+
 def test_a_warmup_whose_sync_has_failed(dataset: Dataset, mounts: NewMounts) -> None:
     (node,) = mounts(1)
     assert dataset.sync("flowers-sync-abc").code == 4

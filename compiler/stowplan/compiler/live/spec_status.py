@@ -43,7 +43,7 @@ def spec_status(spec: SpecId, body: dict[str, Any] | None, now: datetime) -> Spe
     return SpecStatus(
         spec,
         str(status.get("phase") or ""),
-        _progress(spec.kind, status),
+        _progress(spec.kind, body),
         verdict["status"],
         verdict["message"],
         _age(body, now),
@@ -58,17 +58,20 @@ def _verdict(kind: str, body: dict[str, Any]) -> dict[str, str]:
         return {"status": UNKNOWN, "message": f"The status cannot be judged: {type(error).__name__}"}
 
 
-def _progress(kind: str, status: Mapping[str, Any]) -> str:
+def _progress(kind: str, body: Mapping[str, Any]) -> str:
     """Return the progress in words, such as `2Gi of 3Gi cached`; empty if it is not known.
 
-    Each kind has its own fields for it in `status`.
+    Each kind has its own fields for it in the status. `body` is the custom resource.
     """
+    status = body.get("status") or {}
     if kind == "SampleSet":
         sizes = status.get("cacheStatus") or {}
         cached, total = sizes.get("cachedSize"), sizes.get("totalSize")
         return f"{cached} of {total} cached" if cached and total else ""
     if kind == "SampleJob":
-        return _attempts(status.get("attempts") or [])
+        task = (body.get("spec") or {}).get("type")
+        # A warmup may follow a sync.
+        return _attempts([each for each in status.get("attempts") or [] if each.get("task") == task])
     if kind == "PaddleJob":
         roles = ((role, _pods(status.get(role) or {})) for role in ("ps", "worker", "heter"))
         return "; ".join(f"{role}: {pods}" for role, pods in roles if pods)

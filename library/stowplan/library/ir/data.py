@@ -103,7 +103,9 @@ class CachedDataset(NamedTuple):
     options: MountOptions
     source: Source | None
     warmed: bool = False
-    """True if a warmup follows its sync."""
+    """True if a warmup follows its own sync."""
+    warms: bool = False
+    """True if a warmup follows each sync of it, also one of a SampleJob."""
     run: str = ""
     """The user's run marker, which is part of the hash of all Jobs."""
 
@@ -113,8 +115,9 @@ class DataTask(NamedTuple):
 
     `namespace` is the namespace of the pods; for a JuiceFS sync, which needs no mount, it is that of the Secret.
     `stems` are the names of the Jobs without their hash, one per partition or a single one. `paths` are relative to the
-    dataset's root. `after` is the stem of the sync Job that a warmup waits for, None for no waiting. `schedule` is a
-    cron expression, None for a single run.
+    dataset's root. `after` is the stem of the sync Job that a warmup waits for, None for no waiting. `after_run` is the
+    whole name of that Job, None if it ends as the name of the warmup's own Job. `schedule` is a cron expression, None
+    for a single run.
     """
 
     origin: Origin
@@ -131,6 +134,7 @@ class DataTask(NamedTuple):
     threads: int | None = None
     strategy: Literal["sequence", "random"] = "sequence"
     after: str | None = None
+    after_run: str | None = None
     schedule: str | None = None
     time_zone: str | None = None
     suspend: bool = False
@@ -141,12 +145,12 @@ class DataTask(NamedTuple):
 
     @property
     def completes(self) -> bool:
-        """Return whether the dataset is complete after this task.
+        """Return whether the dataset is complete after this task; for a warmup after a sync, after that sync.
 
         That holds for the SampleSet's own sync, and for any sync of a dataset whose SampleSet has none.
         """
         own = self.origin == self.dataset.origin or self.dataset.source is None
-        return self.operation == "sync" and own
+        return (self.operation == "sync" or self.after is not None) and own
 
 
 class Transfer(NamedTuple):

@@ -148,6 +148,10 @@ class SampleJobNames:
         """
         return self.base if partition is None else f"{self.base}-{partition}"
 
+    def warmup(self, partition: int) -> str:
+        """Return the name of the Job, without its hash, that warms the cache of one partition after a sync."""
+        return f"{self.base}-warmup-{partition}"
+
 
 @dataclass(frozen=True, slots=True)
 class DataCubeNames:

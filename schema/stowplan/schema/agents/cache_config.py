@@ -141,6 +141,14 @@ class WarmupConfig(MountedTask):
         ge=0,
         le=100,
     )
+    after_run: str | None = Field(
+        default=None,
+        description="Name of the sync Job whose marker to wait for, in place of `after`, where it does not end as the own Job's.",
+    )
+    marks: bool | None = Field(
+        default=None,
+        description="False if no marker tells waiting jobs of this warmup, since the sync before it does not complete the dataset; null for true.",
+    )
     after: str | None = Field(
         default=None,
         description="Stem of the sync Job whose marker to wait for; its name ends in the same hash as the own Job's. A marker of a run that failed ends the wait with exit code 4.",

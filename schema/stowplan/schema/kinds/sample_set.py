@@ -115,7 +115,7 @@ class SampleSetSpec(Model):
     )
     warmup_after_sync: bool | None = Field(
         default=None,
-        description="Load the samples into the caches of all nodes after the sync. Without it, the platform's `juicefs.warmupAfterSync` decides.",
+        description="Load the samples into the caches of all nodes after each sync, also one of a SampleJob. Without it, the platform's `juicefs.warmupAfterSync` decides.",
     )
     csi: Csi | None = Field(default=None, description="The storage driver and its options.")
     cache: Cache | None = Field(default=None, description="How samples are cached on each node.")

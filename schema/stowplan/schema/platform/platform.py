@@ -106,7 +106,8 @@ class JuiceFS(Model):
         max_length=64,
     )
     warmup_after_sync: bool = Field(
-        default=True, description="Load a dataset into the caches of its nodes after the sync."
+        default=True,
+        description="Load a dataset into the caches of all its nodes after each sync: that of its SampleSet, and those of SampleJobs.",
     )
     warmup_threshold: int = Field(
         default=95,

@@ -177,6 +177,28 @@ def test_task_on_a_cache_that_is_too_small_succeeds_and_says_so() -> None:
     assert "CacheTooSmall" not in {each["type"] for each in task(type="rmr")["conditions"]}
 
 
+def test_sync_is_done_before_the_caches_are_warm() -> None:
+    copy, warmup = job("SampleJob", "sync", status=complete(5)), job("SampleJob", "warmup", run="zzzzzzzz")
+    entry = {"task": "warmup", "partition": 0, "state": "running", "run": warmup["metadata"]["name"]}
+    status = task(copy, warmup, pod(warmup), type="sync", status={"attempts": [entry]})
+    assert (status["phase"], status["jobName"]) == ("Succeeded", copy["metadata"]["name"])
+    assert (status["counts"]["total"], status["completionTime"]) == (1, time(5))
+    assert told(status, "Warmed") == ("False", "Running")
+    warm = job("SampleJob", "warmup", run="zzzzzzzz", status=complete(9))
+    status = task(copy, warm, type="sync")
+    assert (told(status, "Warmed")[0], told(status, "CacheTooSmall")[0]) == ("True", "False")
+    broken = job("SampleJob", "warmup", status=failed(9))
+    status = task(copy, broken, pod(broken, **ended(137, reason="OOMKilled")), type="sync")
+    assert (status["phase"], told(status, "Warmed")) == ("Succeeded", ("False", "OOMKilled"))
+
+
+def test_sync_in_another_namespace_whose_warmup_is_here() -> None:
+    entry = {"task": "sync", "partition": 0, "state": "succeeded", "exitCode": 0, "run": "it-samplejob-abcdefgh"}
+    status = task(job("SampleJob", "warmup"), type="sync", status={"attempts": [entry]})
+    assert (status["phase"], status["jobName"]) == ("Succeeded", "it-samplejob-abcdefgh")
+    assert told(status, "Warmed") == ("False", "Running")
+
+
 def test_task_fails_with_one_partition() -> None:
     broken = partition(1, status=failed(6))
     status = task(partition(0), broken, pod(broken, **ended(137, reason="OOMKilled")))

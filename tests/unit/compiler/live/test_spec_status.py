@@ -27,3 +27,9 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 def test_progress_of_a_job_with_roles(status: dict[str, Any], progress: str) -> None:
     body = {"metadata": {"name": "a", "namespace": "ml"}, "status": status}
     assert spec_status(SpecId("PaddleJob", "ml", "a"), body, NOW).progress == progress
+
+
+def test_progress_of_a_sync_leaves_out_the_warmup_after_it() -> None:
+    attempts = [{"task": "sync", "files": 1000, "totalFiles": 2000}, {"task": "warmup", "files": 7, "totalFiles": 9}]
+    body = {"metadata": {"name": "a", "namespace": "ml"}, "spec": {"type": "sync"}, "status": {"attempts": attempts}}
+    assert spec_status(SpecId("SampleJob", "ml", "a"), body, NOW).progress == "1,000 of 2,000 files"

@@ -1,6 +1,7 @@
 """Status of a SampleJob, without the entries about attempts, which its task agents write."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from stowplan.agents.reporter import causes
 from stowplan.agents.reporter.observed import Observed, ObservedRun, earliest, present_run
@@ -16,8 +17,8 @@ _PARTITIONED = ("warmup", "clear")
 
 def status(seen: Observed) -> Status | None:
     """Return all status fields that the reporter owns, without absent ones; None to leave the status unchanged."""
-    run = present_run(seen)
     task = str(seen.resource.spec.get("type") or "")
+    run = _run_of(task, seen)
     entries = tasks.attempts(seen.resource.status, task)
     elsewhere = not run.is_there and task == "sync" and bool(entries)
     if tasks.is_kept(seen) and not elsewhere:
@@ -40,7 +41,7 @@ def status(seen: Observed) -> Status | None:
         "counts": _counts(parts, entries if elsewhere else (), total),
         "startTime": _started(run, entries if elsewhere else ()),
         "completionTime": found.at or None if found.is_over else None,
-        "conditions": settled([*of_work(found, cause), *_warmed(task, entries, run)], seen),
+        "conditions": settled([*of_work(found, cause), *_warmed(task, seen)], seen),
         "observedGeneration": seen.resource.generation,
     }
     return {key: value for key, value in fields.items() if value is not None}
@@ -65,8 +66,22 @@ def _counts(parts: Sequence[RunOutcome], entries: Sequence[Entry], total: int) -
     return {"total": total, **{name: states.count(state) for name, state in counts.items()}}  # type: ignore[arg-type]
 
 
-def _warmed(task: str, entries: Sequence[Entry], run: ObservedRun) -> list[Draft]:
-    return [tasks.cache_fit_of(entries, [job.name for job in run.jobs])] if task == "warmup" else []
+def _run_of(task: str, seen: Observed) -> ObservedRun:
+    """Return the present run of one task: a warmup, which has Jobs of its own, may follow a sync."""
+    jobs = [each for each in seen.jobs if each.role == task]
+    return present_run(replace(seen, jobs=jobs, pods=[each for each in seen.pods if each.role == task]))
+
+
+def _warmed(task: str, seen: Observed) -> list[Draft]:
+    """Return the conditions about the warmup, or about the one that follows a sync; empty if there is none."""
+    warmup = _run_of("warmup", seen)
+    fit = tasks.cache_fit_of(tasks.attempts(seen.resource.status, "warmup"), [job.name for job in warmup.jobs])
+    if task != "sync" or not warmup.jobs:
+        return [fit] if task == "warmup" else []
+    cause = causes.of_work(warmup.pods, warmup.jobs)
+    found = explained(together([of_job(job) for job in warmup.jobs]), cause)
+    why = cause if cause and not found.is_over else found
+    return [Draft("Warmed", found.state == "complete", why.reason, why.message, found.at), fit]
 
 
 def _started(run: ObservedRun, entries: Sequence[Entry]) -> str | None:

@@ -69,6 +69,8 @@ def _steps(wait: paddle_job.DatasetWait, dataset: CachedDataset) -> Iterator[Fin
     path, name = (*_REF, "wait", "until"), dataset.names.name
     if wait.until == "warmed" and not dataset.warmed:
         message = f"No warmup follows a sync of {name}, so the pods would wait in vain."
+        if dataset.warms:
+            message = f"{name} copies nothing itself, so the pods wait in vain unless a SampleJob syncs it."
         hint = f"Wait until `{_step(dataset)}`, or let the dataset be warmed after its sync."
         yield finding("SP454", path, message, hint)
     elif wait.until == "synced" and not dataset.source:

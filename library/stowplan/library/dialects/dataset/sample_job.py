@@ -18,7 +18,7 @@ from stowplan.library.drivers.api import TaskSet
 from stowplan.library.drivers.registry import STORAGE_DRIVERS
 from stowplan.library.ir.data import CachedDataset, DataTask, Origin, SecretName, Site, Source
 from stowplan.library.manifest import ExternalReference, Manifest, Unit
-from stowplan.library.values.names import CRON_JOB_LIMIT, HASH_LENGTH, LABEL_LIMIT, SampleJobNames
+from stowplan.library.values.names import CRON_JOB_LIMIT, HASH_LENGTH, LABEL_LIMIT, SampleJobNames, shorten
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding, has_errors
 from stowplan.schema.juicefs.options import SyncOptions
 from stowplan.schema.kinds.sample_job import SampleJob, TaskType
@@ -52,11 +52,12 @@ def lower(model: SampleJob, context: Context) -> Lowered:
     task = _task(model, dataset, namespace, context, identity)
     found += _options(model, task, context)
     home, problems = _home(task, context)
-    found += [*problems, *_long_names(task)]
+    warmup = _warmup_after(task)
+    found += [*problems, *_long_names(warmup or task)]
     if has_errors(found):
         return Lowered(Unit(identity, ()), tuple(found))
     task = task._replace(namespace=home)
-    unit = Unit(identity, tuple(_manifests(model, task, context.site)), _externals(task))
+    unit = Unit(identity, tuple(_manifests(model, task, warmup, context.site)), _externals(task))
     return Lowered(unit, tuple(found))
 
 
@@ -128,6 +129,26 @@ def _task(model: SampleJob, dataset: CachedDataset, namespace: str, context: Con
         schedule=spec.schedule,
         time_zone=spec.time_zone,
         suspend=bool(spec.terminate),
+    )
+
+
+def _warmup_after(task: DataTask) -> DataTask | None:
+    """Return the warmup of all cache nodes that follows a sync; None if none follows.
+
+    A dry sync copies nothing, so nothing follows it.
+    """
+    if task.operation != "sync" or not task.dataset.warms or task.sync_options.dry:
+        return None
+    names = SampleJobNames(task.origin.spec.name)
+    room = CRON_JOB_LIMIT if task.schedule is not None else LABEL_LIMIT - HASH_LENGTH - 1
+    return task._replace(
+        operation="warmup",
+        stems=tuple(names.warmup(i) for i in range(task.dataset.partitions)),
+        configuration_stem=f"{names.base}-warmup",
+        source=None,
+        destination="",
+        sync_options=_NO_OPTIONS,
+        after=shorten(task.stems[0], room),
     )
 
 
@@ -210,15 +231,24 @@ def _externals(task: DataTask) -> tuple[ExternalReference, ...]:
     return sync_namespace.externals(task.dataset, task.source)
 
 
-def _manifests(model: SampleJob, task: DataTask, site: Site) -> list[Manifest]:
+def _manifests(model: SampleJob, task: DataTask, warmup: DataTask | None, site: Site) -> list[Manifest]:
+    """Return the objects of a task and of the warmup that follows it; None for no warmup."""
     names = SampleJobNames(model.metadata.name)
-    origin = task.origin
-    tasks = STORAGE_DRIVERS[task.dataset.driver].tasks(task, site, names.base)
+    origin, run = task.origin, model.metadata.annotations.get(RUN_ANNOTATION, "")
+    driver = STORAGE_DRIVERS[task.dataset.driver]
+    own = driver.tasks(task, site, names.base)
+    made = [own.configuration, *_runs(own, task, run)]
+    if warmup:
+        # The sync has a hash of its own, so that more cache nodes do not start it again.
+        name = None if task.schedule is not None else made[-1].name
+        warmup = warmup._replace(after_run=name)
+        following = driver.tasks(warmup, site, names.base)
+        made += [following.configuration, *_runs(following, warmup, run)]
+    homes = [each.namespace for each in (task, warmup) if each]
     return [
         custom_resource(model, origin),
-        *access.manifests(names.base, origin, site, plural=PLURAL, namespaces=[task.namespace]),
-        tasks.configuration,
-        *_runs(tasks, task, model.metadata.annotations.get(RUN_ANNOTATION, "")),
+        *access.manifests(names.base, origin, site, plural=PLURAL, namespaces=homes),
+        *made,
     ]
 
 

@@ -61,7 +61,8 @@ def cached_dataset(model: SampleSet, context: Context) -> CachedDataset:
     source = Source(uri, secrets.resolve(spec.source.secret_ref, volume)) if uri and spec.source else None
     synced = source is not None and not spec.no_sync
     asked = spec.warmup_after_sync
-    warmed = synced and (context.platform.juicefs.warmup_after_sync if asked is None else asked)
+    warms = context.platform.juicefs.warmup_after_sync if asked is None else asked
+    warms = warms and driver.cached and not options.read_only
     return CachedDataset(
         origin=Origin(identity, context.sources.get(("SampleSet", namespace, name), "")),
         names=SampleSetNames(namespace, name, context.platform.names),
@@ -73,7 +74,8 @@ def cached_dataset(model: SampleSet, context: Context) -> CachedDataset:
         placement=Placement(spec.node_affinity, tuple(spec.tolerations or ())),
         options=options,
         source=source if synced else None,
-        warmed=warmed and driver.cached and not options.read_only,
+        warmed=synced and warms,
+        warms=warms,
         run=model.metadata.annotations.get(RUN_ANNOTATION, ""),
     )
 
@@ -140,7 +142,6 @@ def _source(model: SampleSet) -> list[Finding]:
 def _warmup(model: SampleSet, dataset: CachedDataset) -> list[Finding]:
     reasons = (
         (not STORAGE_DRIVERS[dataset.driver].cached, "no node caches the dataset"),
-        (model.spec.no_sync, "nothing is synced"),
         (dataset.options.read_only, "the volume is mounted read-only"),
     )
     reason = next((text for holds, text in reasons if holds), "")

@@ -66,9 +66,11 @@ def _deadline(task: DataTask, site: Site) -> int | None:
 def config(task: DataTask, site: Site) -> AgentConfig:
     """Return the configuration that all Jobs of the task share. The number of the partition is an argument instead."""
     spec = task.origin.spec
+    # A sync of a SampleJob reports the phase, so the warmup after it does not.
+    follows = task.after is not None and task.origin != task.dataset.origin
     shared: Json = {
         "target": Target.model_validate({"kind": spec.kind, "namespace": spec.namespace, "name": spec.name}),
-        "reportPhase": site.agents_report_phase,
+        "reportPhase": site.agents_report_phase and not follows,
         "dataset": task.dataset.names.name,
         "softDeadlineSeconds": job.soft_deadline(_deadline(task, site)),
     }
@@ -171,7 +173,9 @@ def _warmup(task: DataTask, site: Site, mounted: Json) -> WarmupConfig:
             "strategy": task.strategy,
             "partitions": task.dataset.partitions,
             "threshold": site.platform.juicefs.warmup_threshold,
-            "after": task.after,
+            "after": None if task.after_run else task.after,
+            "afterRun": task.after_run,
+            "marks": False if task.after and not task.completes else None,
         }
     )
 

@@ -15,9 +15,8 @@ TASKS: dict[str, dict[str, Any]] = {"sync": SYNC, "warmup": {"type": "warmup"}, 
 
 
 def configuration(result: Lowered) -> dict[str, Any]:
-    loaded = json.loads(body(result, "ConfigMap")["data"]["config.json"])
-    assert isinstance(loaded, dict)
-    return loaded
+    """The configuration of the task itself."""
+    return next(iter(configurations(result).values()))
 
 
 def pod(result: Lowered, kind: str = "Job") -> dict[str, Any]:
@@ -29,8 +28,10 @@ def pod(result: Lowered, kind: str = "Job") -> dict[str, Any]:
 @pytest.mark.parametrize("task", TASKS)
 def test_objects(task: str) -> None:
     result = lowered(sample_job(**TASKS[task]))
+    # A warmup follows a sync.
+    more = ["ConfigMap", "Job"] if task == "sync" else []
     assert sorted(manifest.kind for manifest in result.unit.manifests) == sorted(
-        "SampleJob ServiceAccount Role RoleBinding NetworkPolicy ConfigMap Job".split()
+        [*"SampleJob ServiceAccount Role RoleBinding NetworkPolicy ConfigMap Job".split(), *more]
     )
     assert configuration(result)["task"] == task
     assert configuration(result)["target"] == {"kind": "SampleJob", "namespace": "ml", "name": "work"}
@@ -46,6 +47,96 @@ def test_each_cache_pod_has_a_job_on_its_node(task: str) -> None:
     assert [term["labelSelector"]["matchLabels"] for term in terms] == [
         {"statefulset.kubernetes.io/pod-name": f"data-runtime-{i}"} for i in range(3)
     ]
+
+
+def configurations(result: Lowered) -> dict[str, dict[str, Any]]:
+    """All configurations, by their task."""
+    bodies = [json.loads(each.body["data"]["config.json"]) for each in of_kind(result, "ConfigMap")]
+    return {each["task"]: each for each in bodies}
+
+
+def names_of(result: Lowered, kind: str) -> list[str]:
+    return [each.body["metadata"]["name"] for each in of_kind(result, kind)]
+
+
+def test_a_sync_warms_every_cache_node() -> None:
+    result = lower(sample_job(**SYNC), context(sample_set(partitions=2)))
+    sync, *warmups = names_of(result, "Job")
+    assert [name.rpartition("-")[0] for name in warmups] == [f"work-samplejob-warmup-{n}" for n in range(2)]
+    found = configurations(result)["warmup"]
+    assert (found["afterRun"], found["partitions"], found["paths"]) == (sync, 2, [])
+    assert found["target"] == {"kind": "SampleJob", "namespace": "ml", "name": "work"}
+    assert "activeDeadlineSeconds" not in of_kind(result, "Job")[1].body["spec"]
+
+
+def test_more_cache_nodes_do_not_start_a_sync_again() -> None:
+    one, two = (lower(sample_job(**SYNC), context(sample_set(partitions=number))) for number in (1, 2))
+    assert names_of(one, "Job")[0] == names_of(two, "Job")[0]
+    without = lower(sample_job(**SYNC), context(sample_set(warmupAfterSync=False)))
+    assert names_of(without, "Job") == names_of(one, "Job")[:1]
+
+
+def test_a_scheduled_sync_warms_every_cache_node_each_time() -> None:
+    """The names of their Jobs end in the same minute, by which the warmup finds its sync."""
+    result = lower(sample_job(**SYNC, schedule="0 3 * * *", timeZone="Etc/UTC"), context(sample_set(partitions=2)))
+    assert names_of(result, "CronJob") == ["work-samplejob", "work-samplejob-warmup-0", "work-samplejob-warmup-1"]
+    assert {each.body["spec"]["schedule"] for each in of_kind(result, "CronJob")} == {"0 3 * * *"}
+    assert configurations(result)["warmup"]["after"] == "work-samplejob"
+
+
+def test_a_warmup_finds_a_sync_with_a_long_name() -> None:
+    result = lowered(sample_job("a" * 60, **SYNC))
+    assert configurations(result)["warmup"]["afterRun"] == names_of(result, "Job")[0]
+    result = lowered(sample_job("a" * 60, **SYNC, schedule="0 3 * * *"))
+    assert configurations(result)["warmup"]["after"] == names_of(result, "CronJob")[0]
+
+
+@pytest.mark.parametrize(
+    ("dataset", "sync", "platform"),
+    [
+        ({"warmupAfterSync": False}, {}, {}),
+        ({}, {}, {"warmupAfterSync": False}),
+        ({"csi": {"juiceFSMountOptions": {"read-only": True}}}, {}, {}),
+        # It copies nothing.
+        ({}, {"dry": True}, {}),
+    ],
+    ids=["dataset", "platform", "read-only", "dry"],
+)
+def test_a_sync_after_which_no_warmup_follows(
+    dataset: dict[str, Any], sync: dict[str, Any], platform: dict[str, Any]
+) -> None:
+    job = sample_job(**{**SYNC, "syncOptions": {"source": URI, **sync}})
+    result = lower(job, context(sample_set(**dataset), juicefs=platform))
+    assert list(configurations(result)) == ["sync"]
+    assert len(of_kind(result, "Job")) == 1
+
+
+def test_what_the_dataset_says_decides_over_the_platform() -> None:
+    dataset = sample_set(noSync=True, source=None, warmupAfterSync=True)
+    result = lower(sample_job(**SYNC), context(dataset, juicefs={"warmupAfterSync": False}))
+    assert list(configurations(result)) == ["sync", "warmup"]
+
+
+@pytest.mark.parametrize(
+    ("dataset", "marks"), [({"noSync": True}, None), ({"source": {"uri": URI}}, False)], ids=["alone", "on top"]
+)
+def test_only_a_warmup_after_a_sync_that_completes_the_dataset_lets_jobs_start(
+    dataset: dict[str, Any], *, marks: bool | None
+) -> None:
+    """Jobs wait for the warmup after the sync that completed the dataset. Another marker would take its place."""
+    result = lower(sample_job(**SYNC), context(sample_set(**dataset)))
+    assert configurations(result)["warmup"].get("marks") is marks
+
+
+def test_only_the_sync_reports_the_phase_of_its_job() -> None:
+    found = configurations(lower(sample_job(**SYNC), context(sample_set(), reporter=False)))
+    assert (found["sync"]["reportPhase"], found["warmup"]["reportPhase"]) == (True, False)
+    assert configuration(lower(sample_job(type="warmup"), context(sample_set(), reporter=False)))["reportPhase"]
+
+
+def test_terminate_suspends_the_warmup_too() -> None:
+    jobs = of_kind(lowered(sample_job(**SYNC, terminate=True)), "Job")
+    assert [each.body["spec"]["suspend"] for each in jobs] == [True, True]
 
 
 def test_sync_needs_no_mount() -> None:

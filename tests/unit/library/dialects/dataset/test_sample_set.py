@@ -152,14 +152,14 @@ def test_a_name_that_its_pods_could_not_carry() -> None:
     assert "SP504" in codes(lowered(sample_set("a" * 45)))
 
 
-@pytest.mark.parametrize(
-    "spec",
-    [{"noSync": True}, {**SYNCED, "csi": {"juiceFSMountOptions": {"read-only": True}}}],
-    ids=["none", "read-only"],
-)
-def test_a_warmup_that_nothing_calls_for(spec: dict[str, Any]) -> None:
+def test_a_warmup_on_a_read_only_mount_is_reported() -> None:
+    spec = {**SYNCED, "csi": {"juiceFSMountOptions": {"read-only": True}}}
     assert "SP406" in codes(lowered(sample_set(**spec, warmupAfterSync=True)))
     assert "SP406" not in codes(lowered(sample_set(**spec, warmupAfterSync=False)))
+
+
+def test_a_dataset_without_a_sync_may_be_warmed_after_a_sync_of_a_sample_job() -> None:
+    assert "SP406" not in codes(lowered(sample_set(noSync=True, warmupAfterSync=True)))
 
 
 def test_a_source_that_is_not_used() -> None:

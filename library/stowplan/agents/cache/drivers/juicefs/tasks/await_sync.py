@@ -20,12 +20,14 @@ LOOK_SECONDS = 2.0
 class SyncMarks:
     """Marker files of the sync that belongs to this run.
 
-    The name of the sync's Job is `stem`, a hyphen, and the last part (hash or scheduled time) of this run's name.
+    The name of the sync's Job is `name`. If that is None, it is `stem`, a hyphen, and the last part (hash or scheduled
+    time) of this run's name.
     """
 
     mount: Path
     stem: str
     work: TaskWork
+    name: str | None = None
 
     def wait(self) -> str:
         """Wait until the sync has succeeded, and return the name of its run.
@@ -41,6 +43,8 @@ class SyncMarks:
         return run
 
     def _run(self) -> str:
+        if self.name:
+            return self.name
         if not self.work.run:
             raise AttemptError(ExitCode.BAD_SPEC, "NoRun", "Without STOWPLAN_RUN nobody knows which sync to wait for")
         return f"{self.stem}-{self.work.run.rpartition('-')[2]}"

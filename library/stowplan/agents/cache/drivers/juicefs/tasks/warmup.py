@@ -53,7 +53,8 @@ class WarmupTask:
             message = f"There is no partition {self.work.outcome.partition}: there are {self.config.partitions}"
             raise AttemptError(ExitCode.BAD_SPEC, "BadPartition", message)
         Control(self._mount, self.work.stop).probe()
-        sync = SyncMarks(self._mount, self.config.after, self.work).wait() if self.config.after else None
+        after, run = self.config.after, self.config.after_run
+        sync = SyncMarks(self._mount, after or "", self.work, run).wait() if after or run else None
         try:
             text = self._load()
         except AttemptError as error:
@@ -185,8 +186,9 @@ class WarmupTask:
         """Write the warmup marker, by which waiting jobs know that the dataset is warm or the warmup has failed.
 
         `sync` is the run of the sync before this warmup. None writes nothing: no job waits for a warmup without a sync.
+        Nor does one wait for a warmup after a sync that does not complete the dataset.
         """
-        if sync is None or self.work.run is None:
+        if sync is None or self.work.run is None or self.config.marks is False:
             return
         partition = self.work.outcome.partition
         marker = WarmupMarker(
