@@ -84,7 +84,7 @@ class Watching(Generic[T]):
             pages += 1
             if not token or pages == self.most_pages:
                 self.cache.end()
-                self.log.info("Listed", collection=self.collection)
+                self.log.info("Listed", collection=self.collection, **self.selector)
                 return str(metadata.get("resourceVersion") or "") or None
 
     async def _watch(self, version: str) -> str | None:
