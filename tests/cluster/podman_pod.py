@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from stowplan.agents.reporter.workloads import PEERS
+from stowplan.schema.agents.peers import parse
 from tests.agents.podman import LIMITS
 from tests.agents.pods import bytes_of
 from tests.cluster.client import Manifest, ref
@@ -56,6 +58,7 @@ class PodmanPod:
         found += [f"--cap-drop={each}" for each in security.get("capabilities", {}).get("drop", ())]
         if "memory" in limits:
             found.append(f"--memory={bytes_of(limits['memory'])}b")
+        found += [f"--add-host={name}:{ADDRESS}" for name in _peers(container)]
         found += [f"--env={name}={value}" for name, value in self._variables(container).items()]
         return [*found, *self._mounts(container)]
 
@@ -164,3 +167,9 @@ class PodmanPod:
 def secret_data(secret: Manifest) -> dict[str, str]:
     """The values of a Secret as text."""
     return {key: base64.b64decode(value).decode() for key, value in (secret.get("data") or {}).items()}
+
+
+def _peers(container: Mapping[str, Any]) -> list[str]:
+    """The names for which the container waits. On this node all pods have one address."""
+    words = container["args"][2:] if container["name"] == PEERS else []
+    return [host for word in words for host in parse(word).hosts()]

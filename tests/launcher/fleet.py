@@ -58,11 +58,9 @@ def _serve(wire: Wire, cluster: Cluster) -> None:
     rank = cluster.rank(cluster.servers)
     _meet_by_gloo(wire, cluster, rank, server=True)
     with wire.listen(cluster.own) as listener, ExitStack() as open_clients:
-        clients = [
-            open_clients.enter_context(wire.accept(listener, f"served {i} of {cluster.clients}"))
-            for i in range(cluster.clients)
-        ]
-        total = sum(wire.receive(client)["push"] for client in clients)
+        found = [wire.accept_with_message(listener, f"served {i} of {cluster.clients}") for i in range(cluster.clients)]
+        clients = [open_clients.enter_context(client) for client, _ in found]
+        total = sum(message["push"] for _, message in found)
         for client in clients:
             wire.send(client, {"pull": total, "server": rank})
         for client in clients:

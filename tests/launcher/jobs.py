@@ -1,6 +1,6 @@
 """Jobs of the launcher test, whose containers run the programs of this folder."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,11 +29,17 @@ def job(
     engine: str = "core",
     launcher: str = "legacy",
     patience: float = PATIENCE,
+    peers_timeout: int = 60,
+    command: Sequence[str] = (),
 ) -> Result:
-    """A PaddleJob compiled; roles are given by their number of pods, the launcher is that of elastic jobs."""
-    roles = {key: _role(value, mode, patience) if key in ROLES else value for key, value in spec.items()}
+    """A PaddleJob compiled; roles are given by their number of pods, the launcher is that of elastic jobs.
+
+    `command` replaces the programs of this folder.
+    """
+    words = command or ["python", "-m", "tests.launcher.program", mode, str(patience)]
+    roles = {key: _role(value, words) if key in ROLES else value for key, value in spec.items()}
     model = {"apiVersion": "batch.paddlepaddle.org/v1", "kind": "PaddleJob", "metadata": _METADATA, "spec": roles}
-    return _compiled(folder, model, {"jobs": engine}, launcher)
+    return _compiled(folder, model, {"jobs": engine, "peersTimeoutSeconds": peers_timeout}, launcher)
 
 
 def training_job(
@@ -44,6 +50,7 @@ def training_job(
     engine: str = "core",
     gang: str = "none",
     patience: float = PATIENCE,
+    peers_timeout: int = 60,
 ) -> Result:
     """A TrainingJob compiled. `programs` are those of the roles, see `legacy`; a role is given by its smallest size,
     or by both."""
@@ -60,7 +67,9 @@ def training_job(
         "metadata": _METADATA,
         "spec": {"image": _IMAGE, **spec, **roles},
     }
-    return _compiled(folder, model, {"jobs": engine, "gang": gang, "queue": "training"})
+    return _compiled(
+        folder, model, {"jobs": engine, "gang": gang, "queue": "training", "peersTimeoutSeconds": peers_timeout}
+    )
 
 
 def mx_job_of(
@@ -72,12 +81,13 @@ def mx_job_of(
     port: int | None = None,
     host: bool = False,
     patience: float = PATIENCE,
+    command: Sequence[str] = (),
 ) -> Result:
-    """An MxJob compiled; `sizes` are those of its roles, in capitals."""
+    """An MxJob compiled; `sizes` are those of its roles, in capitals. `command` replaces the program of this folder."""
     container = {
         "name": mx_job.CONTAINER,
         "image": _IMAGE,
-        "command": ["python", "-m", "tests.launcher.ps_lite", mode, str(patience)],
+        "command": list(command or ["python", "-m", "tests.launcher.ps_lite", mode, str(patience)]),
     }
     pod: dict[str, Any] = {"containers": [container], "restartPolicy": "Never"}
     if host:
@@ -94,7 +104,7 @@ def mx_job_of(
     return _compiled(folder, model, {"jobs": engine})
 
 
-def _compiled(folder: Path, model: Mapping[str, Any], engines: Mapping[str, str], launcher: str = "legacy") -> Result:
+def _compiled(folder: Path, model: Mapping[str, Any], engines: Mapping[str, Any], launcher: str = "legacy") -> Result:
     platform: dict[str, Any] = {
         "apiVersion": "stowplan.dev/v1alpha1",
         "kind": "Platform",
@@ -112,11 +122,6 @@ def _yaml(documents: list[Mapping[str, Any]]) -> str:
     return str(yaml.safe_dump_all([dict(each) for each in documents], sort_keys=False))
 
 
-def _role(size: int, mode: str, patience: float) -> dict[str, Any]:
-    container = {
-        "name": CONTAINER,
-        "image": _IMAGE,
-        "command": ["python", "-m", "tests.launcher.program"],
-        "args": [mode, str(patience)],
-    }
+def _role(size: int, command: Sequence[str]) -> dict[str, Any]:
+    container = {"name": CONTAINER, "image": _IMAGE, "command": [*command[:3]], "args": [*command[3:]]}
     return {"replicas": size, "template": {"spec": {"containers": [container]}}}

@@ -23,8 +23,8 @@ _ENTRY = re.compile(r"metadata\.(annotations|labels)\['([^']+)'\]")
 
 
 @dataclass(frozen=True)
-class Sidecar:
-    """A container that runs beside the one that trains."""
+class Container:
+    """A container that runs before or beside the one that trains."""
 
     name: str
     command: tuple[str, ...]
@@ -46,7 +46,9 @@ class Pod:
     command: tuple[str, ...]
     env: Mapping[str, str]
     directory: str | None
-    sidecars: tuple[Sidecar, ...]
+    init: tuple[Container, ...]
+    """Containers that must have ended before the others start."""
+    sidecars: tuple[Container, ...]
 
     @property
     def title(self) -> str:
@@ -172,7 +174,8 @@ def _pod(job: Json, index: int, bodies: Iterable[Json]) -> Pod:
         command=_command(container, env),
         env=env,
         directory=container.get("workingDir"),
-        sidecars=tuple(_sidecar(each, meta, maps) for each in sidecars),
+        init=tuple(_other(each, meta, maps) for each in spec.get("initContainers", ()) if "restartPolicy" not in each),
+        sidecars=tuple(_other(each, meta, maps) for each in sidecars),
     )
 
 
@@ -184,9 +187,9 @@ def _containers(spec: Json, role: str) -> list[Json]:
     return [main, *(each for each in sidecars if each is not main)]
 
 
-def _sidecar(container: Json, meta: Json, maps: Mapping[str, Mapping[str, str]]) -> Sidecar:
+def _other(container: Json, meta: Json, maps: Mapping[str, Mapping[str, str]]) -> Container:
     env = _environment(container.get("env", ()), meta, maps)
-    return Sidecar(container["name"], _command(container, env), env)
+    return Container(container["name"], _command(container, env), env)
 
 
 def _command(container: Json, env: Mapping[str, str]) -> tuple[str, ...]:

@@ -1,5 +1,6 @@
 """Pods as processes of this machine, with addresses of 127.0.0.0/8 and a separate `/etc/hosts`."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -12,24 +13,32 @@ from dataclasses import dataclass, field
 from functools import cache
 from itertools import cycle
 from pathlib import Path
+from typing import Any
 
-from tests.launcher.kubelet import ADDRESS, Pod
+from tests.launcher.kubelet import ADDRESS, Container, Pod
 from tests.repositories import REPOSITORY
 
 _LONGEST = 60
 _PAUSE = 0.01
-_UNSHARE = (("unshare", "--mount"), ("unshare", "--user", "--map-root-user", "--mount"))
-_MOUNT = 'mount --bind "$1" /etc/hosts && mount --bind "$2" /etc/nsswitch.conf && shift 2 && exec "$@"'
+_UNSHARE = (("unshare", "--mount", "--uts"), ("unshare", "--user", "--map-root-user", "--mount", "--uts"))
+_FILES = ("hosts", "nsswitch.conf", "resolv.conf")
+"""Files of /etc that each pod has for itself."""
+
+_MOUNT = f"""\
+for file in {" ".join(_FILES)}; do mount --bind "$1/$file" /etc/$file || exit 1; done
+echo "$2" > /proc/sys/kernel/hostname && shift 2 && exec "$@"
+"""
 _STAND_INS = Path(__file__).parent / "stand_ins"
 """Stands for the programs of images."""
 
 _PATH = f"{_STAND_INS}:{Path(sys.executable).parent}:{os.defpath}"
+_ENV = {"PATH": _PATH}
 _last_bytes = cycle(range(2, 255))
 
 
 @cache
 def namespace_command() -> tuple[str, ...] | None:
-    """What starts a program in a mount namespace of its own; None where nothing may."""
+    """What starts a program in namespaces of its own for mounts and the host name; None where nothing may."""
     test = ("mount", "--bind", "/etc/hosts", "/etc/hosts")
     for command in _UNSHARE:
         if shutil.which(command[0]):
@@ -58,12 +67,12 @@ class Group:
     folder: Path
     processes: dict[Pod, "subprocess.Popen[bytes]"] = field(default_factory=dict)
 
-    def codes(self, deciding: str | None = None) -> dict[str, int | None]:
+    def codes(self, deciding: str | None = None, longest: float = _LONGEST) -> dict[str, int | None]:
         """Exit codes once all succeeded or one failed, by `<role>-<index>`. None for those that still ran then.
 
-        With a `deciding` role its pods alone must have ended.
+        With a `deciding` role its pods alone must have ended. Fails after `longest` seconds.
         """
-        end = time.monotonic() + _LONGEST
+        end = time.monotonic() + longest
         while time.monotonic() < end:
             found = {pod.title: process.poll() for pod, process in self.processes.items()}
             awaited = [found[pod.title] for pod in self.processes if deciding in (None, pod.role)]
@@ -84,36 +93,53 @@ class Group:
 
 @contextmanager
 def running(
-    folder: Path, pods: Iterable[Pod], names: Mapping[str, str], changed: Mapping[str, Mapping[str, str]] | None = None
+    folder: Path,
+    pods: Iterable[Pod],
+    names: Mapping[str, str],
+    changed: Mapping[str, Mapping[str, str]] | None = None,
+    *,
+    delays: Mapping[str, float] | None = None,
+    name_server: str | None = None,
+    path: str | None = None,
 ) -> Iterator[Group]:
     """The pods, each with exactly its environment but for HOSTNAME and PATH; `names` are the addresses of all names.
 
-    `changed` has other variables for single pods, by `<role>-<index>`.
+    `changed` has other variables for single pods, by `<role>-<index>`, and `delays` the seconds after which single pods
+    start. With the address of a `name_server`, pods ask it and know only themselves. `path` are folders with the
+    programs of the pods' image; agents run by this Python.
     """
     folder.mkdir()
-    (folder / "nsswitch").write_text("hosts: files\n")
     group = Group(folder)
     with ExitStack() as stack:
         for pod in pods:
             address = names.get(pod.name) or new_address()
-            _write_hosts(folder, pod, names, address)
+            _write_files(folder, pod, {} if name_server else names, address, name_server)
             for sidecar in pod.sidecars:
                 log = folder / f"{pod.hostname}-{sidecar.name}"
-                stack.enter_context(_process(pod, sidecar.command, sidecar.env, address, log))
-            env = {**pod.env, **(changed or {}).get(pod.title, {})}
-            process = _process(pod, pod.command, env, address, folder / pod.hostname)
+                stack.enter_context(_process(pod, [sidecar], address, log))
+            main = Container(pod.role, pod.command, {**pod.env, **(changed or {}).get(pod.title, {})})
+            delay = (delays or {}).get(pod.title, 0.0)
+            process = _process(pod, [*pod.init, main], address, folder / pod.hostname, delay=delay, path=path)
             group.processes[pod] = stack.enter_context(process)
         yield group
 
 
-def _write_hosts(folder: Path, pod: Pod, names: Mapping[str, str], address: str) -> None:
+def _write_files(folder: Path, pod: Pod, names: Mapping[str, str], address: str, name_server: str | None) -> None:
     """What DNS has, and what a kubelet writes: a pod knows itself by its host name."""
     known = [*names.items(), (_hostname(pod), address)]
-    _hosts(folder / pod.hostname).write_text("".join(f"{each} {name}\n" for name, each in known))
+    content = (
+        "".join(f"{each} {name}\n" for name, each in known),
+        f"hosts: files{' dns' if name_server else ''}\n",
+        f"nameserver {name_server}\n" if name_server else "",
+    )
+    etc = _etc(folder, pod)
+    etc.mkdir()
+    for name, text in zip(_FILES, content, strict=True):
+        (etc / name).write_text(text)
 
 
-def _hosts(log: Path) -> Path:
-    return log.with_name(f"{log.name}.hosts")
+def _etc(folder: Path, pod: Pod) -> Path:
+    return folder / f"{pod.hostname}.etc"
 
 
 def _hostname(pod: Pod) -> str:
@@ -122,20 +148,29 @@ def _hostname(pod: Pod) -> str:
 
 @contextmanager
 def _process(
-    pod: Pod, command: Sequence[str], env: Mapping[str, str], address: str, log: Path
+    pod: Pod, containers: Sequence[Container], address: str, log: Path, *, delay: float = 0, path: str | None = None
 ) -> Iterator["subprocess.Popen[bytes]"]:
-    mounts = [str(_hosts(log.with_name(pod.hostname))), str(log.with_name("nsswitch"))]
-    program, *arguments = (word.replace(ADDRESS, address) for word in command)
-    words = [*(namespace_command() or ()), "sh", "-c", _MOUNT, "sh", *mounts, _stand_in(program), *arguments]
-    variables = {name: value.replace(ADDRESS, address) for name, value in env.items()}
-    variables |= {"HOSTNAME": _hostname(pod), "PATH": _PATH}
+    *before, last = containers
+    programs = [_plan(pod, each, address, _PATH) for each in before] + [_plan(pod, last, address, path or _PATH)]
+    plan = log.with_name(f"{log.name}.json")
+    plan.write_text(json.dumps({"delay": delay, "containers": programs}))
+    shell = [*(namespace_command() or ()), "sh", "-c", _MOUNT, "sh", str(_etc(log.parent, pod)), _hostname(pod)]
+    words = [*shell, sys.executable, str(Path(__file__).with_name("pod.py")), str(plan)]
     with log.open("wb") as output:
-        process = subprocess.Popen(words, cwd=pod.directory or REPOSITORY, env=variables, stdout=output, stderr=output)
+        process = subprocess.Popen(words, cwd=pod.directory or REPOSITORY, env=_ENV, stdout=output, stderr=output)
     try:
         yield process
     finally:
         process.kill()
         process.wait()
+
+
+def _plan(pod: Pod, container: Container, address: str, path: str) -> dict[str, Any]:
+    """What `tests.launcher.pod` reads of a container."""
+    program, *arguments = (word.replace(ADDRESS, address) for word in container.command)
+    variables = {name: value.replace(ADDRESS, address) for name, value in container.env.items()}
+    variables |= {"HOSTNAME": _hostname(pod), "PATH": path}
+    return {"command": [_stand_in(program), *arguments], "env": variables}
 
 
 def _stand_in(program: str) -> str:

@@ -19,10 +19,14 @@ _FIRST = {"server": 8, "worker": 9}
 
 
 def schedule(wire: Wire) -> None:
-    """Listens at its address: in releases that know Kubernetes at all of its pod's, which elsewhere are everybody's."""
+    """Listens at DMLC_PS_ROOT_URI, as releases do that do not know DMLC_USE_KUBERNETES: ZeroMQ binds no DNS names."""
     own = socket.gethostbyname(ENV["HOSTNAME"])
     root = ENV["DMLC_PS_ROOT_URI"]
-    check(socket.gethostbyname(root) == own, f"the scheduler is {root}, not this pod")
+    try:
+        socket.inet_aton(root)
+    except OSError:
+        fail(f"bind failed: {root} is no address")
+    check(root == own, f"the scheduler is {root}, not this pod")
     wanted = {"server": int(ENV["DMLC_NUM_SERVER"]), "worker": int(ENV["DMLC_NUM_WORKER"])}
     with ExitStack() as stack:
         listener = stack.enter_context(socket.create_server((own, int(ENV["DMLC_PS_ROOT_PORT"]))))
@@ -94,7 +98,7 @@ def _listener() -> socket.socket:
 
 
 def _registered(wire: Wire, role: str, listener: socket.socket) -> socket.socket:
-    scheduler = wire.connect(f"{ENV['DMLC_PS_ROOT_URI']}:{ENV['DMLC_PS_ROOT_PORT']}")
+    scheduler = wire.connect(f"{ENV['DMLC_PS_ROOT_URI']}:{ENV['DMLC_PS_ROOT_PORT']}", unknown_too=True)
     host, port = listener.getsockname()
     wire.send(scheduler, {"role": role, "at": f"{host}:{port}"})
     return scheduler

@@ -56,13 +56,17 @@ class Wire:
         self.check_own(endpoint)
         return socket.create_server(split(endpoint), backlog=_BACKLOG)
 
-    def connect(self, endpoint: str) -> socket.socket:
-        """Tries until somebody listens."""
+    def connect(self, endpoint: str, *, unknown_too: bool = False) -> socket.socket:
+        """Tries until somebody listens. An unknown name ends the program, unless it tries `unknown_too`."""
         reason = f"nobody listens at {endpoint}"
         while True:
             try:
                 return socket.create_connection(split(endpoint), timeout=self.left(reason))
             except ConnectionRefusedError:
+                self.pause(reason)
+            except socket.gaierror:
+                if not unknown_too:
+                    raise
                 self.pause(reason)
 
     def accept(self, listener: socket.socket, reason: str) -> socket.socket:
@@ -72,6 +76,15 @@ class Wire:
         except TimeoutError:
             fail(reason)
         return peer
+
+    def accept_with_message(self, listener: socket.socket, reason: str) -> tuple[socket.socket, Any]:
+        """A peer and its first message. Who says nothing only looked whether somebody listens, as agents do."""
+        while True:
+            peer = self.accept(listener, reason)
+            peer.settimeout(self.left(reason))
+            if peer.recv(1, socket.MSG_PEEK):
+                return peer, self.receive(peer)
+            peer.close()
 
     def send(self, peer: socket.socket, message: Any) -> None:
         peer.sendall(json.dumps(message).encode() + b"\n")

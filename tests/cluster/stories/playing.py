@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from stowplan.agents.reporter.workloads import PEERS
 from tests.cluster.attendants import EXIT_CODE, HOLD, end
 from tests.cluster.client import Manifest
 from tests.cluster.control_plane import Cluster
@@ -170,7 +171,8 @@ def _due(pod: Manifest) -> list[Mapping[str, Any]]:
 
 
 def _initializers(spec: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    own = [each for each in spec.get("initContainers", ()) if AGENT.search(each["image"])]
+    """But for the wait for peers: these pods have no addresses."""
+    own = [each for each in spec.get("initContainers", ()) if AGENT.search(each["image"]) and each["name"] != PEERS]
     return [each for each in own if each.get("restartPolicy") != "Always"]
 
 

@@ -10,8 +10,11 @@ from typing import NamedTuple
 DEFAULT_TIMEOUT = 3600
 """Default of `engines.peersTimeoutSeconds`."""
 
-LISTENING_SECONDS = 300
-"""Seconds that pods wait for the ports of servers. Then they start: their program may wait itself, or need no server."""
+LISTENING_SECONDS = 60
+"""Seconds that pods wait for the ports of servers. Then they start: their program may wait itself, or need no server.
+
+Servers pass their own wait for peers at the same time, so this covers how long a server takes to start.
+"""
 
 _WORD = re.compile(r"([-.a-z0-9]+)\[0-([0-9]{1,6})\]([-.a-z0-9]*)(?::([0-9]{1,5}))?")
 
