@@ -33,12 +33,14 @@ from stowplan.compiler.lowering import output_layout
 from stowplan.compiler.lowering.composer_pool import ComposerPool
 from stowplan.compiler.lowering.extensions import Extensions, extend
 from stowplan.compiler.lowering.lower import lower
-from stowplan.compiler.lowering.platform_objects import plain_objects, settings
+from stowplan.compiler.lowering.plain_objects import plain_objects
+from stowplan.compiler.lowering.platform_objects import settings
 from stowplan.compiler.model import Output, Program
 from stowplan.compiler.output import inventory
 from stowplan.compiler.output.folder import OutputFolder, seen
 from stowplan.compiler.output.inventory import Inventory
 from stowplan.compiler.output.render import Rendered, Renderings
+from stowplan.compiler.repository.spec_count import SpecCount, count
 from stowplan.schema.meta import ObjectId, SpecId
 
 NOTHING, UNKNOWN = Recompile(), Known()
@@ -51,8 +53,8 @@ class Compiled:
     `texts` are the contents of the files that diagnostics name, by path. `files` are the files of the output, and
     `objects` is the number of objects. `outputs` is empty unless the caller asked for it by `keep_objects`. `committed`
     is the inventory of the committed output. `starts` are the Jobs that a sync would start. `specs` are the identities
-    of all specs; `program` may lack those that the cache has. `known` goes to the cache; None if the next command
-    cannot use it.
+    of all specs, and `count` is their number; `program` may lack those that the cache has. `known` goes to the cache;
+    None if the next command cannot use it.
     """
 
     texts: Mapping[str, str]
@@ -63,6 +65,7 @@ class Compiled:
     starts: tuple[ObjectId, ...] = ()
     program: Program | None = None
     specs: tuple[SpecId, ...] = ()
+    count: SpecCount = field(default_factory=SpecCount)
     known: CompiledFiles | None = None
 
 
@@ -90,6 +93,7 @@ def validate_repository(repo: Path, report: Report, *, known: Known = UNKNOWN, k
         parts.outputs,
         objects=parts.objects,
         program=program,
+        count=count(each.file for each in reading.facts),
         known=None if report.failed else remembered(reading, parts),
     )
 
@@ -151,6 +155,7 @@ def compile_repository(
         parts.starts,
         program,
         tuple(each.id for each in reading.facts),
+        count(each.file for each in reading.facts),
         None if extended else remembered(reading, parts),
     )
 

@@ -11,6 +11,7 @@ from stowplan.compiler.cache.output_index import OutputIndex
 from stowplan.compiler.cache.record import Record
 from stowplan.compiler.diagnostics.report import Diagnostic, Report
 from stowplan.compiler.output.folder import OutputFolder, seen
+from stowplan.compiler.repository.spec_count import SpecCount
 
 _STAMP, _OUTPUTS = "stamp", "outputs"
 
@@ -27,14 +28,15 @@ A command that reports one of them leaves no stamp, so the next command checks e
 class Stamp(NamedTuple):
     """One finished command: digests of Stowplan, inputs and outputs, and its results.
 
-    `outputs` is empty for a command that writes nothing. `objects` and `files` are the numbers of compiled objects and
-    written files. `texts` are the contents of the files that diagnostics name, by path.
+    `outputs` is empty for a command that writes nothing. `objects`, `specs` and `files` are numbers: of objects,
+    of specs, and of written files. `texts` are the contents of the files that diagnostics name, by path.
     """
 
     program: str
     inputs: str
     outputs: str
     objects: int
+    specs: SpecCount
     files: int
     diagnostics: tuple[Diagnostic, ...]
     texts: dict[str, str]
@@ -71,14 +73,15 @@ class Look:
         self,
         report: Report,
         objects: int,
+        specs: SpecCount,
         texts: Mapping[str, str],
         *,
         written: Mapping[str, str] | None = None,
     ) -> None:
         """Write the stamp of a command that just ended, unless the same command might end differently.
 
-        `objects` is the number of compiled objects, `texts` the contents of source files by path. `written` are the
-        SHA-256 digests of all output files of the command, by path.
+        `objects` and `specs` are the numbers of compiled objects and of specs, `texts` the contents of source files by
+        path. `written` are the SHA-256 digests of all output files of the command, by path.
         """
         said = tuple(report.diagnostics)
         if not self.inputs or any(each.code in _OF_A_REPAIR for each in said):
@@ -99,6 +102,7 @@ class Look:
                 self.inputs,
                 outputs,
                 objects,
+                specs,
                 len(written or ()),
                 kept,
                 {file: texts[file] for file in sorted(named)},

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from stowplan.compiler.cache.stamp import Look, Stamp
     from stowplan.compiler.output.write import WriteResult
     from stowplan.compiler.pipeline import Compiled
+    from stowplan.compiler.repository.spec_count import SpecCount
 
 
 RecompileOption = Annotated[
@@ -49,14 +50,14 @@ def validate(repo: Repo = Path(), output_format: FormatOption = Format.TEXT) -> 
     source = folder(repo)
     look = stamp.look(source)
     if last := look.unchanged:
-        Ending(source, last.report, last.texts, output_format).finish({"objects": last.objects})
+        _end_validated(Ending(source, last.report, last.texts, output_format), last.objects, last.specs)
 
     from stowplan.compiler.pipeline import validate_repository  # noqa: PLC0415 - start-up time
 
     report, known = Report(), _known(look)
     compiled = validate_repository(source, report, known=known, keep_objects=False)
     _remember(look, known, compiled, report)
-    Ending(source, report, compiled.texts, output_format).finish({"objects": compiled.objects})
+    _end_validated(Ending(source, report, compiled.texts, output_format), compiled.objects, compiled.count)
 
 
 def synth(
@@ -95,7 +96,7 @@ def synth(
         compiled = compile_repository(source, target, report, renewed, known=known, keep_objects=False, base=vouched)
     if check and base is None and in_ci():
         report.add(base_missing(target))
-    extra: dict[str, Any] = {"objects": compiled.objects}
+    extra: dict[str, Any] = _numbers(compiled.objects, compiled.count)
     lines: list[str] = []
     if not report.failed:
         _refuse_unknown(renewed.unknown(compiled.specs))
@@ -108,7 +109,7 @@ def synth(
                 _remember(look, known, compiled, report, digests(compiled.files, written))
         extra |= more
     extra["starts"] = [] if report.failed else [str(run) for run in compiled.starts]
-    lines = [*(f"starts when synced: {run}" for run in extra["starts"]), *lines]
+    lines = [*_counted(compiled.count, report), *(f"starts when synced: {run}" for run in extra["starts"]), *lines]
     ending = Ending(source, report, compiled.texts, output_format)
     ending.finish(extra, lines, failed=not extra.get("upToDate", True))
 
@@ -133,7 +134,7 @@ def _remember(
     if compiled.known is None and not report.failed:
         look.forget()
         return
-    look.remember(report, compiled.objects, compiled.texts, written=written)
+    look.remember(report, compiled.objects, compiled.count, compiled.texts, written=written)
     if compiled.known is not None and compiled.known != known.compiled:
         look.record.write(_FILES, compiled.known)
 
@@ -145,7 +146,23 @@ def _end_unchanged(last: "Stamp", repo: Path, target: Path, output_format: Forma
     """Print the report of the last command again, and exit with its exit code."""
     counts = {"created": 0, "changed": 0, "unchanged": last.files, "removed": 0}
     ending = Ending(repo, last.report, last.texts, output_format)
-    ending.finish({"objects": last.objects, "files": counts, "starts": []}, [_written_line(target, counts)])
+    lines = [*_counted(last.specs, last.report), _written_line(target, counts)]
+    ending.finish(_numbers(last.objects, last.specs) | {"files": counts, "starts": []}, lines)
+
+
+def _end_validated(ending: Ending, objects: int, specs: "SpecCount") -> NoReturn:
+    """End `validate`, which compiled this number of objects of these specs."""
+    ending.finish(_numbers(objects, specs), _counted(specs, ending.report))
+
+
+def _numbers(objects: int, specs: "SpecCount") -> dict[str, Any]:
+    """Return the numbers of compiled objects, of specs and of their files, for the JSON output."""
+    return {"objects": objects, "specs": specs.specs, "specFiles": specs.files}
+
+
+def _counted(specs: "SpecCount", report: Report) -> list[str]:
+    """Return the line with the number of specs; after an error none, since not all of them may have been read."""
+    return [] if report.failed else [str(specs)]
 
 
 def _refuse_unknown(names: list[str]) -> None:

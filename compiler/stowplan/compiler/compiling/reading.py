@@ -66,6 +66,7 @@ def read(repo: Path, report: Report, lookup: Lookup) -> Reading:
     candidates = lookup.candidates(keys)
     sources = loading.sources(candidates.keys())
     program = validate(sources, found)
+    report.silence(program.platform.policy.quiet)
     mixed = frozenset(each.file for each in sources.documents if not is_spec(each))
     others = fingerprint.of(*(keys[file] for file in sorted(mixed)))
     facts = _sorted(program.specs, candidates.values(), program)

@@ -54,6 +54,7 @@ class Report:
         self._seen: dict[Diagnostic, None] = {}
         self._alike: Counter[_Alike] = Counter()
         self._rest: dict[_Alike, Diagnostic] = {}
+        self._quiet: frozenset[str] = frozenset()
         self._left_out: set[int] = set()  # hashes only, since there may be very many
 
     def add(self, *diagnostics: Diagnostic) -> None:
@@ -85,10 +86,18 @@ class Report:
         """Add findings, located in their document, except findings about values that the reader refused."""
         self.add(*(diagnose(document, found) for found in findings if found.path not in document.refused))
 
+    def silence(self, codes: Iterable[str]) -> None:
+        """Leave out the infos with these codes, also those that were added before. Warnings and errors stay."""
+        self._quiet |= frozenset(codes)
+
     @property
     def diagnostics(self) -> list[Diagnostic]:
-        """All diagnostics, sorted by location and code; with one for each group of those that are only counted."""
-        return sorted((*self._seen, *self._rest.values()), key=lambda d: d.sort_key)
+        """All diagnostics, sorted by location and code, infos last. Each group that is only counted has one."""
+        found = (d for d in (*self._seen, *self._rest.values()) if not self._silent(d))
+        return sorted(found, key=lambda d: (d.severity is Severity.INFO, d.sort_key))
+
+    def _silent(self, diagnostic: Diagnostic) -> bool:
+        return diagnostic.severity is Severity.INFO and diagnostic.code in self._quiet
 
     @property
     def failed(self) -> bool:

@@ -8,7 +8,6 @@ from stowplan.compiler.diagnostics.locations import PLATFORM_FILE
 from stowplan.compiler.lowering import output_layout
 from stowplan.compiler.model import Output, Program
 from stowplan.compiler.output import paths
-from stowplan.compiler.specs import kinds
 from stowplan.library.builders.namespace import namespace
 from stowplan.library.delivery import argocd, reporter
 from stowplan.library.engines.gang.registry import GANG_ENGINES
@@ -55,11 +54,6 @@ def delivered(specs: Set[Place], others: Sequence[Output], program: Program) -> 
     return [*outputs, *_argocd(specs | places(outputs), platform)]
 
 
-def plain_objects(program: Program) -> list[Output]:
-    """Return the outputs of plain objects: Kubernetes objects of users whose kinds the platform file allows."""
-    return output_layout.of_plain_objects(_plain_objects(program))
-
-
 def settings(program: Program) -> list[Output]:
     """Return the patch that an administrator merges into Argo CD's settings by hand; empty without `argocd.repoURL`.
 
@@ -71,18 +65,6 @@ def settings(program: Program) -> list[Output]:
     suspends = GANG_ENGINES[platform.engines.gang].suspends
     manifest = settings_patch(platform.argocd.namespace, suspends=suspends)
     return [Output(f"{manifest.stem}.patch.txt", manifest, spec=None, source=PLATFORM_FILE)]
-
-
-def _plain_objects(program: Program) -> list[tuple[Manifest, str]]:
-    """Return manifest and source file of each plain object, unchanged except that a missing namespace is added."""
-    objects = []
-    for document in program.passed_through:
-        body = document.data
-        metadata = body["metadata"]
-        if not metadata.get("namespace") and kinds.is_namespaced(program.platform, body["apiVersion"], body["kind"]):
-            metadata = {**metadata, "namespace": program.platform.default_namespace}
-        objects.append((Manifest({**body, "metadata": metadata}, stem=metadata["name"]), document.file))
-    return objects
 
 
 def _crds(platform: Platform) -> list[Output]:

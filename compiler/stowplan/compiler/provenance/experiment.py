@@ -14,7 +14,8 @@ from stowplan.compiler.diagnostics.locations import START
 from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.lowering import output_layout
 from stowplan.compiler.lowering.lower import context_of, lower
-from stowplan.compiler.lowering.platform_objects import delivered, places, plain_objects
+from stowplan.compiler.lowering.plain_objects import plain_objects
+from stowplan.compiler.lowering.platform_objects import delivered, places
 from stowplan.compiler.model import Program, Spec
 from stowplan.compiler.provenance.candidates import GONE, below, candidates, changed
 from stowplan.compiler.provenance.leaves import Leaf, Place, leaves

@@ -21,7 +21,7 @@ from stowplan.schema.wording import counted
 
 _NEAR = (
     "The file looks like a spec, but its name does not end in .yaml or .yml in lower case, so it was passed over.",
-    "Rename it to end in .yaml, after a template engine has written it; to keep it aside, end its name in .off.",
+    "Rename it to end in .yaml, after a template engine has written it; JSON is YAML too. Names in .off are ignored.",
 )
 
 

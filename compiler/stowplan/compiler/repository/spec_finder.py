@@ -10,8 +10,8 @@ from stowplan.compiler.repository.files import Files, reason
 from stowplan.compiler.repository.layout import SPECS, SUFFIXES
 from stowplan.schema.diagnostics import finding
 
-_NEARLY = re.compile(r"(?i)\.ya?ml(?:\.(?:txt|j2|jinja2?|tmpl|tpl|gotmpl|template))?\Z")
-"""Suffixes of files that probably should be specs: an editor or a template engine has changed the name."""
+_NEARLY = re.compile(r"(?i)\.(?:ya?ml|json)(?:\.(?:txt|j2|jinja2?|tmpl|tpl|gotmpl|template))?\Z")
+"""Suffixes of files that probably should be specs: JSON, or a name that an editor or a template engine has changed."""
 
 _PASSED_OVER_SHOWN = 5
 

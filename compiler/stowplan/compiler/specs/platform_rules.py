@@ -12,7 +12,8 @@ from stowplan.library.dialects.training import image_rules
 from stowplan.library.values import image_reference
 from stowplan.library.values.names import is_dns_subdomain
 from stowplan.library.values.quantities import amount, larger
-from stowplan.schema.diagnostics import FieldPath, Finding, finding
+from stowplan.schema.codes import CATALOGUE
+from stowplan.schema.diagnostics import FieldPath, Finding, Severity, finding
 from stowplan.schema.platform import cache_directories
 from stowplan.schema.platform.platform import (
     DNS_PORT,
@@ -21,6 +22,7 @@ from stowplan.schema.platform.platform import (
     ArgoCD,
     EgressRule,
     Platform,
+    Policy,
     Resources,
     lies_in,
 )
@@ -43,6 +45,8 @@ _TOKEN = re.compile(r"(?:gh[a-z]_|github_pat_|gl[a-z]+-|x-token|oauth2).*|.{52,}
 _PORT = re.compile(r"[1-9][0-9]{0,4}")
 _LAST_PORT = 65535
 
+_A = {"error": "an error", "warning": "a warning"}
+
 _GIT_SCHEMES = frozenset({"https", "http", "ssh", "git", "file", "oci"})
 _GIT_FORM = "a Git URL such as https://git.example.com/ml/data.git or git@git.example.com:ml/data.git"
 
@@ -57,8 +61,19 @@ def findings(platform: Platform) -> Iterator[Finding]:
     for index, prefix in enumerate(platform.juicefs.cache_directories):
         yield from cache_directories.prefix_findings(prefix, ("juicefs", "cacheDirectories", index))
     yield from _engines(platform)
+    yield from _quiet(platform.policy)
     for agent in ("runtime", "task", "control"):
         yield from _resources(getattr(platform.resources, agent), ("resources", agent))
+
+
+def _quiet(policy: Policy) -> Iterator[Finding]:
+    infos = [code for code, each in CATALOGUE.items() if each.severity == Severity.INFO]
+    for index, code in enumerate(policy.quiet):
+        if code not in infos:
+            known = CATALOGUE.get(code)
+            why = f"{code} is {_A[known.severity]}; only infos can be silenced" if known else f"There is no code {code}"
+            path: FieldPath = ("policy", "quiet", index)
+            yield finding("SP204", path, f"{why}.", f"Remove it. Infos are {', '.join(infos)}.")
 
 
 def _engines(platform: Platform) -> Iterator[Finding]:

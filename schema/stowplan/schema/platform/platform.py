@@ -217,6 +217,11 @@ class Policy(Model):
         max_length=256,
         description="The only priority classes that jobs may name. Without any, all but `system-*`, which are always refused.",
     )
+    quiet: list[Annotated[str, Field(pattern=r"^SP[0-9]{3}$")]] = Field(
+        default_factory=list,
+        max_length=64,
+        description="Codes of infos that no command prints, such as `SP536`. Warnings and errors cannot be silenced.",
+    )
     cross_namespace_tasks: bool = Field(
         default=False,
         description="Let a sync run in the namespace of its Secret when that is not its SampleSet's. `crossNamespaceSecrets` must list the two namespaces.",
@@ -349,6 +354,6 @@ class Platform(Model):
     )
     pass_through: list[GroupKind] = Field(
         default_factory=list,
-        description="Kinds of plain Kubernetes objects that may be among the specs and are written unchanged.",
+        description="Kinds of plain Kubernetes objects that may be among the specs. They are written unchanged, but a missing namespace is added, and to custom resources Argo CD's option `SkipDryRunOnMissingResource=true`.",
         max_length=64,
     )

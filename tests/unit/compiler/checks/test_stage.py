@@ -16,7 +16,8 @@ from stowplan.compiler.diagnostics.report import Diagnostic, Report
 from stowplan.compiler.kubernetes.fields import identity
 from stowplan.compiler.lowering import output_layout
 from stowplan.compiler.lowering.lower import context_of, lower
-from stowplan.compiler.lowering.platform_objects import delivered, places, plain_objects
+from stowplan.compiler.lowering.plain_objects import plain_objects
+from stowplan.compiler.lowering.platform_objects import delivered, places
 from stowplan.compiler.model import Output, Program
 from stowplan.library.manifest import Json, Manifest
 from stowplan.schema.diagnostics import Severity

@@ -226,7 +226,15 @@ def imported(*arguments: str) -> set[str]:
 
 def test_without_errors_only_the_summary_is_printed(repo: Path) -> None:
     result = run("validate")
-    assert (result.exit_code, result.output) == (0, "0 errors, 0 warnings, 0 infos\n")
+    assert (result.exit_code, result.output) == (0, "0 errors, 0 warnings, 0 infos\n1 spec in 1 file\n")
+
+
+def test_all_specs_of_a_file_are_counted(repo: Path) -> None:
+    """Also where nothing changed, and objects that are no specs are none."""
+    (repo / "specs/more.yaml").write_text("---\n".join(SPEC.replace("imagenet", name) for name in ("a", "b")))
+    for _ in range(2):
+        assert run("validate").stdout.splitlines()[-1] == "3 specs in 2 files"
+        assert "3 specs in 2 files" in run("synth").stdout.splitlines()
 
 
 def test_an_error_is_reported_at_its_position(repo: Path) -> None:
@@ -264,6 +272,8 @@ def test_json_for_programs(repo: Path) -> None:
             }
         ],
         "objects": 0,
+        "specs": 0,
+        "specFiles": 0,
     }
 
 
@@ -272,7 +282,7 @@ def test_json_of_synth_counts_files_and_names_started_jobs(repo: Path) -> None:
         SPEC.replace("noSync: true", "source: {uri: 's3://imagenet.example.com/'}")
     )
     told = json.loads(run("synth", "--format", "json").stdout)
-    assert list(told) == ["diagnostics", "objects", "files", "starts"]
+    assert list(told) == ["diagnostics", "objects", "specs", "specFiles", "files", "starts"]
     assert told["files"] == {"created": told["objects"] + 1, "changed": 0, "unchanged": 0, "removed": 0}
     assert [start.rpartition("-")[0] for start in told["starts"]] == [
         "Job default/imagenet-sync",
@@ -280,7 +290,14 @@ def test_json_of_synth_counts_files_and_names_started_jobs(repo: Path) -> None:
         "Job default/imagenet-warmup-1",
     ]
     again = json.loads(run("synth", "--check", "--format", "json").stdout)
-    assert again == {"diagnostics": [], "objects": told["objects"], "upToDate": True, "starts": []}
+    assert again == {
+        "diagnostics": [],
+        "objects": told["objects"],
+        "specs": 1,
+        "specFiles": 1,
+        "upToDate": True,
+        "starts": [],
+    }
 
 
 # The excerpt.
@@ -369,7 +386,7 @@ def test_check_succeeds_after_synth(repo: Path) -> None:
     before = files(repo)
     result = run("synth", "--check")
     assert result.exit_code == 0
-    assert result.stdout == "0 errors, 0 warnings, 0 infos\nout is what the specs compile to.\n"
+    assert result.stdout == "0 errors, 0 warnings, 0 infos\n1 spec in 1 file\nout is what the specs compile to.\n"
     assert files(repo) == before
 
 

@@ -88,3 +88,12 @@ def test_the_summary_counts_omitted_diagnostics(repo: Path) -> None:
 def test_machine_formats_contain_the_number_of_omitted_diagnostics(repo: Path) -> None:
     found = json.loads(run("validate", "--format", "json").stdout)["diagnostics"]
     assert [each["more"] for each in found if "more" in each] == [2000 - MOST_ALIKE, 100]
+
+
+def test_infos_come_last_and_can_be_silenced() -> None:
+    info, warning = diagnostic(1, code="SP536", severity="info"), diagnostic(2, code="SP536", severity="warning")
+    found = report(info, diagnostic(3), warning)
+    assert found.diagnostics == [warning, diagnostic(3), info]
+    found.silence(["SP536", "SP102"])
+    assert found.diagnostics == [warning, diagnostic(3)]
+    assert found.failed

@@ -47,14 +47,25 @@ def test_files_without_documents_are_reported(tmp_path: Path, text: str) -> None
 
 
 def test_skipped_files_are_named_in_order(tmp_path: Path) -> None:
-    names = [f"{letter}.json" for letter in "gfedcba"]
+    names = [f"{letter}.txt" for letter in "gfedcba"]
     (found,) = loaded(tmp_path, *names, "sub/README")
     assert found.code == "SP115"
-    assert "specs/a.json, specs/b.json, specs/c.json, specs/d.json, specs/e.json and 3 more" in found.message
+    assert "specs/a.txt, specs/b.txt, specs/c.txt, specs/d.txt, specs/e.txt and 3 more" in found.message
 
 
 @pytest.mark.parametrize(
-    "name", ["a.YAML", "a.Yml", "a.yml.txt", "a.yaml.TXT", "a.yaml.j2", "a.yaml.tpl", "a.yml.jinja2", "sub/a.yaml.tmpl"]
+    "name",
+    [
+        "a.YAML",
+        "a.Yml",
+        "a.yml.txt",
+        "a.yaml.TXT",
+        "a.yaml.j2",
+        "a.yaml.tpl",
+        "a.yml.jinja2",
+        "sub/a.yaml.tmpl",
+        "a.json",
+    ],
 )
 def test_a_misspelt_file_name_is_reported_among_other_files(tmp_path: Path, name: str) -> None:
     (found,) = loaded(tmp_path, "right.yaml", name)
@@ -67,7 +78,8 @@ def test_a_misspelt_file_name_is_reported_as_the_only_file(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    "name", ["a.yml", "a.yaml.off", "a.yaml~", "a.yaml.bak", ".a.YAML", ".sub/a.YAML", "README.md", "a.json", "yaml"]
+    "name",
+    ["a.yml", "a.yaml.off", "a.yaml~", "a.yaml.bak", ".a.YAML", ".sub/a.YAML", "README.md", "a.json.off", "yaml"],
 )
 def test_files_disabled_on_purpose_are_not_reported(tmp_path: Path, name: str) -> None:
     assert loaded(tmp_path, "right.yaml", name) == []

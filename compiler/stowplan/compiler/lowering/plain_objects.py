@@ -1,0 +1,41 @@
+"""Plain objects: Kubernetes objects of users whose kinds the platform file allows in `passThrough`."""
+
+from stowplan.compiler.lowering import output_layout
+from stowplan.compiler.model import Output, Program
+from stowplan.compiler.specs import kinds
+from stowplan.library.manifest import Json, Manifest
+from stowplan.library.values import labels
+from stowplan.schema.platform.platform import Platform
+
+_OPTION = "SkipDryRunOnMissingResource"
+
+
+def plain_objects(program: Program) -> list[Output]:
+    """Return the outputs of the plain objects.
+
+    They are unchanged, but a missing namespace is added, and custom resources get the option of Argo CD by which a sync
+    does not fail while their CRD is missing: https://argo-cd.readthedocs.io/en/stable/user-guide/sync-options/.
+    """
+    platform = program.platform
+    return output_layout.of_plain_objects(
+        [(_manifest(document.data, platform), document.file) for document in program.passed_through]
+    )
+
+
+def _manifest(body: Json, platform: Platform) -> Manifest:
+    version, kind, metadata = body["apiVersion"], body["kind"], body["metadata"]
+    if not metadata.get("namespace") and kinds.is_namespaced(platform, version, kind):
+        metadata = {**metadata, "namespace": platform.default_namespace}
+    if not kinds.is_built_in(platform.kubernetes_version, version, kind):
+        metadata = _without_dry_run(metadata)
+    return Manifest({**body, "metadata": metadata}, stem=metadata["name"])
+
+
+def _without_dry_run(metadata: Json) -> Json:
+    """Return the metadata with the option, unless the user decided on it or the annotations are no valid ones."""
+    notes = metadata.get("annotations") or {}
+    options = notes.get(labels.SYNC_OPTIONS, "") if isinstance(notes, dict) else None
+    if not isinstance(options, str) or f"{_OPTION}=" in options:
+        return metadata
+    own = [option.strip() for option in options.split(",") if option.strip()]
+    return {**metadata, "annotations": {**notes, labels.SYNC_OPTIONS: ",".join([*own, f"{_OPTION}=true"])}}
