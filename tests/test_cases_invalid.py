@@ -1,4 +1,4 @@
-"""What users get told: the whole output of the command for each mistake, as they see it.
+"""What users get to see: the whole output of the command for each mistake, as they see it.
 
 A case is `cases_invalid/<hundred>/<code>-<slug>`, where the hundred is that of the code. It is a file `.yaml` that
 becomes `specs/<slug>.yaml` of a repository, or a folder that becomes the repository. In a folder, `previous/` holds
@@ -70,9 +70,9 @@ def test_the_command_prints_what_the_snapshot_holds(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     with _laid_out(name, tmp_path):
-        told = _run(_command(name))
-    assert told == snapshot(extension_class=Output)
-    assert name.partition("-")[0] in _codes(told)
+        reported = _run(_command(name))
+    assert reported == snapshot(extension_class=Output)
+    assert name.partition("-")[0] in _codes(reported)
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if _command(name).startswith("validate")])
@@ -81,15 +81,15 @@ def test_a_second_run_prints_the_same(name: str, tmp_path: Path, monkeypatch: py
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("FORCE_COLOR", "1")
     with _laid_out(name, tmp_path):
-        told = _run(_command(name))
+        reported = _run(_command(name))
         if name not in BUILT and Path("specs").exists():
             monkeypatch.delattr(pipeline, "validate_repository")
-        assert _run(_command(name)) == told
+        assert _run(_command(name)) == reported
 
 
 def test_every_code_has_a_case() -> None:
-    told = {code for name in NAMES for code in _codes(Output.snapshot(name).read_text())}
-    assert told == set(CATALOGUE)
+    reported = {code for name in NAMES for code in _codes(Output.snapshot(name).read_text())}
+    assert reported == set(CATALOGUE)
 
 
 def test_every_snapshot_has_a_case() -> None:
@@ -126,9 +126,9 @@ def _lay_out_folder(case: Path, repo: Path) -> None:
 
 def _run(command: str) -> str:
     result = CliRunner().invoke(app, command.split(), catch_exceptions=False)
-    told = HASH.sub(r"\1<hash>", result.output)
-    return f"exit code {result.exit_code}\n{told}"
+    reported = HASH.sub(r"\1<hash>", result.output)
+    return f"exit code {result.exit_code}\n{reported}"
 
 
-def _codes(told: str) -> Iterator[str]:
-    return (match[1] for match in re.finditer(r": (?:error|warning|info) (SP\d{3}): ", told))
+def _codes(reported: str) -> Iterator[str]:
+    return (match[1] for match in re.finditer(r": (?:error|warning|info) (SP\d{3}): ", reported))

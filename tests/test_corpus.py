@@ -135,9 +135,11 @@ def test_cubes_become_transfers(cubes: Result, cube: str, ends: tuple[str, str],
     assert (configuration["source"]["type"], configuration["sink"]["type"]) == ends
     assert container["image"] == f"registry.example.com/ml/stowplan-{image}:1"
     variables = {each["name"]: each for each in container["env"]}
-    told = [value for side in ("source", "sink") for key, value in configuration[side].items() if key.endswith("Env")]
-    assert told
-    assert set(told) <= variables.keys()
+    reported = [
+        value for side in ("source", "sink") for key, value in configuration[side].items() if key.endswith("Env")
+    ]
+    assert reported
+    assert set(reported) <= variables.keys()
 
 
 def test_cubes_take_their_secrets_by_reference(cubes: Result) -> None:

@@ -25,7 +25,7 @@ def result(tmp_path_factory: pytest.TempPathFactory) -> Result:
 
 @pytest.fixture(scope="module")
 def elastic(tmp_path_factory: pytest.TempPathFactory) -> Result:
-    """The TrainingJob where a queue gives it as many trainers as there is room for."""
+    """The TrainingJob where a queue gives it as many trainers as fit."""
     return compiled(tmp_path_factory.mktemp("elastic"), {TRAINING_JOB: KUEUE + corpus()[TRAINING_JOB]})
 
 

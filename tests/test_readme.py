@@ -42,9 +42,9 @@ def test_transfer_without_a_cluster_is_configured_as_shown(tmp_path: Path) -> No
     (tmp_path / "gemma.json").write_text(shown)
     environment = dict.fromkeys(("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"), "x")
     environment["S3_ENDPOINT"] = "https://s3.example.com"
-    told = settings(read(tmp_path / "gemma.json"), environment)
-    assert (told.upload, told.claim / told.local.path) == (False, Path("data/gemma").absolute())
-    assert s3_settings(told).key == "gemma/"
+    reported = settings(read(tmp_path / "gemma.json"), environment)
+    assert (reported.upload, reported.claim / reported.local.path) == (False, Path("data/gemma").absolute())
+    assert s3_settings(reported).key == "gemma/"
 
 
 def test_hub_in_the_place_of_the_bucket_is_configured_as_shown(tmp_path: Path) -> None:
@@ -52,8 +52,8 @@ def test_hub_in_the_place_of_the_bucket_is_configured_as_shown(tmp_path: Path) -
     (source,) = [block for block in BLOCKS if block.startswith('"source": {"type": "huggingface"')]
     config = json.loads(whole) | json.loads(f"{{{source}}}")
     (tmp_path / "gemma.json").write_text(json.dumps(config))
-    told = settings(read(tmp_path / "gemma.json"), {"REPO": "google/gemma-2b", "HF_TOKEN": "hf_x\n"})
-    shown = huggingface_settings(told)
+    reported = settings(read(tmp_path / "gemma.json"), {"REPO": "google/gemma-2b", "HF_TOKEN": "hf_x\n"})
+    shown = huggingface_settings(reported)
     assert (shown.address, shown.token) == ("https://huggingface.co/google/gemma-2b", "hf_x")
     assert shown.remote.include == ["*.json", "*.safetensors"]
 
@@ -90,9 +90,9 @@ def test_session_goes_as_shown(tmp_path: Path) -> None:
         text=True,
         check=False,
     ).stdout
-    shown, told = (HASH.sub("-<hash>", text) for text in (session, said))
+    shown, reported = (HASH.sub("-<hash>", text) for text in (session, said))
     parts = [re.escape(part.strip("\n")) for part in shown.split("…\n")]
-    assert re.fullmatch(r"\n(?:.*\n)*".join(parts), told.rstrip("\n") + "\n" * shown.endswith("…\n")), said
+    assert re.fullmatch(r"\n(?:.*\n)*".join(parts), reported.rstrip("\n") + "\n" * shown.endswith("…\n")), said
 
 
 GIT = {f"GIT_{who}_{what}": "a@b" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}

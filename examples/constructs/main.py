@@ -1,7 +1,7 @@
 """A cdk8s app of one's own with Stowplan's constructs in it.
 
 Run it in this folder with `python main.py [OUTDIR]`; cdk8s writes one file per chart, into `dist` by default. The
-objects of the two specs are those that `stowplan synth` writes, beside them stands a quota of our own.
+objects of the two specs are those that `stowplan synth` writes; a quota of our own is added.
 """
 
 import sys

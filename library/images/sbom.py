@@ -1,4 +1,4 @@
-"""Bills of materials of the images, as CycloneDX: what each holds beside its base.
+"""Bills of materials of the images, as CycloneDX: what each holds in addition to its base.
 
 `python library/images/sbom.py FOLDER` writes `stowplan-<image>.cdx.json` there for each image. The same requirements
 give the same bytes: no dates, no serial numbers.

@@ -156,10 +156,10 @@ def test_layers(target: str, builder: Builder, tmp_path: Path, record_property: 
 @pytest.mark.parametrize("target", IMAGES)
 def test_image_names_its_user_and_its_program(target: str, builder: Builder) -> None:
     name = builder.image(target)
-    (told,) = json.loads(builder.podman.run("image", "inspect", name).stdout)
-    assert told["Config"]["User"] == OWNER
-    assert told["Config"]["WorkingDir"] == "/tmp"
-    assert "Entrypoint" not in told["Config"]
+    (found,) = json.loads(builder.podman.run("image", "inspect", name).stdout)
+    assert found["Config"]["User"] == OWNER
+    assert found["Config"]["WorkingDir"] == "/tmp"
+    assert "Entrypoint" not in found["Config"]
     done = builder.podman.run("run", "--rm", *LIMITS, "--network=none", "--read-only", name)
     assert "usage: python -m" in done.stdout
 

@@ -33,9 +33,9 @@ def first_look(process: subprocess.Popen[str]) -> dict[str, object]:
     """Waits until it has looked once and found nothing."""
     assert process.stderr
     lines = [process.stderr.readline() for _ in range(2)]
-    told = json.loads(lines[-1])
-    assert isinstance(told, dict)
-    return told
+    reported = json.loads(lines[-1])
+    assert isinstance(reported, dict)
+    return reported
 
 
 def mark(root: Path, place: str, **fields: object) -> None:

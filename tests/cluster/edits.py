@@ -44,7 +44,7 @@ class Row:
     edits: list[Edit]
     until: str = ""
     """A field that controllers fill in before the edits are tried."""
-    beside: list[Manifest] = field(default_factory=list)
+    companions: list[Manifest] = field(default_factory=list)
     """What it needs in the cluster."""
 
 

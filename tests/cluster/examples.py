@@ -32,7 +32,7 @@ class Example:
     name: str
     manifests: list[Manifest]
     argo_cd: list[Manifest]
-    beside: list[Manifest] = field(default_factory=list)
+    companions: list[Manifest] = field(default_factory=list)
     """What it names and somebody else makes."""
 
     @property
@@ -63,7 +63,7 @@ def corpus() -> dict[str, Callable[[], Example]]:
     return {"corpus": lambda: compile_example("corpus", repositories.corpus(), f"{repositories.PLATFORM}{_ARGO_CD}")}
 
 
-def compile_example(name: str, files: dict[str, str], platform: str, beside: Sequence[Manifest] = ()) -> Example:
+def compile_example(name: str, files: dict[str, str], platform: str, companions: Sequence[Manifest] = ()) -> Example:
     """Files of specs, by path, compiled by the command line with a platform file."""
     with TemporaryDirectory() as folder:
         repo = Path(folder)
@@ -71,7 +71,7 @@ def compile_example(name: str, files: dict[str, str], platform: str, beside: Seq
         (repo / "stowplan.yaml").write_text(platform)
         result = CliRunner().invoke(app, ["synth", folder], catch_exceptions=False)
         assert result.exit_code == 0, result.output
-        return replace(_load(name, repo / "out"), beside=list(beside))
+        return replace(_load(name, repo / "out"), companions=list(companions))
 
 
 def agent_pod_specs(example: Example) -> list[dict[str, Any]]:

@@ -16,8 +16,8 @@ _PLAYED = "kwok.stowplan.dev/node"
 
 
 def node(name: str) -> Manifest:
-    """A node with room for any test, and the host name label that podAffinity needs."""
-    room = {"cpu": "1k", "memory": "1Ti", "ephemeral-storage": "10Ti", "pods": "1k", "nvidia.com/gpu": "64"}
+    """A node with resources for any test, and the host name label that podAffinity needs."""
+    amounts = {"cpu": "1k", "memory": "1Ti", "ephemeral-storage": "10Ti", "pods": "1k", "nvidia.com/gpu": "64"}
     return {
         "apiVersion": "v1",
         "kind": "Node",
@@ -25,7 +25,7 @@ def node(name: str) -> Manifest:
             "name": name,
             "labels": {"kubernetes.io/hostname": name, "kubernetes.io/os": "linux", _PLAYED: "true"},
         },
-        "status": {"capacity": room, "allocatable": room},
+        "status": {"capacity": amounts, "allocatable": amounts},
     }
 
 

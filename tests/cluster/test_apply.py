@@ -58,17 +58,17 @@ def example(request: pytest.FixtureRequest) -> Example:
 def applied(cluster: Cluster, example: Example, request: pytest.FixtureRequest) -> Iterator[Applied]:
     """The example in namespaces that enforce what it promises; all it leaves behind is removed."""
     client = cluster.admin
-    _serve_engines(client, [*example.manifests, *example.beside])
+    _serve_engines(client, [*example.manifests, *example.companions])
     if any(manifest["kind"] == "JobSet" for manifest in example.manifests):
         request.getfixturevalue("jobset_cluster")
     for namespace in example.awaited_namespaces:
         cluster.namespace(namespace, example.pod_security(namespace))
     try:
-        sync.apply(client, example.beside)
+        sync.apply(client, example.companions)
         yield Applied(example, client, sync.apply(client, example.manifests))
     finally:
         sync.remove(client, [manifest for manifest in example.manifests if manifest["kind"] not in _STAYS])
-        sync.remove(client, example.beside)
+        sync.remove(client, example.companions)
         for namespace in example.awaited_namespaces:
             cluster.release_namespace(namespace)
 

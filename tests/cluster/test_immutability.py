@@ -43,7 +43,7 @@ def _live(cluster: Cluster, rows: Mapping[str, Row]) -> Iterator[dict[ObjectId, 
     """The objects of rows as the server has them, in the state in which they are edited."""
     client = cluster.admin
     cluster.namespace("ml")
-    manifests = [manifest for row in rows.values() for manifest in (row.manifest, *row.beside)]
+    manifests = [manifest for row in rows.values() for manifest in (row.manifest, *row.companions)]
     sync.apply(client, manifests)
     for row in rows.values():
         _await_state(client, row)

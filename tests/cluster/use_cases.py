@@ -205,7 +205,7 @@ def _beside(gang: str, home: str) -> list[Manifest]:
 
 
 def _queues(home: str) -> list[Manifest]:
-    """Of Kueue: room for everything, and the way to it from each namespace."""
+    """Of Kueue: resources for everything, and the way to it from each namespace."""
     api = "kueue.x-k8s.io/v1beta2"
     flavor = ref(api, "ResourceFlavor", "any")
     quota = {"name": "cpu", "nominalQuota": "1k"}

@@ -40,7 +40,7 @@ def stowplan(command: str, repo: Repository, cache: Path) -> Ended:
     return subprocess.run(arguments, env=environment, capture_output=True, text=True, check=False, timeout=120)
 
 
-def told(ended: Ended) -> tuple[int, str, str]:
+def reported(ended: Ended) -> tuple[int, str, str]:
     return ended.returncode, ended.stdout, ended.stderr
 
 
@@ -114,22 +114,22 @@ def test_broken_record_is_passed_over(
     repo: Repository, cache: Path, command: str, put: Callable[[Path], object]
 ) -> None:
     stowplan(command, repo, cache)
-    expected = told(stowplan(command, repo, cache))
+    expected = reported(stowplan(command, repo, cache))
     for record in records(cache):
         put(record)
-    assert told(stowplan(command, repo, cache)) == expected
+    assert reported(stowplan(command, repo, cache)) == expected
 
 
 def test_forged_record_does_not_hide_errors(repo: Repository, cache: Path) -> None:
     repo.edit("specs/train.yaml", "replicas: 1", "replicas: none")
-    expected = told(stowplan("validate", repo, cache))
+    expected = reported(stowplan("validate", repo, cache))
     assert expected[0] == 1
     for record in records(cache):
         mark, content = record.read_bytes()[:32], record.read_bytes()[32:]
         stamp = msgpack.decode(content, type=Stamp)
         assert stamp.diagnostics
         record.write_bytes(mark + msgpack.encode(stamp._replace(diagnostics=())))
-    assert told(stowplan("validate", repo, cache)) == expected
+    assert reported(stowplan("validate", repo, cache)) == expected
 
 
 def test_files_that_another_user_could_have_written_are_not_read(repo: Repository, cache: Path) -> None:

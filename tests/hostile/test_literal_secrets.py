@@ -24,7 +24,7 @@ def job(container: Json) -> Json:
     }
 
 
-def told(repo: Path, spec: Json, platform: str = "") -> list[str]:
+def reported(repo: Path, spec: Json, platform: str = "") -> list[str]:
     """Messages of SP603; no other error may be there."""
     head = f"kind: Platform\nimages: {{registry: registry.example.com/ml}}\n{platform}\n---\n"
     result = compiled(repo, {"a.yaml": head + yaml.safe_dump(spec)})
@@ -70,14 +70,14 @@ HARMLESS: list[Json] = [
 @pytest.mark.parametrize("container", LITERALS, ids=str)
 @pytest.mark.parametrize("jobs", ["core", "jobset"])
 def test_a_literal_secret_is_refused_and_not_repeated(container: Json, jobs: str, tmp_path: Path) -> None:
-    found = told(tmp_path, job(container), f"engines: {{jobs: {jobs}}}")
+    found = reported(tmp_path, job(container), f"engines: {{jobs: {jobs}}}")
     assert found
     assert not any("wJalrXUtnFEMI" in text or GITHUB in text for text in found)
 
 
 @pytest.mark.parametrize("container", HARMLESS, ids=str)
 def test_what_is_no_secret_passes(container: Json, tmp_path: Path) -> None:
-    assert told(tmp_path, job(container)) == []
+    assert reported(tmp_path, job(container)) == []
 
 
 def test_every_container_and_kind_is_looked_at(tmp_path: Path) -> None:
@@ -103,12 +103,12 @@ def test_every_container_and_kind_is_looked_at(tmp_path: Path) -> None:
     }
     for index, spec in enumerate((with_init, old, plain)):
         (tmp_path / str(index)).mkdir()
-        assert told(tmp_path / str(index), spec, "passThrough: [{group: batch, kind: Job}]")
+        assert reported(tmp_path / str(index), spec, "passThrough: [{group: batch, kind: Job}]")
 
 
 def test_long_arguments_cost_little_time(tmp_path: Path) -> None:
     """No expression backtracks without end."""
     words = ["--" + "a-" * 30_000, "--a_" * 30_000, "gh" * 50_000, "hf_" * 30_000]
     begin = time.process_time()
-    assert told(tmp_path, job({"args": words})) == []
+    assert reported(tmp_path, job({"args": words})) == []
     assert time.process_time() - begin < 5

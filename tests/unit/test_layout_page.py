@@ -15,29 +15,29 @@ PACKAGES = (
 )
 
 
-def listed_rooms(package: str) -> list[str]:
-    """Return the rooms in the table of a package, in their order."""
+def listed_folders(package: str) -> list[str]:
+    """Return the folders in the table of a package, in their order."""
     page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     _, heading, section = page.partition(f"\n### `{package}`\n")
     assert heading
     return re.findall(r"(?m)^\| `([^`]+)` \|", re.split(r"(?m)^##", section)[0])
 
 
-def existing_rooms(package: str) -> list[str]:
+def existing_folders(package: str) -> list[str]:
     """Return the folders of a package, sorted."""
     return sorted(each.name for each in (ROOT / package).iterdir() if each.is_dir() and each.name != "__pycache__")
 
 
 @pytest.mark.parametrize("package", PACKAGES)
-def test_the_layout_page_lists_the_rooms_of_a_package_in_order(package: str) -> None:
-    assert listed_rooms(package) == existing_rooms(package)
+def test_the_layout_page_lists_the_folders_of_a_package_in_order(package: str) -> None:
+    assert listed_folders(package) == existing_folders(package)
 
 
 @pytest.mark.parametrize("package", PACKAGES)
-def test_every_listed_room_has_a_description(package: str) -> None:
+def test_every_listed_folder_has_a_description(package: str) -> None:
     page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    for room in listed_rooms(package):
-        assert re.search(rf"(?m)^\| `{room}` \| \w.+ \|$", page)
+    for folder in listed_folders(package):
+        assert re.search(rf"(?m)^\| `{folder}` \| \w.+ \|$", page)
 
 
 @pytest.mark.parametrize("package", PACKAGES)

@@ -43,7 +43,7 @@ def run(*arguments: str) -> Result:
     return CliRunner().invoke(app, arguments, catch_exceptions=False)
 
 
-def told(*arguments: str) -> list[dict[str, Any]]:
+def diagnostics_of(*arguments: str) -> list[dict[str, Any]]:
     """Return the diagnostics of a command."""
     found: list[dict[str, Any]] = json.loads(run(*arguments, "--format", "json").stdout)["diagnostics"]
     return found
@@ -51,4 +51,4 @@ def told(*arguments: str) -> list[dict[str, Any]]:
 
 def codes(*arguments: str) -> list[str]:
     """Return severities and codes, such as `error SP101`, in the order of the report."""
-    return [f"{each['severity']} {each['code']}" for each in told(*arguments)]
+    return [f"{each['severity']} {each['code']}" for each in diagnostics_of(*arguments)]

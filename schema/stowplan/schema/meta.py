@@ -141,7 +141,7 @@ class NamedReference(Model):
 
 
 class SecretReference(Model):
-    """A reference to a Secret. Only its name stands in Git, never its content."""
+    """A reference to a Secret. Only its name is in Git, never its content."""
 
     name: str | None = Field(default=None, description="Name of the Secret.")
     namespace: str | None = Field(

@@ -132,7 +132,7 @@ def test_a_cache_whose_disk_is_slow(large: Dataset, mounts: NewMounts, new_volum
 
 
 def test_a_disk_that_is_full(large: Dataset, mounts: NewMounts, new_disk: NewDisk) -> None:
-    """JuiceFS frees what others need once a second. From then on nobody takes the disk for one that has room."""
+    """JuiceFS frees what others need once a second. From then on nobody takes the disk for one with free space."""
     disk = new_disk(256)
     (disk / "others").write_bytes(bytes(150 * MIB))
     options = (f"--cache-dir={disk}/cache", "--cache-size=128", "--free-space-ratio=0.5")

@@ -10,8 +10,8 @@ from tests.agents.transfer.faults import Proxy, proxied
 from tests.agents.transfer.hub_agent import HubCube
 from tests.agents.transfer.hub_base import TOKEN, Hub
 from tests.agents.transfer.hub_server import running
+from tests.agents.transfer.reports import Reports, listening
 from tests.agents.transfer.server import Storage, needed, new_bucket, serving
-from tests.agents.transfer.told import Told, listening
 
 
 @pytest.fixture(scope="session")
@@ -53,9 +53,9 @@ def watched(cube: Cube, proxy: Proxy) -> Cube:
 
 
 @pytest.fixture
-def told(tmp_path: Path) -> Iterator[Told]:
+def reports(tmp_path: Path) -> Iterator[Reports]:
     """What transfers tell a cluster."""
-    with listening(tmp_path / "told") as listener:
+    with listening(tmp_path / "reports") as listener:
         yield listener
 
 

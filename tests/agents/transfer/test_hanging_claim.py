@@ -11,8 +11,8 @@ import pytest
 from tests.agents.ended import Ended
 from tests.agents.hanging import hanging
 from tests.agents.transfer.agent import Cube
+from tests.agents.transfer.reports import Reports
 from tests.agents.transfer.server import Storage
-from tests.agents.transfer.told import Told
 
 PATIENCE_SECONDS = 30
 """What the kubelet gives a pod that is to end. One that hangs for longer fails its test."""
@@ -31,7 +31,7 @@ def uploads(cube: Cube) -> tuple[dict[str, Any], dict[str, Any]]:
 def test_sigterm_while_the_claim_hangs(
     cube: Cube,
     storage: Storage,
-    told: Told,
+    reports: Reports,
     place: str,
     sides: Callable[[Cube], tuple[dict[str, Any], dict[str, Any]]],
 ) -> None:
@@ -40,11 +40,14 @@ def test_sigterm_while_the_claim_hangs(
     source, sink = sides(cube)
     where = Path(cube.folder / place)
     where.mkdir(exist_ok=True)
-    with hanging(where) as claim, cube.started(source, sink, "cube-1", told.environment, [told.argument]) as process:
+    with (
+        hanging(where) as claim,
+        cube.started(source, sink, "cube-1", reports.environment, [reports.argument]) as process,
+    ):
         assert claim.asked.wait(PATIENCE_SECONDS)
         process.send_signal(signal.SIGTERM)
         output, _ = process.communicate(timeout=PATIENCE_SECONDS)
     ended = Ended(process.returncode, output)
     assert (ended.code, ended.last["reason"]) == (143, "Terminated"), ended.output
-    assert json.loads(told.words)["reason"] == "Terminated"
-    assert told.status["attempt"]["exitCode"] == 143
+    assert json.loads(reports.words)["reason"] == "Terminated"
+    assert reports.status["attempt"]["exitCode"] == 143

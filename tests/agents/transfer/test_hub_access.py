@@ -14,8 +14,8 @@ from tests.agents.transfer.faults import Fault, Proxy, Request
 from tests.agents.transfer.hub_agent import HubCube
 from tests.agents.transfer.hub_base import SIGNATURE, TOKEN
 from tests.agents.transfer.hub_server import running
+from tests.agents.transfer.reports import Reports
 from tests.agents.transfer.test_command import _command_lines
-from tests.agents.transfer.told import Told
 from tests.agents.waiting import until
 from tests.cluster.certificates import Authority
 
@@ -146,7 +146,7 @@ def test_proxy_of_the_environment(filled: HubCube, hub_proxy: Proxy) -> None:
 
 
 @pytest.mark.parametrize("flow", ["download", "upload"])
-def test_secrets_stay_secret(filled: HubCube, hub_proxy: Proxy, told: Told, flow: str) -> None:
+def test_secrets_stay_secret(filled: HubCube, hub_proxy: Proxy, reports: Reports, flow: str) -> None:
     """A server that repeats the token in all forms, in what leads to a log, a file or a command line."""
     said = " ".join([TOKEN, quote(TOKEN, safe=""), *(base64.b64encode(f"{lead}{TOKEN}".encode()).decode()
                      for lead in ("", "u", "us"))])  # fmt: skip
@@ -161,7 +161,7 @@ def test_secrets_stay_secret(filled: HubCube, hub_proxy: Proxy, told: Told, flow
     filled.write({"new.bin": b"new" * 1000})
     sides = (filled.remote(), filled.local())
     seen, children = set(), set()
-    variables, more = {"HF_DEBUG": "1", **told.environment}, (told.argument,)
+    variables, more = {"HF_DEBUG": "1", **reports.environment}, (reports.argument,)
     with filled.started(*(sides if flow == "download" else sides[::-1]), "run", variables, more) as process:
         while process.poll() is None:
             seen |= _command_lines()
@@ -173,16 +173,16 @@ def test_secrets_stay_secret(filled: HubCube, hub_proxy: Proxy, told: Told, flow
     kept = "".join(path.read_text(errors="replace") for path in filled.folder.rglob("*") if path.is_file())
     lines = " ".join(seen)
     assert "stowplan.agents.transfer" in lines
-    assert told.status["attempt"]["exitCode"] == json.loads(told.words)["exitCode"] == process.returncode
-    for place in (output, kept, lines, *told.patches, told.words):
+    assert reports.status["attempt"]["exitCode"] == json.loads(reports.words)["exitCode"] == process.returncode
+    for place in (output, kept, lines, *reports.patches, reports.words):
         for form in FORMS:
             assert form not in place
-    assert all("[redacted]" in place for place in (output, told.patches[-1], told.words))
+    assert all("[redacted]" in place for place in (output, reports.patches[-1], reports.words))
     assert children == set()
 
 
 @pytest.mark.parametrize("flow", ["download", "upload"])
-def test_signed_addresses_are_not_logged(filled: HubCube, storage_proxy: Proxy, told: Told, flow: str) -> None:
+def test_signed_addresses_are_not_logged(filled: HubCube, storage_proxy: Proxy, reports: Reports, flow: str) -> None:
     """A storage that repeats the URL that it was asked for, and refuses it."""
     url = f"{storage_proxy.url}/x?X-Amz-Credential=CANARY1&X-Amz-Signature=CANARY2&token=CANARY3"
     body = f"<Error><Message>No: {url.replace('&', '&amp;')} {url}</Message></Error>".encode()
@@ -191,13 +191,13 @@ def test_signed_addresses_are_not_logged(filled: HubCube, storage_proxy: Proxy, 
     cube = filled.with_options(requestRetries=0)
     sides = (cube.remote(), cube.local())
     with cube.started(
-        *(sides if flow == "download" else sides[::-1]), "run", told.environment, (told.argument,)
+        *(sides if flow == "download" else sides[::-1]), "run", reports.environment, (reports.argument,)
     ) as process:
         output, _ = process.communicate(timeout=60)
     assert process.returncode != 0
     assert storage_proxy.requests
     kept = "".join(path.read_text(errors="replace") for path in cube.folder.rglob("*") if path.is_file())
-    for place in (output, kept, *told.patches, told.words):
+    for place in (output, kept, *reports.patches, reports.words):
         assert "CANARY" not in place
         assert SIGNATURE not in place
 

@@ -11,8 +11,8 @@ from tests.agents.transfer.agent import files
 from tests.agents.transfer.faults import Fault, Proxy, Request, once_each
 from tests.agents.transfer.hub_agent import HubCube
 from tests.agents.transfer.hub_base import TOKEN
+from tests.agents.transfer.reports import Reports
 from tests.agents.transfer.test_download import large
-from tests.agents.transfer.told import Told
 
 ODD = "näme with [1] 100%+#?.txt"
 FILES = {"a.txt": b"a", "deep/er/b.bin": b"b" * 70_000, "deep-er": b"", ODD: b"x", "large.bin": large()}
@@ -53,14 +53,14 @@ def test_other_kinds_of_repositories(filled: HubCube, kind: str) -> None:
     assert there(filled) == {"rows.parquet": b"rows", "a": b"a"}
 
 
-def test_run_that_was_done_still_tells_what_it_brought(filled: HubCube, told: Told) -> None:
-    cube = filled.with_options(environment=told.environment)
+def test_run_that_was_done_still_tells_what_it_brought(filled: HubCube, reports: Reports) -> None:
+    cube = filled.with_options(environment=reports.environment)
     for sides in ((cube.remote(), cube.local()), (cube.local(), cube.remote())):
         for _ in range(2):
-            with cube.started(*sides, run=sides[0]["type"], more=(told.argument,)) as process:
+            with cube.started(*sides, run=sides[0]["type"], more=(reports.argument,)) as process:
                 output, _ = process.communicate(timeout=60)
             assert process.returncode == 0, output
-            assert told.status["revision"] == filled.repository.refs["main"]
+            assert reports.status["revision"] == filled.repository.refs["main"]
         assert "complete before" in output
 
 

@@ -113,7 +113,7 @@ ROWS = {
             refused("spec.storageClassName", to="other"),
         ],
         until="status.capacity",
-        beside=[
+        companions=[
             _cluster("StorageClass", _GROWING, provisioner="csi.example.com", allowVolumeExpansion=True),
             _bound("ml.growing", "growing", storageClassName=_GROWING),
         ],

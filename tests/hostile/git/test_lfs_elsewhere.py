@@ -74,7 +74,7 @@ def wanting(writer: Author) -> None:
     writer.commit({**ATTRIBUTES, "1.big": text.encode()})
 
 
-def told(cube: Cube, output: str) -> str:
+def reported(cube: Cube, output: str) -> str:
     """All that is written and said."""
     files = [path for path in cube.claim.rglob("*") if path.is_file() and not path.is_symlink()]
     return output + "".join(path.read_bytes().decode(errors="replace") for path in files)
@@ -147,7 +147,7 @@ def test_wrong_content_is_neither_stored_nor_logged(
     ended = cube.download(hosts=[metadata.url.removeprefix("http://")])
     assert (ended.code, ended.last["reason"]) == (11, "WrongDigest"), ended.output
     assert metadata.seen
-    said = told(cube, ended.output)
+    said = reported(cube, ended.output)
     assert SECRET.decode() not in said
     assert hashlib.sha256(SECRET).hexdigest() not in said
     assert not list(cube.claim.rglob("*.part"))

@@ -24,10 +24,10 @@ def attempt(
     """What was done, or why not."""
     assert cube.claim
     config = TransferConfig.model_validate(cube.config(source, sink))
-    told = settings(config, cube.variables(), network)
+    reported = settings(config, cube.variables(), network)
     try:
         return TransferRun(
-            told, engine(told), TransferWork(AttemptOutcome(None, None), Stop(), Log(), Redactor(()))
+            reported, engine(reported), TransferWork(AttemptOutcome(None, None), Stop(), Log(), Redactor(()))
         ).all()
     except AttemptError as failure:
         return failure

@@ -144,9 +144,9 @@ def test_a_run_that_left_something_out_has_no_marker(
 ) -> None:
     sides = (cube.local(), cube.remote()) if upload else (cube.remote(), cube.local())
     fields = {**cube.config(*sides), "state": cube.config(*sides)["state"] if state or not upload else None}
-    told = settings(TransferConfig.model_validate(fields), {"STOWPLAN_RUN": "run-1"})
+    reported = settings(TransferConfig.model_validate(fields), {"STOWPLAN_RUN": "run-1"})
     run = TransferRun(
-        told, Careless(files_, size), TransferWork(AttemptOutcome("run-1", None), Stop(), Log(), Redactor(()))
+        reported, Careless(files_, size), TransferWork(AttemptOutcome("run-1", None), Stop(), Log(), Redactor(()))
     )
     complete = cube.state / "complete.json"
     if files_ or (size and not upload):

@@ -36,7 +36,7 @@ DONE, LOST = sync(status=complete(9)), sync(status=failed(9))
 
 
 @pytest.mark.parametrize(
-    ("objects", "told", "phase"),
+    ("objects", "given_out", "phase"),
     [
         ([stateful_set(2, 0), runtime_pod()], seen(0, mounted=False, measured=False, sync=TaskState()), "Bound"),
         ([stateful_set(2, 1), sync(), runtime_pod()], seen(1, mounted=True, measured=False, sync=TaskState()), "Mount"),
@@ -50,9 +50,9 @@ DONE, LOST = sync(status=complete(9)), sync(status=failed(9))
         ([stateful_set(2, 2), DONE], seen(2, mounted=True, measured=True, sync=TaskState("succeeded")), "Ready"),
     ],
 )
-def test_caches(objects: list[Manifest], told: Situation, phase: str) -> None:
+def test_caches(objects: list[Manifest], given_out: Situation, phase: str) -> None:
     status: Any = report("SampleSet", resource("SampleSet", SPEC), *objects)
-    assert (status["phase"], told.phase) == (phase, phase)
+    assert (status["phase"], given_out.phase) == (phase, phase)
 
 
 @pytest.mark.parametrize(

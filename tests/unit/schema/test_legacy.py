@@ -23,7 +23,7 @@ def read(spec: Any, model: type[CustomResource] = TrainingJob, **fields: Any) ->
     return modernise(model, document(spec, model, **fields))
 
 
-def told(found: list[Finding]) -> list[tuple[str, str]]:
+def summaries(found: list[Finding]) -> list[tuple[str, str]]:
     return [(each.code, str(each.path[-1])) for each in found]
 
 
@@ -43,7 +43,7 @@ def told(found: list[Finding]) -> list[tuple[str, str]]:
 def test_keys_are_taken_in_any_case(model: type[CustomResource], given: Any, canonical: Any) -> None:
     data, found = read(given, model)
     assert data["spec"] == canonical
-    assert {code for code, _ in told(found)} == {"SP212"}
+    assert {code for code, _ in summaries(found)} == {"SP212"}
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_keys_of_kinds_with_a_schema_are_unchanged() -> None:
 def test_a_version_that_was_never_served_is_taken() -> None:
     data, found = read({}, apiVersion="paddlepaddle.org/v1")
     assert data["apiVersion"] == "paddlepaddle.org/v1alpha1"
-    assert told(found) == [("SP212", "apiVersion")]
+    assert summaries(found) == [("SP212", "apiVersion")]
 
 
 @pytest.mark.parametrize("version", ["paddlepaddle.org/v1alpha1", "paddlepaddle.org/v2", None, 1])
@@ -87,7 +87,7 @@ def test_outputs_of_the_operator_are_dropped(role: str) -> None:
     )
     assert data["spec"] == {role: {"envs": {}}}
     assert "status" not in data
-    assert sorted(told(found)) == [("SP211", "index_succeed"), ("SP211", "replicaSpec"), ("SP211", "status")]
+    assert sorted(summaries(found)) == [("SP211", "index_succeed"), ("SP211", "replicaSpec"), ("SP211", "status")]
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_outputs_of_the_operator_are_dropped(role: str) -> None:
 )
 def test_passes_are_read_from_where_examples_put_them(spec: Any, after: Any, findings: list[tuple[str, str]]) -> None:
     data, found = read(spec)
-    assert (data["spec"], told(found)) == (after, findings)
+    assert (data["spec"], summaries(found)) == (after, findings)
     assert all(each.path[:2] == ("spec", "trainer") for each in found)
 
 
@@ -115,13 +115,13 @@ def resources(**amounts: Any) -> Any:
 def test_devices_get_their_present_names(kind: str) -> None:
     data, found = read(resources(**{kind: {OLD_GPU: 1, "cpu": 2}}))
     assert data["spec"] == resources(**{kind: {GPU: 1, "cpu": 2}})
-    assert told(found) == [("SP212", OLD_GPU)]
+    assert summaries(found) == [("SP212", OLD_GPU)]
 
 
 def test_a_device_by_both_names_is_counted_once() -> None:
     data, found = read(resources(limits={OLD_GPU: 1, GPU: 2}))
     assert data["spec"] == resources(limits={GPU: 2})
-    assert told(found) == [("SP406", OLD_GPU)]
+    assert summaries(found) == [("SP406", OLD_GPU)]
 
 
 def test_devices_are_found_in_templates() -> None:
@@ -129,7 +129,7 @@ def test_devices_are_found_in_templates() -> None:
     data, found = read({"replicaSpecs": [{"template": {"spec": {"containers": [container]}}}]}, MxJob)
     (entry,) = data["spec"]["replicaSpecs"]
     assert entry["template"]["spec"]["containers"][0]["resources"] == {"limits": {GPU: 1}}
-    assert told(found) == [("SP212", OLD_GPU)]
+    assert summaries(found) == [("SP212", OLD_GPU)]
 
 
 def test_variables_named_like_a_device_are_unchanged() -> None:
@@ -148,6 +148,6 @@ def test_a_device_behind_two_aliases_is_reported_once() -> None:
     limits = {OLD_GPU: 1}
     given = {"trainer": {"resources": {"limits": limits}}, "pserver": {"resources": {"limits": limits}}}
     data, found = read(given)
-    assert told(found) == [("SP212", OLD_GPU)]
+    assert summaries(found) == [("SP212", OLD_GPU)]
     assert [data["spec"][role]["resources"]["limits"] for role in given] == [{GPU: 1}, {GPU: 1}]
     assert limits == {OLD_GPU: 1}

@@ -96,8 +96,8 @@ def _fitting(head: str, blocks: Sequence[str], limit: int) -> str:
     left = "\n{} more are left out here; `stowplan diff` shows all.\n"
     text, opened = head, False
     for index, block in enumerate(blocks):
-        room = limit - len(text) - len(left) - len(close) - 10
-        if len(block) > room:
+        longest = limit - len(text) - len(left) - len(close) - 10
+        if len(block) > longest:
             return text + (close if opened else "") + left.format(sum(each.startswith("- ") for each in blocks[index:]))
         text += block
         opened = (opened or "<details>" in block) and block != close

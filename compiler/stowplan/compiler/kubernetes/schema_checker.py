@@ -70,8 +70,8 @@ class Checker:
             return [SchemaProblem((), "type", message, "Remove the character.")]
         meant = {path for error in errors for path in self._meant(error)}
         found = {p for error in errors for p in self._explain(error)}
-        told = (p for p in found if not (p.keyword == "required" and p.path in meant))
-        return sorted(told, key=lambda p: ([str(part) for part in p.path], p.keyword, p.message))
+        reported = (p for p in found if not (p.keyword == "required" and p.path in meant))
+        return sorted(reported, key=lambda p: ([str(part) for part in p.path], p.keyword, p.message))
 
     def _meant(self, error: jsonschema_rs.ValidationError) -> Iterator[FieldPath]:
         """Yield the paths of fields that the user probably meant by unknown names in `error`.

@@ -152,15 +152,15 @@ class Study:
         """
         decided = self._decided.get((key, place), [])
         if decided:
-            return ExplainedLeaf(leaf, tuple(_told(each, leaf) for each in decided))
+            return ExplainedLeaf(leaf, tuple(_origin_of(each, leaf) for each in decided))
         found = sorted(self._needed.get((key, place), []), key=lambda each: each[0])
         needed = [given for _, given in found]
         copied = [each for each in needed if _is_copy(each, leaf)] or self._in_the_copy(key, leaf)
         if copied:
-            return ExplainedLeaf(leaf, (_told(copied[0], leaf),))
+            return ExplainedLeaf(leaf, (_origin_of(copied[0], leaf),))
         spec = self.experiment.spec
         rule = rule_of(key[0], spec.kind if spec else "", leaf.path)
-        present = tuple(replace(_told(each, leaf), how=How.PRESENT) for each in needed[:_MOST_GIVEN])
+        present = tuple(replace(_origin_of(each, leaf), how=How.PRESENT) for each in needed[:_MOST_GIVEN])
         return ExplainedLeaf(leaf, present, (rule,) if rule else ())
 
     def _in_the_copy(self, key: ObjectKey, leaf: Leaf) -> list[Input]:
@@ -185,6 +185,6 @@ def _same_value(one: object, other: object) -> bool:
     return type(one) is type(other) and one == other
 
 
-def _told(given: Input, leaf: Leaf) -> ValueOrigin:
+def _origin_of(given: Input, leaf: Leaf) -> ValueOrigin:
     how = How.COPIED if _same_value(given.value, leaf.value) else How.DERIVED
     return ValueOrigin(how, given.document.locate(given.path), given.path, default=not given.given)

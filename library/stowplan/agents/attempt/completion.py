@@ -45,8 +45,8 @@ class Completion:
 
         None if the file is missing or invalid, if another run wrote it, or if the source has no revisions.
         """
-        told = safe_files.json_object(safe_files.read(self._claim, self._complete)) or {}
-        found = told.get("revision") if told.get("run") == self._run else None
+        content = safe_files.json_object(safe_files.read(self._claim, self._complete)) or {}
+        found = content.get("revision") if content.get("run") == self._run else None
         return found if isinstance(found, str) and len(found) <= LONGEST_REVISION else None
 
     def begin(self) -> None:

@@ -16,8 +16,8 @@ def leave(code: int, reason: str, message: str, counts: dict[str, int], place: P
     if not place.is_file():
         return
     rest = {"exitCode": code, "reason": reason, **counts}
-    room = LONGEST - len(json.dumps({**rest, "message": ""}).encode())
-    while len(json.dumps(message).encode()) - 2 > room:
+    longest = LONGEST - len(json.dumps({**rest, "message": ""}).encode())
+    while len(json.dumps(message).encode()) - 2 > longest:
         message = message[: len(message) * 9 // 10]
     try:
         place.write_text(json.dumps({**rest, "message": message}), encoding="utf-8")

@@ -17,10 +17,10 @@ def main() -> int:
     return main_loop.run(arguments(sys.argv[1:]), settings, _run)
 
 
-async def _run(told: AwaitSettings, log: Log) -> int:
+async def _run(parsed: AwaitSettings, log: Log) -> int:
     """Watch the training group until its end or SIGTERM, whichever comes first, and return the exit code."""
-    async with Client(told.access, AWAIT) as client:
-        outcome = await until_signal(attend(told, client, log))
+    async with Client(parsed.access, AWAIT) as client:
+        outcome = await until_signal(attend(parsed, client, log))
         if outcome is None:
             log.info("Ended by a signal before the outcome")
         return TERMINATED if outcome is None else outcome

@@ -8,7 +8,7 @@ from stowplan.agents.await_group.job_state import UNKNOWN, JobState, Phase
 from stowplan.agents.await_group.own_pod import ordinal_name
 from stowplan.schema.agents.await_config import END_AT_ONCE, HELPER_PREFIX
 
-_CLOCK_STANDS = frozenset({Phase.UNKNOWN, Phase.SUSPENDED})
+_CLOCK_PAUSES = frozenset({Phase.UNKNOWN, Phase.SUSPENDED})
 _FAILED = frozenset({Phase.FAILED, Phase.GONE})
 
 
@@ -62,11 +62,11 @@ class Group:
     def probed(self, opened: Set[int], elapsed: float, now: str) -> "Group":
         """Return the group after a probe, as `Helper.probed`.
 
-        The clock stands until the API server of Kubernetes has answered about every Job. It also stands while a
+        The clock pauses until the API server of Kubernetes has answered about every Job. It also pauses while a
         deciding Job is suspended, because the pods of a resumed group start again.
         """
-        stands = any(job.phase in _CLOCK_STANDS for job in self.jobs.values())
-        return replace(self, helper=self.helper.probed(opened, elapsed, now, stands=stands))
+        paused = any(job.phase in _CLOCK_PAUSES for job in self.jobs.values())
+        return replace(self, helper=self.helper.probed(opened, elapsed, now, paused=paused))
 
     def crashed(self, crash: Crash | None) -> "Group":
         """Return the group after a look at the helper's container."""

@@ -41,15 +41,15 @@ class Helper:
         """Whether the others may rely on this helper by now: it has listened, or nobody knows where it listens."""
         return bool(self.opened) or not self.closed
 
-    def probed(self, opened: Set[int], elapsed: float, now: str, *, stands: bool) -> "Helper":
+    def probed(self, opened: Set[int], elapsed: float, now: str, *, paused: bool) -> "Helper":
         """Return the helper after a probe that found the ports `opened` open, `elapsed` seconds after the last probe.
 
-        `now` is the time of the probe (RFC 3339). While the clock `stands`, no port counts as closed. A port that was
+        `now` is the time of the probe (RFC 3339). While the clock is paused, no port counts as closed. A port that was
         never open counts as closed only if the helper must listen: it may load for hours, or listen elsewhere.
         """
         known = {**dict.fromkeys(opened, now), **self.opened}
         closed = {
-            port: 0.0 if stands or port in opened or not (self.must_listen or port in known) else past + elapsed
+            port: 0.0 if paused or port in opened or not (self.must_listen or port in known) else past + elapsed
             for port, past in self.closed.items()
         }
         return replace(self, closed=closed, opened=known)

@@ -22,9 +22,9 @@ def main() -> int:
     return main_loop.run(arguments(sys.argv[1:]), settings, _run)
 
 
-async def _run(told: ReporterSettings, log: Log) -> int:
-    async with Client(told.access, REPORTER) as client:
-        await until_signal(Reporting(told, client, log).run(), _beat())
+async def _run(parsed: ReporterSettings, log: Log) -> int:
+    async with Client(parsed.access, REPORTER) as client:
+        await until_signal(Reporting(parsed, client, log).run(), _beat())
         log.info("Ended by a signal")
         return ExitCode.DONE
 

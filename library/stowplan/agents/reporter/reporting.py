@@ -153,7 +153,7 @@ class Reporting:
             self.queue.add(key, wait)
             return
         status = registry.status(seen)
-        if status is None or registry.is_told(seen, status):
+        if status is None or registry.is_reported(seen, status):
             return
         written, now = await apply(self.client, seen, status, self.log)
         if written is Written.DONE and now is not None:

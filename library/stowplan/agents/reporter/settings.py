@@ -11,7 +11,7 @@ from stowplan.schema.agents.reporter_config import MxnetSuccess, ReporterConfig
 
 _ABOUT = """\
 Watches the Jobs, JobSets, StatefulSets and pods that were compiled from the custom resources of one namespace, and
-writes into their status how they stand. `probe` instead of options tells whether a reporter beside is at work."""
+writes their status. `probe` instead of options tells whether a reporter in the same pod is at work."""
 
 _CODES = (
     "exit codes: 0 ended by a signal, or alive; 1 not alive; 2 wrong usage or configuration; 10 a fault of this program"

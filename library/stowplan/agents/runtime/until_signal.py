@@ -17,11 +17,11 @@ async def until_signal(*works: Coroutine[Any, Any, T]) -> T | None:
     Returns the result of the coroutine that ended, or raises its exception. Returns None after SIGTERM or SIGINT.
     """
     loop = asyncio.get_running_loop()
-    told = asyncio.Event()
+    signalled = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, told.set)
+        loop.add_signal_handler(number, signalled.set)
     tasks = [loop.create_task(each) for each in works]
-    done, rest = await asyncio.wait({*tasks, loop.create_task(told.wait())}, return_when=asyncio.FIRST_COMPLETED)
+    done, rest = await asyncio.wait({*tasks, loop.create_task(signalled.wait())}, return_when=asyncio.FIRST_COMPLETED)
     for each in rest:
         each.cancel()
     if rest:

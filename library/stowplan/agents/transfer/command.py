@@ -33,24 +33,24 @@ def main() -> int:
         # Tracebacks and warnings of libraries also go to standard error.
         sys.stderr = sys.stdout = cast("TextIO", RedactedStream(sys.stderr, redact))
         log = Log(given.log_format, identity(os.environ), sys.stderr)
-        told = settings(config, os.environ, Network(given.allow_loopback))
-        chosen = engine(told)
+        parsed = settings(config, os.environ, Network(given.allow_loopback))
+        chosen = engine(parsed)
     except SettingsError as error:
         log.error(str(error), reason="BadSpec", code=int(ExitCode.BAD_SPEC))  # noqa: TRY400 - not that logging
         return ExitCode.BAD_SPEC
-    outcome = AttemptOutcome(told.run, os.environ.get(POD_ENV))
+    outcome = AttemptOutcome(parsed.run, os.environ.get(POD_ENV))
     stop = Stop()
     program = AttemptProgram("transfer", outcome, stop, log, redact, config.soft_deadline_seconds)
-    run = TransferRun(told, chosen, TransferWork(outcome, stop, log, redact))
-    return program.run(run.all, _reporter(given, told, outcome, log))
+    run = TransferRun(parsed, chosen, TransferWork(outcome, stop, log, redact))
+    return program.run(run.all, _reporter(given, parsed, outcome, log))
 
 
-def _reporter(given: Arguments, told: TransferSettings, outcome: AttemptOutcome, log: Log) -> StatusReporter | None:
+def _reporter(given: Arguments, parsed: TransferSettings, outcome: AttemptOutcome, log: Log) -> StatusReporter | None:
     """Return the thread that reports the status to the API server of Kubernetes; None if this is not in a pod."""
     access = reach(os.environ, given.account, log)
     if access is None:
         return None
-    target, phase = told.config.target, told.config.report_phase
+    target, phase = parsed.config.target, parsed.config.report_phase
     if target.kind == "DataCube":
         manager = field_managers.TRANSFER
         return StatusReporter(

@@ -13,13 +13,13 @@ def status(outcome: AttemptOutcome, *, phase: bool) -> dict[str, Any]:
 
     `phase` adds `phase` and `conditions`. Without it the reporter, another program in the cluster, sets these fields.
     """
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "progress": percent(outcome.progress.snapshot(), done=outcome.result == SUCCEEDED),
         "attempt": outcome.entry(),
     }
     if outcome.revision:
-        told["revision"] = outcome.revision
-    return told | (_phase(outcome) if phase else {})
+        fields["revision"] = outcome.revision
+    return fields | (_phase(outcome) if phase else {})
 
 
 def _phase(outcome: AttemptOutcome) -> dict[str, Any]:

@@ -28,9 +28,9 @@ class DatasetStatus:
         If `phase` was given, they include the fields that the reporter, another program in the cluster, otherwise sets.
         """
         outcome = self._outcome
-        told = {key: value for key, value in outcome.entry().items() if key != "result"}
+        fields = {key: value for key, value in outcome.entry().items() if key != "result"}
         own = {"task": "sync", "partition": 0, "state": outcome.result, "reason": outcome.reason}
-        entry = {**told, **own, "startedAt": self._began}
+        entry = {**fields, **own, "startedAt": self._began}
         status: dict[str, Any] = {"attempts": [entry]}
         return status | (self._derived() if self._phase else {})
 

@@ -28,7 +28,7 @@ _ADVICE = (
 class TransferRun:
     """One attempt of a transfer, with one engine."""
 
-    told: TransferSettings
+    settings: TransferSettings
     engine: Engine
     work: TransferWork
 
@@ -37,13 +37,15 @@ class TransferRun:
 
         A download always writes completion files. An upload does so only if it has a state directory that it can write.
         """
-        if not self.told.claim.is_dir():
-            raise AttemptError(ExitCode.NOT_FOUND, "NoClaim", f"{self.told.claim} is not there: is the claim mounted?")
-        state = self.told.config.state
-        if state and not self.told.upload:
+        if not self.settings.claim.is_dir():
+            raise AttemptError(
+                ExitCode.NOT_FOUND, "NoClaim", f"{self.settings.claim} is not there: is the claim mounted?"
+            )
+        state = self.settings.config.state
+        if state and not self.settings.upload:
             return self._recorded(state)
         try:
-            if state and _is_open(self.told.claim, state, self.told.run):
+            if state and _is_open(self.settings.claim, state, self.settings.run):
                 return self._recorded(state)
             if state:
                 self.work.log.warning("The claim cannot be written to: nothing is remembered of this upload")
@@ -58,14 +60,14 @@ class TransferRun:
 
         If the completion files say that this run has already succeeded, nothing is copied.
         """
-        _make(self.told.claim, state)
-        claim, directory = self.told.claim, state.directory
+        _make(self.settings.claim, state)
+        claim, directory = self.settings.claim, state.directory
         dataset = None if state.dataset is None else claim / state.dataset
-        completion = Completion(claim, claim / directory, self.told.run, dataset)
+        completion = Completion(claim, claim / directory, self.settings.run, dataset)
         if completion.is_done():
             self.work.outcome.revision = completion.revision
             return "This run was complete before: nothing to do"
-        with held(claim / state.lock, self.told.run or "stowplan-transfer", self.work.stop, self.work.log):
+        with held(claim / state.lock, self.settings.run or "stowplan-transfer", self.work.stop, self.work.log):
             try:
                 text = self._copy(claim / directory, completion)
                 self._check_whole()
@@ -85,7 +87,7 @@ class TransferRun:
         counts = self.work.progress.snapshot()
         files = counts.files_total - counts.files_done
         # A Hub counts the bytes of an upload by chunks, which it may request again.
-        size = 0 if self.told.upload else counts.bytes_total - counts.bytes_done
+        size = 0 if self.settings.upload else counts.bytes_total - counts.bytes_done
         if files or size:
             message = f"The run came to its end, but {files} of {counts.files_total} files and {size} bytes are missing"
             raise AttemptError(ExitCode.INTEGRITY, "Incomplete", message)
@@ -95,7 +97,7 @@ class TransferRun:
         return {**self.work.progress.snapshot().fields(), **({"revision": revision} if revision else {})}
 
     def _copy(self, directory: Path, completion: Completion) -> str:
-        if self.told.upload:
+        if self.settings.upload:
             completion.begin()
             return self.engine.upload(self.work, directory)
         return self.engine.download(self.work, directory, completion)

@@ -23,7 +23,7 @@ MOST_FAILURES = 100
 
 
 class Crew:
-    """Pool of `size` threads that run tasks. Its queue has room for `size` tasks, and `give` waits while it is full.
+    """Pool of `size` threads that run tasks. Its queue holds at most `size` tasks, and `give` waits while it is full.
 
     `translate` turns an exception of a task into a failure. As a context manager it ends the work early on an error.
     """

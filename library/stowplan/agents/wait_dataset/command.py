@@ -33,7 +33,7 @@ program; 12 it was not ready in time; 143 ended by SIGTERM"""
 
 def main() -> int:
     """Wait until the outcome is certain, then end the process with its exit code. Never returns."""
-    config, log = _told(sys.argv[1:])
+    config, log = _parsed(sys.argv[1:])
     log.info("Waiting for a dataset", dataset=config.dataset, until=config.until, path=config.path)
     outcome = _wait(config, log)
     leave(outcome.code, outcome.reason, outcome.message, {})
@@ -44,7 +44,7 @@ def main() -> int:
 
 
 def _wait(config: WaitConfig, log: Log) -> WaitOutcome:
-    began, told, patience = time.monotonic(), -_TELL_SECONDS, Patience(config)
+    began, logged_at, patience = time.monotonic(), -_TELL_SECONDS, Patience(config)
     looks = _looks(config)
     while True:
         try:
@@ -58,8 +58,8 @@ def _wait(config: WaitConfig, log: Log) -> WaitOutcome:
         outcome = patience.after(view, now) if view else patience.late(now)
         if outcome:
             return outcome
-        if view and now - told >= _TELL_SECONDS:
-            told = now
+        if view and now - logged_at >= _TELL_SECONDS:
+            logged_at = now
             log.info("Not ready yet", dataset=config.dataset, state=view.state, detail=view.text, seconds=int(now))
 
 
@@ -85,7 +85,7 @@ def _looks(config: WaitConfig) -> "Queue[View | BaseException]":
     return found
 
 
-def _told(words: Sequence[str]) -> tuple[WaitConfig, Log]:
+def _parsed(words: Sequence[str]) -> tuple[WaitConfig, Log]:
     """Parse the command line and return its settings and the log.
 
     Raises SystemExit: 2 for wrong arguments, 0 after `--help`.

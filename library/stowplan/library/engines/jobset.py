@@ -72,8 +72,8 @@ class JobSetEngine:
         pods = self.pods(group, environments, gang, site, names.BLANK_RUN)
         spec = _spec(group, pods, names.BLANK_RUN) if _members(group) else {}
         apart = [indexed.fixed(group, role, pods[role.name], gang) for role in _apart(group)]
-        told = await_pod.configurations(group, site) if apart else []
-        return names.content_hash(spec, apart, told, gang.workload(group, site).hashed, group.run)
+        configurations = await_pod.configurations(group, site) if apart else []
+        return names.content_hash(spec, apart, configurations, gang.workload(group, site).hashed, group.run)
 
     def manifests(
         self, group: TrainingGroup, environments: Environments, gang: GangEngine, site: Site
@@ -85,8 +85,8 @@ class JobSetEngine:
         marks = gang.workload(group, site)
         job_sets = [_job_set(group, pods, marks, run)] if _members(group) else []
         apart = [indexed.job(group, role, pods[role.name], marks, run) for role in _apart(group)]
-        beside = [indexed.service(group, run), *await_pod.manifests(group, site, run)] if apart else []
-        return [*beside, *gang.manifests(group, pods, site, run), *job_sets, *apart]
+        shared = [indexed.service(group, run), *await_pod.manifests(group, site, run)] if apart else []
+        return [*shared, *gang.manifests(group, pods, site, run), *job_sets, *apart]
 
 
 def _members(group: TrainingGroup) -> Sequence[Role]:

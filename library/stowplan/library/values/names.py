@@ -188,7 +188,7 @@ class TrainingNames:
     """Names of one training job's objects. `name` is that of the spec, `word` is its kind in lower case.
 
     All names of one run end in the run's hash `run`, so the pods of an old and a new run never connect to each other. A
-    pod's name `<Job>-<index>` is also its DNS label, so the Job's name leaves room for the index and has no dot.
+    pod's name `<Job>-<index>` is also its DNS label, so the Job's name is short enough for the index and has no dot.
     """
 
     name: str

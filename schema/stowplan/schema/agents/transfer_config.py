@@ -117,19 +117,19 @@ class TransferConfig(AgentConfig):
 
         Pull requests are so shorter.
         """
-        told: dict[str, Any] = write(self)
+        fields: dict[str, Any] = write(self)
         if self.max_bytes_per_second is None:
-            _drop(told, frozenset({"maxBytesPerSecond"}))
+            _drop(fields, frozenset({"maxBytesPerSecond"}))
         for name, side, unread in (("source", self.source, "OF_SINKS"), ("sink", self.sink, "OF_SOURCES")):
             if not isinstance(side, RemoteEndpoint):
                 continue
-            empty = {key for key in side.UNLESS_EMPTY if not told[name].get(key)}
-            _drop(told[name], getattr(side, unread) | empty)
+            empty = {key for key in side.UNLESS_EMPTY if not fields[name].get(key)}
+            _drop(fields[name], getattr(side, unread) | empty)
             if not side.PARTS:
-                _drop(told, frozenset({"partSizeMiB"}))
-        return told
+                _drop(fields, frozenset({"partSizeMiB"}))
+        return fields
 
 
-def _drop(told: dict[str, Any], names: frozenset[str]) -> None:
+def _drop(fields: dict[str, Any], names: frozenset[str]) -> None:
     for name in names:
-        told.pop(name, None)
+        fields.pop(name, None)

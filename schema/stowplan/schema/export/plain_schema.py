@@ -32,12 +32,12 @@ def _plain(node: Schema, definitions: dict[str, Schema]) -> Schema:
     if node.get(INT_OR_STRING):
         return node
     if "$ref" in node:
-        beside = {key: value for key, value in node.items() if key != "$ref"}
-        return _plain(definitions[node["$ref"].removeprefix(_DEFINITIONS)] | beside, definitions)
+        others = {key: value for key, value in node.items() if key != "$ref"}
+        return _plain(definitions[node["$ref"].removeprefix(_DEFINITIONS)] | others, definitions)
     if "anyOf" in node:
-        beside = {key: value for key, value in node.items() if key != "anyOf"}
+        others = {key: value for key, value in node.items() if key != "anyOf"}
         (only,) = (branch for branch in node["anyOf"] if branch != _NULL)
-        return _plain(only | beside, definitions)
+        return _plain(only | others, definitions)
     plain = {key: value for key, value in node.items() if key not in {"title", "const", "default"}}
     if "const" in node:
         plain["enum"] = [node["const"]]

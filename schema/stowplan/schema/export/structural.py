@@ -120,7 +120,7 @@ def _keywords(node: Schema, path: FieldPath, allowed: frozenset[str]) -> Iterato
         yield (*path, "uniqueItems"), "uniqueItems must not be true; x-kubernetes-list-type: set is allowed"
     more = node.get("additionalProperties")
     if node.get("properties") and (more is False or isinstance(more, dict)):
-        yield (*path, "additionalProperties"), "found beside properties; unknown fields are pruned, not refused"
+        yield (*path, "additionalProperties"), "found together with properties; unknown fields are pruned, not refused"
     pattern = _CHARACTER_CLASS.sub("", _ESCAPE.sub("x", node.get("pattern", "")))
     if _NOT_IN_RE2.search(pattern):
         yield (*path, "pattern"), f"{node['pattern']} looks around or back; the API server's RE2 cannot"

@@ -8,7 +8,7 @@ from tests.agents.transfer.faults import Proxy
 from tests.agents.transfer.git.agent import Cube, tree
 from tests.agents.transfer.git.author import Author, author, pointer
 from tests.agents.transfer.git.server import Forge
-from tests.agents.transfer.told import Told
+from tests.agents.transfer.reports import Reports
 
 FILES = {"a.txt": b"a", "deep/er/b.bin": bytes(range(256)) * 300, "deep/ü n.txt": b"", "[x]*": b"odd"}
 
@@ -27,20 +27,20 @@ def test_head_of_the_remote_is_the_default(cube: Cube, writer: Author) -> None:
     assert not cube.hidden.exists()
 
 
-def test_run_that_was_done_still_tells_what_it_brought(cube: Cube, writer: Author, told: Told) -> None:
+def test_run_that_was_done_still_tells_what_it_brought(cube: Cube, writer: Author, reports: Reports) -> None:
     """A Job that is made once more: what a report leaves out is gone from the status."""
     first = writer.commit({"a": b"1"})
-    reporting: dict[str, Any] = {"environment": told.environment, "more": (told.argument,)}
+    reporting: dict[str, Any] = {"environment": reports.environment, "more": (reports.argument,)}
     for ended in (cube.download(run="one", **reporting), cube.download(run="one", **reporting)):
-        assert (ended.code, told.status["revision"]) == (0, first), ended.output
+        assert (ended.code, reports.status["revision"]) == (0, first), ended.output
     assert "complete before" in ended.last["message"]
     new = writer.commit({"a": b"2"})
-    assert (cube.download(run="two", **reporting).code, told.status["revision"]) == (0, new)
-    assert (cube.download(run="one", **reporting).code, "revision" in told.status) == (0, False)
+    assert (cube.download(run="two", **reporting).code, reports.status["revision"]) == (0, new)
+    assert (cube.download(run="one", **reporting).code, "revision" in reports.status) == (0, False)
     clone = Author(cube.clone, writer.forge)
     clone.git("commit", "-q", "--allow-empty", "-m", "Trained")
     for ended in (cube.upload(run="up", **reporting), cube.upload(run="up", **reporting)):
-        assert (ended.code, told.status["revision"]) == (0, clone.head), ended.output
+        assert (ended.code, reports.status["revision"]) == (0, clone.head), ended.output
 
 
 def test_branch_tag_and_commit(cube: Cube, writer: Author) -> None:

@@ -18,7 +18,7 @@ from tests.agents.transfer.faults import Fault, Proxy
 from tests.agents.transfer.git.agent import Cube
 from tests.agents.transfer.git.author import Author
 from tests.agents.transfer.git.server import TOKEN, USERNAME, Forge
-from tests.agents.transfer.told import Told
+from tests.agents.transfer.reports import Reports
 from tests.agents.waiting import until
 
 ATTRIBUTES = {".gitattributes": b"*.big filter=lfs diff=lfs merge=lfs -text\n"}
@@ -65,7 +65,7 @@ def all_of(folder: Path) -> str:
 @pytest.mark.parametrize("way", ["download", "upload"])
 @pytest.mark.parametrize("place", ["option", "url"])
 def test_token_is_in_no_child_no_file_no_log_and_no_report(  # noqa: PLR0917 - fixtures
-    cube: Cube, writer: Author, proxy: Proxy, told: Told, way: str, place: str
+    cube: Cube, writer: Author, proxy: Proxy, reports: Reports, way: str, place: str
 ) -> None:
     """A server that repeats the token in all forms, after everything went well so far."""
     writer.commit({"a": b"1", **ATTRIBUTES, **writer.lfs({"1.big": b"1" * 3000})})
@@ -98,24 +98,24 @@ def test_token_is_in_no_child_no_file_no_log_and_no_report(  # noqa: PLR0917 - f
         fields = {"tokenEnv": None, "username": None}
     else:
         environment = {"URL": cube.url}
-    environment |= told.environment
-    more = (told.argument,)
+    environment |= reports.environment
+    more = (reports.argument,)
     started = cube.started(upload=way == "upload", run="run", environment=environment, more=more, **fields)
     with started as process, watched(process.pid) as seen:
         output, _ = process.communicate(timeout=60)
     assert process.returncode == 3, output
     assert b"git" in seen["names"], "the children were seen"
     children = b"\n".join([*seen["cmdline"], *seen["environ"]]).decode(errors="replace")
-    assert told.status["attempt"]["exitCode"] == json.loads(told.words)["exitCode"] == 3
-    for where in (output, all_of(cube.claim), children, *told.patches, told.words):
+    assert reports.status["attempt"]["exitCode"] == json.loads(reports.words)["exitCode"] == 3
+    for where in (output, all_of(cube.claim), children, *reports.patches, reports.words):
         for form in FORMS:
             assert form not in where
-    assert all("[redacted]" in where for where in (output, told.patches[-1], told.words))
+    assert all("[redacted]" in where for where in (output, reports.patches[-1], reports.words))
     assert proxy.requests
 
 
 def test_addresses_with_credentials_are_not_logged(
-    cube: Cube, writer: Author, proxy: Proxy, forge: Forge, told: Told
+    cube: Cube, writer: Author, proxy: Proxy, forge: Forge, reports: Reports
 ) -> None:
     """Git LFS quotes the URL of an object where its server refuses it, and somebody may have put a password there."""
     writer.commit({**ATTRIBUTES, **writer.lfs({"1.big": b"1" * 3000})})
@@ -123,12 +123,12 @@ def test_addresses_with_credentials_are_not_logged(
     forge.lfs_url = proxy.url.replace("://", "://me:CANARY4@")
     forge.users = {}
     proxy.rule = lambda request: Fault(403) if "X-Amz" in request.path else None
-    ended = cube.download(environment=told.environment, more=(told.argument,))
+    ended = cube.download(environment=reports.environment, more=(reports.argument,))
     assert ended.code != 0
     assert [each for each in proxy.requests if "CANARY2" in each.path]
-    for where in (ended.output, all_of(cube.claim), *told.patches, told.words):
+    for where in (ended.output, all_of(cube.claim), *reports.patches, reports.words):
         assert "CANARY" not in where
-    assert all("[redacted]" in where for where in (ended.output, told.patches[-1], told.words))
+    assert all("[redacted]" in where for where in (ended.output, reports.patches[-1], reports.words))
 
 
 def test_temporary_files_are_gone_and_were_private(cube: Cube, writer: Author, proxy: Proxy) -> None:

@@ -48,20 +48,20 @@ def test_last_words_status_and_log_hold_no_secret(
     monkeypatch: pytest.MonkeyPatch, work: Callable[[], str], code: int
 ) -> None:
     words: list[Any] = []
-    monkeypatch.setattr(program, "leave", lambda *told: words.append(told))
+    monkeypatch.setattr(program, "leave", lambda *reported: words.append(reported))
     redact = Redactor([SECRET])
     stream = io.StringIO()
     monkeypatch.setattr("sys.stderr", RedactedStream(stream, redact))
     outcome = AttemptOutcome("run", "pod")
     log = Log("json", {}, RedactedStream(stream, redact))  # type: ignore[arg-type]
     assert AttemptProgram("transfer", outcome, Stop(), log, redact, None).run(work, None) == code
-    told = json.dumps([words, status(outcome, phase=True)]) + stream.getvalue()
-    assert SECRET not in told
-    assert told.count("[redacted]") >= 3
+    reported = json.dumps([words, status(outcome, phase=True)]) + stream.getvalue()
+    assert SECRET not in reported
+    assert reported.count("[redacted]") >= 3
 
 
-@pytest.mark.parametrize(("why", "told"), [("signal", (143, "Terminated")), ("failure", (10, "Hangs"))])
-def test_work_that_hangs_is_left_alone(monkeypatch: pytest.MonkeyPatch, why: Why, told: tuple[int, str]) -> None:
+@pytest.mark.parametrize(("why", "reported"), [("signal", (143, "Terminated")), ("failure", (10, "Hangs"))])
+def test_work_that_hangs_is_left_alone(monkeypatch: pytest.MonkeyPatch, why: Why, reported: tuple[int, str]) -> None:
     stop, never = Stop(), threading.Event()
 
     def hangs() -> str:
@@ -78,5 +78,5 @@ def test_work_that_hangs_is_left_alone(monkeypatch: pytest.MonkeyPatch, why: Why
         hangs, None
     )
     never.set()
-    assert (code, outcome.reason) == told
+    assert (code, outcome.reason) == reported
     assert left == ([143] if why == "signal" else [])

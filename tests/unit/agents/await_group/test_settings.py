@@ -23,7 +23,7 @@ ENVIRONMENT = {
 CONFIG = {"namespace": "ml", "jobs": ["job-worker"], "ports": [36543], "helperTimeoutSeconds": 60}
 
 
-def told(folder: Path, config: object = CONFIG, **environment: str | None) -> AwaitSettings:
+def reported(folder: Path, config: object = CONFIG, **environment: str | None) -> AwaitSettings:
     file = folder / "config.json"
     file.write_text(config if isinstance(config, str) else json.dumps(config), encoding="utf-8")
     account = account_directory(folder / "account", token="secret-token")
@@ -33,7 +33,7 @@ def told(folder: Path, config: object = CONFIG, **environment: str | None) -> Aw
 
 
 def test_settings(tmp_path: Path) -> None:
-    found = told(tmp_path)
+    found = reported(tmp_path)
     assert found.jobs == ("job-worker-abcdefgh",)
     assert (found.namespace, found.ports, found.pod_ip, found.helper.timeout) == ("ml", (36543,), "10.1.2.3", 60)
     assert found.access.server == "https://10.0.0.1:443"
@@ -41,17 +41,17 @@ def test_settings(tmp_path: Path) -> None:
 
 def test_a_run_may_be_its_hash_alone(tmp_path: Path) -> None:
     """The pods of a JobSet have only the hash, since the names of its Jobs end otherwise."""
-    found = told(tmp_path, STOWPLAN_RUN="abcdefgh")
+    found = reported(tmp_path, STOWPLAN_RUN="abcdefgh")
     assert found.jobs == ("job-worker-abcdefgh",)
 
 
 def test_ipv6(tmp_path: Path) -> None:
-    found = told(tmp_path, KUBERNETES_SERVICE_HOST="fd00::1", STOWPLAN_POD_IP="fd00::2")
+    found = reported(tmp_path, KUBERNETES_SERVICE_HOST="fd00::1", STOWPLAN_POD_IP="fd00::2")
     assert found.access.server == "https://[fd00::1]:443"
 
 
 def test_defaults(tmp_path: Path) -> None:
-    found = told(tmp_path, {"namespace": "ml", "jobs": ["a", "b"], "ports": []}, STOWPLAN_POD_IP=None)
+    found = reported(tmp_path, {"namespace": "ml", "jobs": ["a", "b"], "ports": []}, STOWPLAN_POD_IP=None)
     assert found.jobs == ("a-abcdefgh", "b-abcdefgh")
     assert (found.helper.timeout, found.helper.must_listen, found.helper.container) == (300, False, "")
 
@@ -73,7 +73,7 @@ def test_defaults(tmp_path: Path) -> None:
 )
 def test_a_wrong_configuration(tmp_path: Path, config: object, said: str) -> None:
     with pytest.raises(SettingsError) as raised:
-        told(tmp_path, config)
+        reported(tmp_path, config)
     assert said in str(raised.value)
     assert "\n" not in str(raised.value)
 
@@ -92,12 +92,12 @@ def test_a_wrong_configuration(tmp_path: Path, config: object, said: str) -> Non
 )
 def test_a_wrong_environment(tmp_path: Path, environment: dict[str, Any]) -> None:
     with pytest.raises(SettingsError, match=next(iter(environment))):
-        told(tmp_path, **environment)
+        reported(tmp_path, **environment)
 
 
 @pytest.mark.parametrize("token", ["", "two words", "secret\nsecret", "sécret"])
 def test_an_invalid_token_is_not_quoted(tmp_path: Path, token: str) -> None:
-    told(tmp_path)
+    reported(tmp_path)
     account = account_directory(tmp_path / "account", token=token)
     given = arguments([f"--config={tmp_path / 'config.json'}", f"--service-account={account}"])
     with pytest.raises(SettingsError) as raised:
@@ -110,7 +110,7 @@ def test_missing_files(tmp_path: Path) -> None:
     nothing = tmp_path / "nothing"
     with pytest.raises(SettingsError, match=r"config\.json"):
         settings(arguments([f"--config={nothing / 'config.json'}"]), ENVIRONMENT)
-    told(tmp_path)
+    reported(tmp_path)
     given = arguments([f"--config={tmp_path / 'config.json'}", f"--service-account={nothing}"])
     with pytest.raises(SettingsError, match=re.escape(str(nothing))):
         settings(given, ENVIRONMENT)

@@ -199,11 +199,11 @@ def report(
     others = {key: value for key, value in given.get("status", {}).items() if key not in registry.RULES[kind].FIELDS}
     again = observed(kind, {**given, "status": {**others, **status}}, *objects, partitions=partitions)
     second = registry.status(replace(again, mxnet_success=mxnet))
-    assert second is None or registry.is_told(again, second), (status, second)
+    assert second is None or registry.is_reported(again, second), (status, second)
     return status
 
 
-def told(status: Manifest, name: str) -> tuple[str, str]:
+def condition(status: Manifest, name: str) -> tuple[str, str]:
     """Return status and reason of a condition."""
     (found,) = (each for each in status["conditions"] if each["type"] == name)
     return found["status"], found["reason"]

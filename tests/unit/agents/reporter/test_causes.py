@@ -90,10 +90,10 @@ def test_a_message_has_pod_node_and_exit_code() -> None:
 def test_a_pod_that_waits_for_its_dataset() -> None:
     found = pods.pod({**pod(JOB), **waiting_for("criteo")}, NAMESPACE)
     assert found is not None
-    told = causes.of_pod(found)
-    assert told is not None
-    assert (told.reason, told.lasting) == ("DatasetNotReady", False)
-    assert told.message == "pod it-paddlejob-worker-abcdefgh-0-xyz on node node-0 waits for dataset criteo"
+    cause = causes.of_pod(found)
+    assert cause is not None
+    assert (cause.reason, cause.lasting) == ("DatasetNotReady", False)
+    assert cause.message == "pod it-paddlejob-worker-abcdefgh-0-xyz on node node-0 waits for dataset criteo"
 
 
 def test_a_pod_that_waits_for_peers() -> None:

@@ -19,7 +19,7 @@ SERVER = {"KUBERNETES_SERVICE_HOST": "10.0.0.1", "KUBERNETES_SERVICE_PORT": "443
 CONFIG = {"namespace": "ml", "jobSets": True, "mxnetSuccess": "worker"}
 
 
-def told(folder: Path, config: object) -> ReporterSettings:
+def read_back(folder: Path, config: object) -> ReporterSettings:
     path = folder / "config.json"
     path.write_text(json.dumps(config), encoding="utf-8")
     account = account_directory(folder / "account", token="token")
@@ -28,14 +28,14 @@ def told(folder: Path, config: object) -> ReporterSettings:
 
 
 def test_settings(tmp_path: Path) -> None:
-    found = told(tmp_path, CONFIG)
+    found = read_back(tmp_path, CONFIG)
     assert (found.namespace, found.job_sets, found.mxnet_success) == ("ml", True, "worker")
 
 
 @pytest.mark.parametrize("config", [{}, {**CONFIG, "namespace": "Ml"}, {**CONFIG, "more": 1}])
 def test_wrong_configuration(tmp_path: Path, config: object) -> None:
     with pytest.raises(SettingsError, match="configuration"):
-        told(tmp_path, config)
+        read_back(tmp_path, config)
 
 
 def test_probe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

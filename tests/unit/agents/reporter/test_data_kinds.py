@@ -7,6 +7,7 @@ import pytest
 from tests.unit.agents.reporter.given import (
     Manifest,
     complete,
+    condition,
     conditions,
     ended,
     failed,
@@ -19,7 +20,6 @@ from tests.unit.agents.reporter.given import (
     runtime_pod,
     stateful_set,
     time,
-    told,
 )
 
 SET = {"partitions": 2, "source": {"uri": "s3://a/b"}}
@@ -57,7 +57,7 @@ DONE = sync(status=complete(5))
 def test_dataset_phase(objects: list[Manifest], phase: str | None) -> None:
     status = dataset(*objects)
     assert status.get("phase") == phase
-    assert told(status, "Ready")[0] == str(phase == "Ready")
+    assert condition(status, "Ready")[0] == str(phase == "Ready")
 
 
 def test_dataset_without_sync() -> None:
@@ -78,7 +78,7 @@ def test_dataset_synced_in_another_namespace() -> None:
     assert dataset(stateful_set(2, 2), status={"attempts": [entry]})["phase"] == "Ready"
     entry |= {"state": "failed", "exitCode": 3, "reason": "AccessDenied"}
     status = dataset(stateful_set(2, 2), status={"attempts": [entry]})
-    assert (status["phase"], told(status, "Synced")) == ("SyncFailed", ("False", "AccessDenied"))
+    assert (status["phase"], condition(status, "Synced")) == ("SyncFailed", ("False", "AccessDenied"))
     entry |= {"exitCode": 10}
     assert dataset(stateful_set(2, 2), status={"attempts": [entry]})["phase"] == "Syncing"
 
@@ -86,15 +86,15 @@ def test_dataset_synced_in_another_namespace() -> None:
 def test_dataset_whose_image_is_missing_stalls() -> None:
     waits = pending(waiting={"reason": "ImagePullBackOff", "message": "no x"})
     status = dataset(stateful_set(2, 0), runtime_pod(**waits))
-    assert told(status, "Stalled") == ("True", "ImagePullFailed")
+    assert condition(status, "Stalled") == ("True", "ImagePullFailed")
 
 
 def test_dataset_is_ready_before_it_is_warm() -> None:
     warmup = job("SampleSet", "warmup")
     status = dataset(stateful_set(2, 2), DONE, warmup)
-    assert (status["phase"], told(status, "Warmed")[0]) == ("Ready", "False")
+    assert (status["phase"], condition(status, "Warmed")[0]) == ("Ready", "False")
     warm = job("SampleSet", "warmup", status=complete(9))
-    assert told(dataset(stateful_set(2, 2), DONE, warm), "Warmed")[0] == "True"
+    assert condition(dataset(stateful_set(2, 2), DONE, warm), "Warmed")[0] == "True"
 
 
 SMALL = {"task": "warmup", "state": "succeeded", "exitCode": 0, "reason": "CacheTooSmall"}
@@ -107,10 +107,10 @@ def test_dataset_larger_than_its_caches_is_warm_and_says_so() -> None:
         {**SMALL, "partition": 1, "run": "of-another-run", "message": "2 GiB of 4 GiB"},
     ]
     status = dataset(stateful_set(2, 2), DONE, warm, status={"attempts": entries})
-    assert (status["phase"], told(status, "Warmed")[0]) == ("Ready", "True")
-    assert told(status, "CacheTooSmall") == ("True", "CacheTooSmall")
+    assert (status["phase"], condition(status, "Warmed")[0]) == ("Ready", "True")
+    assert condition(status, "CacheTooSmall") == ("True", "CacheTooSmall")
     assert message(status, "CacheTooSmall") == "partition 0: 3 GiB of 4 GiB"
-    assert told(dataset(stateful_set(2, 2), DONE, warm), "CacheTooSmall") == ("False", "Fits")
+    assert condition(dataset(stateful_set(2, 2), DONE, warm), "CacheTooSmall") == ("False", "Fits")
 
 
 CLAIM: dict[str, Any] = {"csi": {"driver": "pvc"}, "partitions": None}
@@ -130,12 +130,12 @@ def test_dataset_that_is_a_claim_has_no_cache_pods_to_wait_for(objects: list[Man
     status = dataset(*objects, **CLAIM)
     assert status.get("phase") == phase
     assert "runtimeStatus" not in status
-    assert told(status, "Ready")[0] == told(status, "Synced")[0] == str(phase == "Ready")
+    assert condition(status, "Ready")[0] == condition(status, "Synced")[0] == str(phase == "Ready")
 
 
 def test_claim_that_holds_the_samples_already_is_ready() -> None:
     status = dataset(**CLAIM, noSync=True)
-    assert (status["phase"], told(status, "Ready")) == ("Ready", ("True", "NoSync"))
+    assert (status["phase"], condition(status, "Ready")) == ("Ready", ("True", "NoSync"))
 
 
 def partition(index: int, **fields: Any) -> Manifest:
@@ -171,7 +171,7 @@ def test_task_on_a_cache_that_is_too_small_succeeds_and_says_so() -> None:
         for number, each in reversed(list(enumerate(done)))
     ]
     status = task(*done, partitions=5, status={"attempts": entries})
-    assert (status["phase"], told(status, "CacheTooSmall")[0]) == ("Succeeded", "True")
+    assert (status["phase"], condition(status, "CacheTooSmall")[0]) == ("Succeeded", "True")
     named = "; ".join(f"partition {number}: 3 GiB of 4 GiB" for number in range(3))
     assert message(status, "CacheTooSmall") == f"{named}; and 2 more"
     assert "CacheTooSmall" not in {each["type"] for each in task(type="rmr")["conditions"]}
@@ -183,26 +183,26 @@ def test_sync_is_done_before_the_caches_are_warm() -> None:
     status = task(copy, warmup, pod(warmup), type="sync", status={"attempts": [entry]})
     assert (status["phase"], status["jobName"]) == ("Succeeded", copy["metadata"]["name"])
     assert (status["counts"]["total"], status["completionTime"]) == (1, time(5))
-    assert told(status, "Warmed") == ("False", "Running")
+    assert condition(status, "Warmed") == ("False", "Running")
     warm = job("SampleJob", "warmup", run="zzzzzzzz", status=complete(9))
     status = task(copy, warm, type="sync")
-    assert (told(status, "Warmed")[0], told(status, "CacheTooSmall")[0]) == ("True", "False")
+    assert (condition(status, "Warmed")[0], condition(status, "CacheTooSmall")[0]) == ("True", "False")
     broken = job("SampleJob", "warmup", status=failed(9))
     status = task(copy, broken, pod(broken, **ended(137, reason="OOMKilled")), type="sync")
-    assert (status["phase"], told(status, "Warmed")) == ("Succeeded", ("False", "OOMKilled"))
+    assert (status["phase"], condition(status, "Warmed")) == ("Succeeded", ("False", "OOMKilled"))
 
 
 def test_sync_in_another_namespace_whose_warmup_is_here() -> None:
     entry = {"task": "sync", "partition": 0, "state": "succeeded", "exitCode": 0, "run": "it-samplejob-abcdefgh"}
     status = task(job("SampleJob", "warmup"), type="sync", status={"attempts": [entry]})
     assert (status["phase"], status["jobName"]) == ("Succeeded", "it-samplejob-abcdefgh")
-    assert told(status, "Warmed") == ("False", "Running")
+    assert condition(status, "Warmed") == ("False", "Running")
 
 
 def test_task_fails_with_one_partition() -> None:
     broken = partition(1, status=failed(6))
     status = task(partition(0), broken, pod(broken, **ended(137, reason="OOMKilled")))
-    assert (status["phase"], told(status, "Failed")) == ("Failed", ("True", "OOMKilled"))
+    assert (status["phase"], condition(status, "Failed")) == ("Failed", ("True", "OOMKilled"))
 
 
 def test_task_failure_comes_from_the_agents_report_when_the_pod_is_gone() -> None:
@@ -211,13 +211,13 @@ def test_task_failure_comes_from_the_agents_report_when_the_pod_is_gone() -> Non
         "exitCode": 4, "reason": "NotFound", "message": "no such path", "pod": "p",
     }  # fmt: skip
     status = task(partition(0, status=failed(6)), status={"attempts": [entry]}, partitions=1)
-    assert told(status, "Failed") == ("True", "NotFound")
+    assert condition(status, "Failed") == ("True", "NotFound")
     assert message(status, "Failed") == "pod p: no such path (exit code 4)"
 
 
 def test_task_is_suspended() -> None:
     status = task(partition(0, suspend=True), partitions=1)
-    assert (status["phase"], told(status, "Suspended")[0]) == ("Pending", "True")
+    assert (status["phase"], condition(status, "Suspended")[0]) == ("Pending", "True")
 
 
 def test_newest_scheduled_run_counts() -> None:
@@ -259,15 +259,18 @@ def test_cube(work: Manifest, container: Manifest | None, phase: str, word: str 
     found = batch(**work)
     status = cube(found, *([pod(found, **container)] if container is not None else []))
     assert (status["phase"], (status.get("pod") or {}).get("status")) == (phase, word)
-    assert told(status, "Initialized")[0] == initialized
-    assert told(status, "Failed")[0] == str(phase == "Failed")
-    assert told(status, "Complete")[0] == str(phase == "Succeeded")
+    assert condition(status, "Initialized")[0] == initialized
+    assert condition(status, "Failed")[0] == str(phase == "Failed")
+    assert condition(status, "Complete")[0] == str(phase == "Succeeded")
 
 
 def test_cube_reports_why_it_retries() -> None:
     found = batch()
     status = cube(found, pod(found, **ended(10), name="first"), pod(found, minute=6, name="second"))
-    assert (told(status, "Complete"), status["pod"]["reference"]["name"]) == (("False", "ContainerFailed"), "second")
+    assert (condition(status, "Complete"), status["pod"]["reference"]["name"]) == (
+        ("False", "ContainerFailed"),
+        "second",
+    )
 
 
 def test_initialized_of_a_cube_says_so_in_words() -> None:
@@ -279,7 +282,7 @@ def test_initialized_of_a_cube_says_so_in_words() -> None:
 
 def test_cube_deadline() -> None:
     found = batch(status=failed(9, "DeadlineExceeded"))
-    assert told(cube(found), "Failed") == ("True", "DeadlineExceeded")
+    assert condition(cube(found), "Failed") == ("True", "DeadlineExceeded")
 
 
 def test_unchanged_conditions_keep_their_times() -> None:

@@ -7,6 +7,7 @@ import pytest
 from tests.unit.agents.reporter.given import (
     Manifest,
     complete,
+    condition,
     ended,
     failed,
     job,
@@ -18,7 +19,6 @@ from tests.unit.agents.reporter.given import (
     resource,
     running,
     time,
-    told,
     waiting_for,
 )
 
@@ -60,11 +60,11 @@ def test_a_job_that_waits_for_its_dataset_is_reported() -> None:
     waits = {**pod(worker(), 0), **waiting_for("criteo")}
     status = paddle(worker(), waits)
     assert status["phase"] == "Pending"
-    assert told(status, "Complete") == ("False", "DatasetNotReady")
+    assert condition(status, "Complete") == ("False", "DatasetNotReady")
     assert "waits for dataset criteo" in message(status, "Complete")
     # This is no cause of a failure after the pods are gone.
     gone = paddle(worker(status=failed(20)), status=status)
-    assert told(gone, "Failed") == ("True", "BackoffLimitExceeded")
+    assert condition(gone, "Failed") == ("True", "BackoffLimitExceeded")
 
 
 def test_paddle_counts_and_names_pods() -> None:
@@ -86,14 +86,14 @@ def test_paddle_pserver_that_is_done_is_no_success() -> None:
 
 def test_paddle_fails_with_a_worker() -> None:
     status = paddle(worker(status=failed(20)), ps(status=complete(20)), pod(worker(), 1, **ended(1)))
-    assert (status["phase"], told(status, "Failed"), status["completionTime"]) == (
+    assert (status["phase"], condition(status, "Failed"), status["completionTime"]) == (
         "Failed", ("True", "ContainerFailed"), time(20),
     )  # fmt: skip
 
 
 def test_paddle_worker_under_retry_is_no_failure() -> None:
     status = paddle(worker(), ps(), pod(worker(), 0, **ended(1)), pod(worker(), 1), pod(ps()))
-    assert (status["phase"], told(status, "Complete")) == ("Pending", ("False", "ContainerFailed"))
+    assert (status["phase"], condition(status, "Complete")) == ("Pending", ("False", "ContainerFailed"))
 
 
 def test_paddle_pod_of_a_lost_node_is_unknown() -> None:
@@ -101,7 +101,11 @@ def test_paddle_pod_of_a_lost_node_is_unknown() -> None:
     lost = {**running(2), "conditions": ready}
     before = paddle(worker(), ps(), pod(worker(), 0), pod(worker(), 1), pod(ps()))
     status = paddle(worker(), ps(), pod(worker(), 0), pod(worker(), 1, **lost), pod(ps()), status=before)
-    assert (status["phase"], status["worker"]["unknown"], told(status, "Complete")[1]) == ("Running", 1, "NodeLost")
+    assert (status["phase"], status["worker"]["unknown"], condition(status, "Complete")[1]) == (
+        "Running",
+        1,
+        "NodeLost",
+    )
 
 
 @pytest.mark.parametrize(
@@ -160,14 +164,14 @@ def test_mx_worker_failure_is_reported_although_await_ended_the_scheduler() -> N
     ended_by_await = job("MxJob", "scheduler", status=failed(6, "DeadlineExceeded"), activeDeadlineSeconds=1)
     work = job("MxJob", "worker", 2, status=failed(5, "PodFailurePolicy"))
     status = mx(ended_by_await, work, pod(work, 0, **ended(3)))
-    assert (status["state"], told(status, "Failed")) == ("Failed", ("True", "ContainerFailed"))
+    assert (status["state"], condition(status, "Failed")) == ("Failed", ("True", "ContainerFailed"))
     assert "exit code 3" in status["reason"]
 
 
 def test_mx_walltime_is_reported_although_await_ended_the_scheduler() -> None:
     ended_by_await = job("MxJob", "scheduler", status=failed(6, "DeadlineExceeded"), activeDeadlineSeconds=1)
     work = job("MxJob", "worker", 2, status=failed(5, "DeadlineExceeded"), activeDeadlineSeconds=60)
-    assert told(mx(ended_by_await, work), "Failed") == ("True", "DeadlineExceeded")
+    assert condition(mx(ended_by_await, work), "Failed") == ("True", "DeadlineExceeded")
 
 
 def test_mx_local() -> None:

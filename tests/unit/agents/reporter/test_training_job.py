@@ -8,6 +8,7 @@ from tests.unit.agents.reporter.given import (
     RUN,
     Manifest,
     complete,
+    condition,
     conditions,
     ended,
     failed,
@@ -19,7 +20,6 @@ from tests.unit.agents.reporter.given import (
     report,
     resource,
     time,
-    told,
 )
 
 KIND = "TrainingJob"
@@ -46,7 +46,7 @@ def judge(*objects: Manifest, status: Manifest | None = None, **spec: Any) -> An
 
 def test_nothing_yet() -> None:
     status = judge()
-    assert (status["phase"], told(status, "Complete")) == ("Creating", ("False", "NotStarted"))
+    assert (status["phase"], condition(status, "Complete")) == ("Creating", ("False", "NotStarted"))
     assert "run" not in status
 
 
@@ -88,12 +88,12 @@ def test_same_run_made_again_begins_anew() -> None:
     before = judge({**work, "status": complete(20, 2)})
     assert before["phase"] == "Succeed"
     status = judge(work, pod(work, 0, **pending()), status=before)
-    assert (status["phase"], told(status, "Complete")[0]) == ("Creating", "False")
+    assert (status["phase"], condition(status, "Complete")[0]) == ("Creating", "False")
 
 
 def test_success() -> None:
     status = judge(trainers(status=complete(30, 2)), pservers())
-    assert (status["phase"], told(status, "Complete")) == ("Succeed", ("True", "Succeeded"))
+    assert (status["phase"], condition(status, "Complete")) == ("Succeed", ("True", "Succeeded"))
     assert [each["lastTransitionTime"] for each in status["conditions"] if each["type"] == "Complete"] == [time(30)]
     assert status["released"] is True
 
@@ -106,7 +106,7 @@ def test_pods_that_still_end_are_not_released() -> None:
 def test_failure_names_pod_node_and_exit_code() -> None:
     work = trainers(status=failed(20, "PodFailurePolicy"))
     status = judge(work, pod(work, 1, **ended(3)))
-    assert (status["phase"], told(status, "Failed")) == ("Failed", ("True", "ContainerFailed"))
+    assert (status["phase"], condition(status, "Failed")) == ("Failed", ("True", "ContainerFailed"))
     for words in ("trainer-abcdefgh-1-xyz", "node-1", "exit code 3"):
         assert words in status["reason"]
 
@@ -115,7 +115,7 @@ def test_failure_is_reported_after_its_pods_are_gone() -> None:
     work = trainers()
     before = judge(work, pod(work, 0, **ended(137, reason="OOMKilled")))
     status = judge({**work, "status": failed(20)}, status=before)
-    assert told(status, "Failed") == ("True", "OOMKilled")
+    assert condition(status, "Failed") == ("True", "OOMKilled")
     assert "trainer-abcdefgh-0-xyz" in message(status, "Failed")
 
 
@@ -123,19 +123,19 @@ def test_failure_of_an_older_run_is_not_reported_for_this_run() -> None:
     old = trainers()
     before = judge(old, pod(old, 0, **ended(137, reason="OOMKilled")))
     status = judge(trainers(run="hgfedcba", minute=9, status=failed(20)), status=before)
-    assert told(status, "Failed") == ("True", "BackoffLimitExceeded")
+    assert condition(status, "Failed") == ("True", "BackoffLimitExceeded")
 
 
 def test_walltime() -> None:
     work = trainers(status=failed(20, "DeadlineExceeded"), activeDeadlineSeconds=60)
     status = judge(work, pod(work, 0, **ended(143)), annotations={"walltime": 60})
-    assert (status["phase"], told(status, "Failed")) == ("Timeout", ("True", "DeadlineExceeded"))
+    assert (status["phase"], condition(status, "Failed")) == ("Timeout", ("True", "DeadlineExceeded"))
 
 
 def test_end_by_await_is_no_timeout() -> None:
     work = trainers(status=failed(20, "DeadlineExceeded"), activeDeadlineSeconds=1)
     status = judge(work)
-    assert (status["phase"], told(status, "Failed")) == ("Failed", ("True", "HelperLost"))
+    assert (status["phase"], condition(status, "Failed")) == ("Failed", ("True", "HelperLost"))
 
 
 def test_end_by_await_says_why() -> None:
@@ -148,22 +148,22 @@ def test_end_by_await_says_why() -> None:
 
 def test_suspended() -> None:
     status = judge(trainers(suspend=True, status={"conditions": conditions(3, "Suspended")}))
-    assert (status["phase"], told(status, "Suspended")[0]) == ("Creating", "True")
+    assert (status["phase"], condition(status, "Suspended")[0]) == ("Creating", "True")
     resumed = judge(trainers(), status=status)
-    assert told(resumed, "Suspended")[0] == "False"
+    assert condition(resumed, "Suspended")[0] == "False"
 
 
 def test_image_that_is_missing_stalls() -> None:
     work = trainers()
     status = judge(work, pod(work, 0, **pending(waiting={"reason": "ImagePullBackOff", "message": "no x"})))
-    assert (status["phase"], told(status, "Stalled")) == ("Creating", ("True", "ImagePullFailed"))
+    assert (status["phase"], condition(status, "Stalled")) == ("Creating", ("True", "ImagePullFailed"))
 
 
 def test_a_full_cluster_is_reported_and_stalls_nothing() -> None:
     work = trainers()
     waits: Manifest = {"phase": "Pending", "conditions": conditions(2, "-PodScheduled", reason="Unschedulable")}
     status = judge(work, pod(work, 0, **waits))
-    assert (told(status, "Complete"), told(status, "Stalled")[0]) == (("False", "Unschedulable"), "False")
+    assert (condition(status, "Complete"), condition(status, "Stalled")[0]) == (("False", "Unschedulable"), "False")
 
 
 def resized(size: int, minute: int) -> Manifest:
@@ -217,4 +217,4 @@ def test_removal_of_running_jobs_is_reported() -> None:
     work = trainers()
     before = judge(work, pod(work, 0), pod(work, 1))
     status = judge(status=before)
-    assert (status["phase"], told(status, "Complete")) == ("Creating", ("False", "NotStarted"))
+    assert (status["phase"], condition(status, "Complete")) == ("Creating", ("False", "NotStarted"))

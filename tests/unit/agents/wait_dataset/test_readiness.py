@@ -24,7 +24,7 @@ def complete(root: Path, run: str = "data-sync-a") -> None:
 
 
 def warm(root: Path, partition: int, *, of: int = 2, sync: str = "data-sync-a", failed: bool = False) -> None:
-    told = {
+    reported = {
         "run": f"data-warmup-{partition}-a",
         "result": "failed" if failed else "succeeded",
         "exitCode": 11 if failed else 0,
@@ -32,7 +32,7 @@ def warm(root: Path, partition: int, *, of: int = 2, sync: str = "data-sync-a", 
         "partitions": of,
         "sync": sync,
     }
-    put(root, warmup_path(partition), WarmupMarker.model_validate(told))
+    put(root, warmup_path(partition), WarmupMarker.model_validate(reported))
 
 
 def failed(root: Path) -> None:

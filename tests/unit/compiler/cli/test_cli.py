@@ -281,10 +281,10 @@ def test_json_of_synth_counts_files_and_names_started_jobs(repo: Path) -> None:
     (repo / "specs/imagenet.yaml").write_text(
         SPEC.replace("noSync: true", "source: {uri: 's3://imagenet.example.com/'}")
     )
-    told = json.loads(run("synth", "--format", "json").stdout)
-    assert list(told) == ["diagnostics", "objects", "specs", "specFiles", "files", "starts"]
-    assert told["files"] == {"created": told["objects"] + 1, "changed": 0, "unchanged": 0, "removed": 0}
-    assert [start.rpartition("-")[0] for start in told["starts"]] == [
+    reported = json.loads(run("synth", "--format", "json").stdout)
+    assert list(reported) == ["diagnostics", "objects", "specs", "specFiles", "files", "starts"]
+    assert reported["files"] == {"created": reported["objects"] + 1, "changed": 0, "unchanged": 0, "removed": 0}
+    assert [start.rpartition("-")[0] for start in reported["starts"]] == [
         "Job default/imagenet-sync",
         "Job default/imagenet-warmup-0",
         "Job default/imagenet-warmup-1",
@@ -292,7 +292,7 @@ def test_json_of_synth_counts_files_and_names_started_jobs(repo: Path) -> None:
     again = json.loads(run("synth", "--check", "--format", "json").stdout)
     assert again == {
         "diagnostics": [],
-        "objects": told["objects"],
+        "objects": reported["objects"],
         "specs": 1,
         "specFiles": 1,
         "upToDate": True,

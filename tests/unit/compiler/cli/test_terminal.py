@@ -53,9 +53,9 @@ def said(repo: Path, *arguments: str, terminals: tuple[str, ...], **environment:
     for each in writing.values():
         os.close(each)
     # The texts are small, so that neither end waits while the other one is read.
-    told = {name: everything(pair[0]) for name, pair in ends.items()}
+    reported = {name: everything(pair[0]) for name, pair in ends.items()}
     process.wait(PATIENCE_SECONDS)
-    return Said(**told)
+    return Said(**reported)
 
 
 def everything(end: int) -> str:

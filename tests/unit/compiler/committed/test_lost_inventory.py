@@ -7,7 +7,7 @@ import pytest
 
 from stowplan.compiler.output.inventory import NAME
 from tests.unit.outputs import files
-from tests.unit.users import SPEC, codes, laid_out, run, told
+from tests.unit.users import SPEC, codes, diagnostics_of, laid_out, run
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ CODES = {"missing": "SP516", "empty": "SP511", "merged badly": "SP511"}
 def test_a_lost_inventory_is_an_error_with_a_remedy(repo: Path, how: str, check: list[str]) -> None:
     spoil(repo, how)
     before = files(repo / "out")
-    (found,) = told("synth", *check)
+    (found,) = diagnostics_of("synth", *check)
     assert (found["code"], found["severity"], found["file"]) == (CODES[how], "error", f"out/{NAME}")
     assert "git checkout" in found["hint"]
     assert files(repo / "out") == before

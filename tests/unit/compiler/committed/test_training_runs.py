@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from stowplan.library.values.names import HASH_LENGTH
-from tests.unit.users import laid_out, run, told
+from tests.unit.users import diagnostics_of, laid_out, run
 
 PLATFORM = """\
 images: {{registry: registry.example.com/ml, tag: "{tag}"}}
@@ -83,7 +83,7 @@ def test_an_edit_of_a_pod_is_reported_at_its_field(tmp_path: Path, jobs: str) ->
     compiled(tmp_path, jobs=jobs)
     before = names(tmp_path, jobs)
     laid_out(tmp_path, JOB.replace("wide:1", "wide:2", 1), PLATFORM.format(tag="1", jobs=jobs, timeout=300))
-    (found,) = [each for each in told("synth", str(tmp_path)) if each["code"] == "SP542"]
+    (found,) = [each for each in diagnostics_of("synth", str(tmp_path)) if each["code"] == "SP542"]
     assert (found["fieldPath"], found["severity"]) == ("spec.ps.template.spec.containers[0].image", "warning")
     assert any(name in found["message"] for name in before)
     assert not before & names(tmp_path, jobs)

@@ -150,9 +150,9 @@ def test_check_changes_nothing_and_fails(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text(JOB)
     done = run(str(tmp_path / "a.yaml"), "--check", "--format", "json")
     assert done.exit_code == 1
-    told = json.loads(done.output)
-    assert told["files"] == [f"{tmp_path}/a.yaml"]
-    assert len(told["diagnostics"]) == 4
+    reported = json.loads(done.output)
+    assert reported["files"] == [f"{tmp_path}/a.yaml"]
+    assert len(reported["diagnostics"]) == 4
     assert (tmp_path / "a.yaml").read_text() == JOB
     run(str(tmp_path / "a.yaml"))
     assert run(str(tmp_path / "a.yaml"), "--check").exit_code == 0

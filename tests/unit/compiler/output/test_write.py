@@ -101,8 +101,8 @@ def test_foreign_files_are_never_touched(out: Path) -> None:
     (out / "ml/own.yaml").write_text("kind: Mine\n")
     (out / ".stowplan-tmp-notes").write_text("mine")
     before = touched(out)
-    for outputs, told in (([output("ml/a.yaml")], ["SP517"]), ([], [])):
-        assert written(out, outputs)[1] == told
+    for outputs, reported in (([output("ml/a.yaml")], ["SP517"]), ([], [])):
+        assert written(out, outputs)[1] == reported
     assert before.items() <= touched(out).items()
 
 

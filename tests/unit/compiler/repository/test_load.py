@@ -35,8 +35,8 @@ def run(repo: Path) -> tuple[Sources, list[str]]:
     """What was read, and each diagnostic as `code file:line:column message`; see `test_no_specs.py` for two of them."""
     report = Report()
     sources = Loading(repo, report, {}).sources()
-    told = (d for d in report.diagnostics if d.code not in ("SP115", "SP116"))
-    return sources, [f"{d.code} {d.location} {d.message}" for d in told]
+    reported = (d for d in report.diagnostics if d.code not in ("SP115", "SP116"))
+    return sources, [f"{d.code} {d.location} {d.message}" for d in reported]
 
 
 def files(sources: Sources) -> list[str]:

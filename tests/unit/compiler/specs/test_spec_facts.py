@@ -47,18 +47,18 @@ def resolved(
 def assert_facts_stand_for_specs(repo: Path) -> list[Diagnostic]:
     sources = Loading(repo, Report(), {}).sources()
     program = validate(sources, Report())
-    whole, facts, told, _ = resolved(program, facts_of(program), sources)
+    whole, facts, reported, _ = resolved(program, facts_of(program), sources)
     if len({spec.id for spec in program.specs}) < len(program.specs):
-        return told
+        return reported
     for changed in (None, *whole.specs):
         own = tuple(spec for spec in program.specs if changed and spec.id == changed.id)
         given = sorted(facts, key=lambda each: (each.file, each.index))
         part, everything, said, asked = resolved(replace(program, specs=own), given, sources)
         assert part.specs == ((changed,) if changed else ())
         assert everything == facts
-        assert said == told
-        assert bool(asked) <= bool(told)
-    return told
+        assert said == reported
+        assert bool(asked) <= bool(reported)
+    return reported
 
 
 @pytest.mark.parametrize("name", ACROSS)
@@ -68,11 +68,11 @@ def test_conflicting_specs_are_reported(name: str, tmp_path: Path) -> None:
 
 
 def test_the_cases_cover_all_diagnostics_across_specs(tmp_path: Path) -> None:
-    told = set()
+    reported = set()
     for name, path in ACROSS.items():
         lay_out(tmp_path / name, {"a.yaml": path.read_text()})
-        told |= {found.code for found in assert_facts_stand_for_specs(tmp_path / name)}
-    assert told >= {"SP301", "SP305", "SP307", "SP309", "SP310", "SP320", "SP321"}
+        reported |= {found.code for found in assert_facts_stand_for_specs(tmp_path / name)}
+    assert reported >= {"SP301", "SP305", "SP307", "SP309", "SP310", "SP320", "SP321"}
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

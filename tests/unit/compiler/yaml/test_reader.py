@@ -584,8 +584,8 @@ def test_documents_up_to_the_limit_are_read() -> None:
 
 
 def test_broken_documents_count_against_the_limit() -> None:
-    *told, rest, last = found("---\n@\n" * 5_000)
-    assert [d.code for d in told] == ["SP101"] * MOST_ALIKE
+    *reported, rest, last = found("---\n@\n" * 5_000)
+    assert [d.code for d in reported] == ["SP101"] * MOST_ALIKE
     assert (rest.code, rest.more) == ("SP101", reader.MAX_DOCUMENTS - MOST_ALIKE)
     assert last.code == "SP108"
 

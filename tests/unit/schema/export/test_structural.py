@@ -76,7 +76,7 @@ REFUSED = {
     "known and free keys": (
         field(type="object", properties={"b": STRING}, additionalProperties=STRING),
         "properties.a.additionalProperties",
-        "found beside properties",
+        "found together with properties",
     ),
     "preserve that is false": (
         field(type="object", **{"x-kubernetes-preserve-unknown-fields": False}),
@@ -178,7 +178,7 @@ ACCEPTED = {
     "anything": field(**{"x-kubernetes-preserve-unknown-fields": True}),
     "map": field(type="object", additionalProperties={"type": "string", "maxLength": 3}),
     "integer or string": field(**{"x-kubernetes-int-or-string": True}),
-    "integer or string, told twice": field(**{"x-kubernetes-int-or-string": True, "anyOf": INT_OR_STRING}),
+    "integer or string, given twice": field(**{"x-kubernetes-int-or-string": True, "anyOf": INT_OR_STRING}),
     "integer or string with a pattern": field(
         **{"x-kubernetes-int-or-string": True, "allOf": [{"anyOf": INT_OR_STRING}, {"pattern": "^a"}]}
     ),
@@ -221,8 +221,8 @@ def test_all_problems_are_found_at_once() -> None:
 
 def test_a_crd_may_be_as_large_as_an_annotation() -> None:
     definition = {"spec": "é" * 10}
-    room = structural.MAX_BYTES - structural.size(definition)
-    assert structural.size_problems({"spec": "é" * 10 + "x" * room}) == []
-    assert structural.size_problems({"spec": "é" * 10 + "x" * (room + 1)}) == [
+    left = structural.MAX_BYTES - structural.size(definition)
+    assert structural.size_problems({"spec": "é" * 10 + "x" * left}) == []
+    assert structural.size_problems({"spec": "é" * 10 + "x" * (left + 1)}) == [
         ((), "has 262145 bytes as JSON; at most 262144 fit")
     ]

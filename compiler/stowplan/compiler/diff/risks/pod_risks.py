@@ -77,8 +77,8 @@ def _traits(body: Json, pods: Pods) -> Iterator[_Trait]:
 def _forbidden(body: Json, pod: Pod) -> Iterator[_Trait]:
     """Yield a trait for each violation of the levels `baseline` and `restricted`, each field once."""
     found = baseline_violations(pod)
-    told = {violation.path for violation in found}
-    for violation in (*found, *(each for each in violations(pod) if each.path not in told)):
+    known = {violation.path for violation in found}
+    for violation in (*found, *(each for each in violations(pod) if each.path not in known)):
         value = _value(body, violation.path)
         missing = value is Nothing.HERE or violation.path[-1] == "drop"
         place = dotted(_place(body, violation.path))

@@ -40,22 +40,22 @@ def main(words: Sequence[str]) -> int:
     given = arguments(words[1:])
     log = Log(given.log_format, identity(os.environ))
     try:
-        told = settings(given, os.environ)
+        parsed = settings(given, os.environ)
     except SettingsError as error:
         log.error(str(error), reason="BadSpec", code=int(ExitCode.BAD_SPEC))  # noqa: TRY400 - not that logging
         return ExitCode.BAD_SPEC
     stop = Stop()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set("signal"))
-    return _run(given, told, stop, log)
+    return _run(given, parsed, stop, log)
 
 
-def _run(given: Arguments, told: RuntimeSettings, stop: Stop, log: Log) -> int:
-    record = Record(Figures(told.ordinal, told.node, told.budget_bytes))
+def _run(given: Arguments, parsed: RuntimeSettings, stop: Stop, log: Log) -> int:
+    record = Record(Figures(parsed.ordinal, parsed.node, parsed.budget_bytes))
     file = heartbeat.path()
     heartbeat.beat(file, "Starting")
-    MountWatch(DRIVERS[DEFAULT](), told.mount, record, stop, log, file, told.pace).start()
-    reporter = _reporter(given, told, record, log)
+    MountWatch(DRIVERS[DEFAULT](), parsed.mount, record, stop, log, file, parsed.pace).start()
+    reporter = _reporter(given, parsed, record, log)
     with suppress(StoppedError):
         while reporter is None or reporter.works:
             stop.sleep(_WAKE_SECONDS)
@@ -68,11 +68,11 @@ def _run(given: Arguments, told: RuntimeSettings, stop: Stop, log: Log) -> int:
     os._exit(TERMINATED if stop.why == "signal" else ExitCode.TRANSIENT)
 
 
-def _reporter(given: Arguments, told: RuntimeSettings, record: Record, log: Log) -> StatusReporter | None:
+def _reporter(given: Arguments, parsed: RuntimeSettings, record: Record, log: Log) -> StatusReporter | None:
     access = reach(os.environ, given.account, log)
     if access is None:
         return None
-    reports = Reports(record, None if told.ordinal else Sums(told.config, record))
-    seconds = HEARTBEAT_SECONDS if told.ordinal else FIRST_HEARTBEAT_SECONDS
-    manager = field_managers.cache(told.ordinal)
-    return StatusReporter(access, told.config.target, reports.own, manager, log, reports.others, seconds)
+    reports = Reports(record, None if parsed.ordinal else Sums(parsed.config, record))
+    seconds = HEARTBEAT_SECONDS if parsed.ordinal else FIRST_HEARTBEAT_SECONDS
+    manager = field_managers.cache(parsed.ordinal)
+    return StatusReporter(access, parsed.config.target, reports.own, manager, log, reports.others, seconds)

@@ -55,10 +55,10 @@ class Sums:
         heard = {n: entry for n, entry in entries.items() if n == own or silent[n] <= SILENT_SECONDS}
         ready = [n for n, entry in heard.items() if not entry.get("message")]
         troubles = [_trouble(n, heard.get(n)) for n in entries if n not in ready]
-        told: Status = {"cacheStatus": self._cache(heard, troubles)}
+        status: Status = {"cacheStatus": self._cache(heard, troubles)}
         if names := self._jobs(present):
-            told["jobsName"] = names
-        return told | (self._phase(present, entries, len(ready), troubles) if self.config.report_phase else {})
+            status["jobsName"] = names
+        return status | (self._phase(present, entries, len(ready), troubles) if self.config.report_phase else {})
 
     def surplus(self, found: Mapping[str, Any]) -> list[int]:
         """Return the ordinals of entries beyond the dataset's present number of partitions, in ascending order."""
@@ -84,7 +84,7 @@ class Sums:
         sized = next((entry for entry in entries.values() if "totalBytes" in entry), None)
         used = sum(entry.get("cachedBytes", 0) for entry in entries.values())
         budget = self.config.partitions * self.record.figures.budget_bytes
-        told = {
+        status = {
             "diskSize": number_format.size(budget),
             "diskUsed": number_format.size(used),
             "diskAvail": number_format.size(max(0, budget - used)),
@@ -92,12 +92,12 @@ class Sums:
         }
         if sized:
             # Caches also hold other files of the volume, and several caches may hold the same block.
-            told["cachedSize"] = number_format.size(min(used, sized["totalBytes"]))
-            told["totalSize"] = number_format.size(sized["totalBytes"])
-            told["totalFiles"] = number_format.number(sized["totalFiles"])
+            status["cachedSize"] = number_format.size(min(used, sized["totalBytes"]))
+            status["totalSize"] = number_format.size(sized["totalBytes"])
+            status["totalFiles"] = number_format.number(sized["totalFiles"])
         if troubles:
-            told["errorMassage"] = "; ".join(troubles)
-        return told
+            status["errorMassage"] = "; ".join(troubles)
+        return status
 
     def _jobs(self, present: Mapping[str, Any]) -> dict[str, str]:
         names = {"syncJobName": self._attempt(present, "sync", 0), "warmupJobName": self._attempt(present, "warmup", 0)}

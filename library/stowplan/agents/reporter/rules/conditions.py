@@ -87,8 +87,8 @@ def last_cause(pods: Cause | None, status: Mapping[str, Any]) -> Cause | None:
     if pods is not None:
         return pods
     before = by_type(status).get(COMPLETE) or {}
-    told = str(before.get("reason") or "")
-    if before.get("status") != "False" or told in _NO_CAUSE:
+    reason = str(before.get("reason") or "")
+    if before.get("status") != "False" or reason in _NO_CAUSE:
         failed = by_type(status).get(FAILED) or {}
         return None if failed.get("status") != "True" else _again(failed)
     return _again(before)

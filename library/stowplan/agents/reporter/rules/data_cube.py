@@ -26,7 +26,9 @@ def status(seen: Observed) -> Status | None:
     cause = causes.of_work(run.pods, run.jobs)
     before = _before(seen.resource.status, run)
     if found.state == "failed":
-        cause = cause or tasks.told([seen.resource.status.get("attempt") or {}], [job.name for job in run.jobs])
+        cause = cause or tasks.reported_cause(
+            [seen.resource.status.get("attempt") or {}], [job.name for job in run.jobs]
+        )
         cause = last_cause(cause, before)
     found = explained(found, cause)
     begun = found.is_over or tasks.has_begun(run.pods) or (bool(before) and before.get("phase") == "Running")

@@ -35,7 +35,7 @@ def status(seen: Observed) -> Status | None:
     return RULES[seen.resource.kind.kind].status(seen)
 
 
-def is_told(seen: Observed, wanted: Status) -> bool:
+def is_reported(seen: Observed, wanted: Status) -> bool:
     """Return whether the present status already equals `wanted` in all fields that the reporter owns.
 
     Of the conditions, only those in `wanted` are compared.
@@ -44,5 +44,5 @@ def is_told(seen: Observed, wanted: Status) -> bool:
     for field in RULES[seen.resource.kind.kind].FIELDS - {"conditions"}:
         if present.get(field) != wanted.get(field):
             return False
-    told = {each.get("type"): each for each in present.get("conditions") or ()}
-    return all(told.get(each["type"]) == each for each in wanted.get("conditions") or ())
+    present_conditions = {each.get("type"): each for each in present.get("conditions") or ()}
+    return all(present_conditions.get(each["type"]) == each for each in wanted.get("conditions") or ())

@@ -32,7 +32,7 @@ def status(seen: Observed) -> Status | None:
     before = seen.resource.status if seen.resource.status.get("jobName") == name else {}
     cause = causes.of_work(run.pods, run.jobs)
     if found.state == "failed":
-        cause = last_cause(cause or tasks.told(entries, [job.name for job in run.jobs]), before)
+        cause = last_cause(cause or tasks.reported_cause(entries, [job.name for job in run.jobs]), before)
     found = explained(found, cause)
     begun = elsewhere or tasks.has_begun(run.pods) or before.get("phase") == "Running"
     fields: Status = {

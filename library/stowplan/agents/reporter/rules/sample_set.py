@@ -83,7 +83,7 @@ def _task(run: ObservedRun, task: str, seen: Observed) -> RunOutcome:
     cause = causes.of_work(pods, jobs)
     if found.state == "active" and cause:
         return RunOutcome("active", cause.reason, cause.message)
-    return explained(found, cause or tasks.told(entries, [job.name for job in jobs]))
+    return explained(found, cause or tasks.reported_cause(entries, [job.name for job in jobs]))
 
 
 def _phase(seen: Observed, found: StatefulSet | None, wanted: int, sync: RunOutcome) -> str | None:
@@ -117,8 +117,8 @@ def _copies(seen: Observed) -> bool:
     """
     run, present = present_run(seen), seen.resource.status
     names = {job.name for job in run.jobs}
-    told = any(not names or each.get("run") in names for each in tasks.attempts(present, "sync"))
-    return told or tasks.has_begun(pod for pod in run.pods if pod.role == "sync")
+    reported = any(not names or each.get("run") in names for each in tasks.attempts(present, "sync"))
+    return reported or tasks.has_begun(pod for pod in run.pods if pod.role == "sync")
 
 
 def _ready(phase: str | None, cause: Cause | None, found: StatefulSet | None, wanted: int, sync: RunOutcome) -> Draft:

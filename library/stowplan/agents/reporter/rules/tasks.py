@@ -41,7 +41,7 @@ def of_entries(entries: Sequence[Entry]) -> RunOutcome:
     return RunOutcome("active", "Running", str(entries[0].get("message") or ""))
 
 
-def told(entries: Iterable[Entry], runs: Iterable[str]) -> Cause | None:
+def reported_cause(entries: Iterable[Entry], runs: Iterable[str]) -> Cause | None:
     """Return the cause of the first failure in `entries` about one of the Jobs `runs`; None if there is none.
 
     `entries` are reports of agents on their attempts, which remain after the pods are gone. `runs` are names of Jobs.

@@ -123,9 +123,9 @@ def _name(name: str) -> list[Finding]:
     longest = SampleSetNames("", name, "namespaced").runtime
     if len(longest) <= STATEFUL_SET_LIMIT:
         return []
-    room = STATEFUL_SET_LIMIT - len(longest) + len(name)
+    left = STATEFUL_SET_LIMIT - len(longest) + len(name)
     message = f"The name has {len(name)} characters; StatefulSet {longest} may have {STATEFUL_SET_LIMIT}."
-    return [finding("SP504", ("metadata", "name"), message, f"Use at most {room} characters.")]
+    return [finding("SP504", ("metadata", "name"), message, f"Use at most {left} characters.")]
 
 
 def _source(model: SampleSet) -> list[Finding]:

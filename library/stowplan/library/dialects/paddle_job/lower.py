@@ -37,7 +37,7 @@ def lower(model: PaddleJob, context: Context) -> Lowered:
     found += _group_findings(model, group, variables, context)
     if has_errors(found):
         return Lowered(Unit(spec, ()), tuple(found))
-    return Lowered(unit(model, group, variables, context, beside=_size(group)), tuple(found))
+    return Lowered(unit(model, group, variables, context, more=_size(group)), tuple(found))
 
 
 def ports_of(model: PaddleJob, context: Context) -> tuple[dict[str, range], list[Finding]]:

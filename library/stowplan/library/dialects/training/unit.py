@@ -27,13 +27,13 @@ def unit(
     variables: Environments,
     context: Context,
     *,
-    beside: Iterable[Manifest] = (),
+    more: Iterable[Manifest] = (),
     named: Iterable[ExternalReference] = (),
 ) -> Unit:
     """Return the result of compiling a training job. `variables` is the result of `environments`.
 
-    `beside` are further manifests of the job's kind. `named` are references to external objects that only the spec
-    names. All fractions in training jobs are quantities, so they are written as strings.
+    `more` are further manifests that only jobs of this kind have. `named` are references to external objects that only
+    the spec names. All fractions in training jobs are quantities, so they are written as strings.
     """
     engines = context.platform.engines
     gang, engine = GANG_ENGINES[engines.gang], JOB_ENGINES[engines.jobs]
@@ -41,6 +41,6 @@ def unit(
     resource = custom_resource(model, group.origin)
     canonical = Manifest(quantities.without_fractions(resource.body), stem=resource.stem)
     roles = tuple(role._replace(template=training_pod.settled(role.template)) for role in group.roles)
-    manifests = (canonical, *beside, *engine.manifests(group._replace(roles=roles), variables, gang, context.site))
+    manifests = (canonical, *more, *engine.manifests(group._replace(roles=roles), variables, gang, context.site))
     externals = {reference for role in group.roles for reference in pod_references.externals(role.template, home)}
     return Unit(group.origin.spec, manifests, tuple(sorted({*externals, *gang.externals(group, context.site), *named})))

@@ -29,7 +29,7 @@ def selector(dataset: CachedDataset) -> dict[str, str]:
     return labels.component_selector(dataset.origin.spec, COMPONENT)
 
 
-def beside(dataset: CachedDataset, partition: int) -> Json:
+def at_partition(dataset: CachedDataset, partition: int) -> Json:
     """Return a required pod affinity to the cluster node of the dataset's cache pod with the number `partition`.
 
     The StatefulSet controller sets the label `statefulset.kubernetes.io/pod-name`, which selects that pod.

@@ -214,5 +214,5 @@ def _pod_affinity(task: DataTask, index: int) -> Json | None:
     Warmup and clear run on the cluster node of the cache pod number `index`. rmr prefers one with any cache pod.
     """
     if task.partitioned:
-        return runtime.beside(task.dataset, index)
+        return runtime.at_partition(task.dataset, index)
     return runtime.near(task.dataset) if task.operation == "rmr" else None

@@ -77,8 +77,8 @@ def test_partitions_that_are_missing_or_in_trouble() -> None:
     found = sums(Clock()).status(resource(entry(0), entry(1, message="MountDead: gone")))
     assert found["runtimeStatus"] == {"specReplicas": 3, "readyReplicas": 1, "runtimeReady": "1/3"}
     assert found["cacheStatus"]["errorMassage"] == "partition 1: MountDead: gone"
-    told = "partition 1: MountDead: gone; partition 2: no report yet"
-    assert found["conditions"][0]["message"] == f"1 of 3 cache pods are ready: {told}"
+    reported = "partition 1: MountDead: gone; partition 2: no report yet"
+    assert found["conditions"][0]["message"] == f"1 of 3 cache pods are ready: {reported}"
 
 
 def test_partition_that_falls_silent() -> None:

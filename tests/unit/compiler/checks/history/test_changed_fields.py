@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.users import PLATFORM, SPEC, laid_out, run, told
+from tests.unit.users import PLATFORM, SPEC, diagnostics_of, laid_out, run
 
 TASK = """\
 ---
@@ -37,7 +37,7 @@ def places(repo: Path, before: str, after: str, platform: str = PLATFORM) -> set
     edited = (SPEC + TASK).replace(before, after)
     assert edited != SPEC + TASK
     laid_out(repo, edited, platform)
-    return {(each["code"], each["fieldPath"], each["line"]) for each in told("synth")}
+    return {(each["code"], each["fieldPath"], each["line"]) for each in diagnostics_of("synth")}
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_a_task_of_an_edited_dataset_is_reported_at_its_reference(repo: Path) ->
     laid_out(repo, SPEC + warmup)
     assert run("synth").exit_code == 0
     laid_out(repo, SPEC.replace("  cache:\n", "  tolerations: [{key: gpu, operator: Exists}]\n  cache:\n") + warmup)
-    assert {(each["fieldPath"], each["line"]) for each in told("synth")} == {
+    assert {(each["fieldPath"], each["line"]) for each in diagnostics_of("synth")} == {
         ("spec.tolerations", 11),
         ("spec.sampleSetRef.name", 24),
     }
@@ -74,19 +74,19 @@ def test_a_task_of_an_edited_dataset_is_reported_at_its_reference(repo: Path) ->
 def test_the_first_of_several_edits_is_reported(repo: Path) -> None:
     edited = SPEC.replace("partitions: 1", "partitions: 2").replace("cacheSize: 1024", "cacheSize: 2048")
     laid_out(repo, edited)
-    assert {(each["fieldPath"], each["line"]) for each in told("synth")} == {("spec.partitions", 6)}
+    assert {(each["fieldPath"], each["line"]) for each in diagnostics_of("synth")} == {("spec.partitions", 6)}
 
 
 def test_a_fixed_field_is_reported_at_its_source_field(repo: Path) -> None:
     edited = SPEC.replace("partitions: 1", "partitions: 2").replace("    name: imagenet", "    name: other")
     laid_out(repo, edited)
-    found = {each["code"]: each["fieldPath"] for each in told("synth")}
+    found = {each["code"]: each["fieldPath"] for each in diagnostics_of("synth")}
     assert found["SP540"] == "spec.secretRef.name"
 
 
 def test_a_finding_without_an_edit_is_placed_at_the_name_of_the_spec(repo: Path) -> None:
     laid_out(repo, platform=PLATFORM + "names: upstream\n")
-    assert {each["fieldPath"] for each in told("synth") if each["code"] == "SP540"} == {"metadata.name"}
+    assert {each["fieldPath"] for each in diagnostics_of("synth") if each["code"] == "SP540"} == {"metadata.name"}
 
 
 # Names of the platform.
@@ -94,7 +94,7 @@ def test_a_finding_without_an_edit_is_placed_at_the_name_of_the_spec(repo: Path)
 
 def hints(repo: Path, platform: str) -> list[dict[str, Any]]:
     laid_out(repo, SPEC + TASK, platform)
-    return told("synth")
+    return diagnostics_of("synth")
 
 
 def test_renamed_data_is_reported_with_the_reason(repo: Path) -> None:
@@ -105,4 +105,4 @@ def test_renamed_data_is_reported_with_the_reason(repo: Path) -> None:
 
 def test_a_removed_dataset_has_nothing_to_do_with_names(repo: Path) -> None:
     (repo / "specs/imagenet.yaml").write_text(SPEC.replace("name: imagenet\nspec", "name: speech\nspec"))
-    assert [each["code"] for each in told("synth") if "`names`" in each["hint"]] == []
+    assert [each["code"] for each in diagnostics_of("synth") if "`names`" in each["hint"]] == []

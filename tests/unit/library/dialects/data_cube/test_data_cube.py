@@ -206,8 +206,8 @@ def test_the_agent_reads_the_compiled_configuration(name: str) -> None:
     for text in maps:
         config = TransferConfig.model_validate_json(text)
         assert config.model_dump(mode="json", exclude_none=True) == json.loads(text)
-        told = {**config.source.model_dump(), **config.sink.model_dump()}
-        assert {value for key, value in told.items() if key.endswith("Env") and value} <= variables
+        reported = {**config.source.model_dump(), **config.sink.model_dump()}
+        assert {value for key, value in reported.items() if key.endswith("Env") and value} <= variables
 
 
 def _template(job: Json) -> Json:
@@ -236,11 +236,11 @@ def test_the_agent_starts_with_the_variables_of_its_pod(name: str) -> None:
             value = value.replace(f"$({reference})", environment[reference])
         environment[each["name"]] = value
     config = TransferConfig.model_validate_json(objects["ConfigMap"]["data"]["config.json"])
-    told = s3_settings(settings(config, environment))
-    assert told.bucket.name in ("models", "open-data")
-    assert told.common.upload == (name == "data-cube-s3-upload")
-    assert bool(told.bucket.credentials) == (not told.remote.anonymous)
-    assert told.common.run == "llama"
+    reported = s3_settings(settings(config, environment))
+    assert reported.bucket.name in ("models", "open-data")
+    assert reported.common.upload == (name == "data-cube-s3-upload")
+    assert bool(reported.bucket.credentials) == (not reported.remote.anonymous)
+    assert reported.common.run == "llama"
 
 
 def test_flags_of_options_of_the_other_side_are_left_out() -> None:
@@ -283,9 +283,9 @@ def test_a_configuration_has_the_fields_that_its_transfer_reads(
     claim = {"type": "pvc", "pvc": {"name": "work", "subPath": "code"}}
     for source, sink in ((remote, claim), (claim, remote)):
         text = body(compiled({**SPEC, "source": source, "sink": sink}), "ConfigMap")["data"]["config.json"]
-        told = json.loads(text)
-        far = told["source" if source is remote else "sink"]
-        assert {"partSizeMiB"} & told.keys() == read
+        reported = json.loads(text)
+        far = reported["source" if source is remote else "sink"]
+        assert {"partSizeMiB"} & reported.keys() == read
         one_sided = {"verifyParts", "createBucket", "files", "submodules"}
         assert one_sided & far.keys() == (downloaded if source is remote else uploaded)
         config = TransferConfig.model_validate_json(text)

@@ -136,7 +136,7 @@ def test_the_run_annotation_renames(jobs: str) -> None:
 
 
 @pytest.mark.parametrize("jobs", ENGINES)
-@pytest.mark.parametrize("name", ["train", "a-name-of-a-job-that-is-longer-than-what-a-host-name-has-room-for"])
+@pytest.mark.parametrize("name", ["train", "a-name-of-a-job-that-is-longer-than-what-a-host-name-may-take"])
 def test_an_elastic_job_of_another_size_is_the_same_job(jobs: str, name: str) -> None:
     """Also with a cut name, and with a dataset: one more pod must not restart the job."""
     mount: dict[str, Any] = {"sampleSetRef": {"name": "data", "mountPath": "/data"}, "elastic": 1}

@@ -102,8 +102,8 @@ def test_an_entrypoint_is_run_in_the_workspace(entrypoint: str | None, workspace
 )
 def test_trainers_get_the_number_of_their_devices_or_cpus(resources: Any, count: str, uses_gpu: str) -> None:
     """Rounded up; a limit alone counts as a request, as it does in Kubernetes."""
-    told = variables(lowered(training_job(local_job=True, trainer={"resources": resources})))
-    assert (told["PADDLE_INIT_TRAINER_COUNT"], told["PADDLE_INIT_USE_GPU"]) == (count, uses_gpu)
+    reported = variables(lowered(training_job(local_job=True, trainer={"resources": resources})))
+    assert (reported["PADDLE_INIT_TRAINER_COUNT"], reported["PADDLE_INIT_USE_GPU"]) == (count, uses_gpu)
 
 
 def test_variables_of_the_user_take_the_place_of_the_jobs() -> None:
@@ -164,9 +164,9 @@ def test_an_elastic_job_gets_only_its_bounds() -> None:
     result = lowered(training_job(**elastic, trainer={"min-instance": 2, "max-instance": 6}), **KUEUE)
     sized = {"TRAINERS", "PADDLE_TRAINER_IPS", "PADDLE_INIT_NUM_GRADIENT_SERVERS"}
     for role in ("master", "pserver", "trainer"):
-        told = variables(result, role)
-        assert not sized & told.keys()
-        assert (told["TRAINERS_MIN"], told["TRAINERS_MAX"]) == ("2", "6")
+        reported = variables(result, role)
+        assert not sized & reported.keys()
+        assert (reported["TRAINERS_MIN"], reported["TRAINERS_MAX"]) == ("2", "6")
 
 
 @pytest.mark.parametrize(("least", "most"), [(2, 7), (3, 6)])

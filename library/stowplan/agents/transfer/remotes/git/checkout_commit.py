@@ -56,7 +56,7 @@ class Bringing:
             self._git.work.outcome.revision = commit
         if not fresh:
             checkout.guard_commits(wanted, commit)
-        contents = trees.read(self.repository, commit, lfs=self._git.told.remote.lfs)
+        contents = trees.read(self.repository, commit, lfs=self._git.settings.remote.lfs)
         if contents.pointers:
             need_lfs()
         content = Content(self.repository, self.address, commit, contents)
@@ -135,13 +135,13 @@ class Bringing:
         if not wanted.commit or self.repository.commit(FETCHED) != wanted.commit:
             return False
         tag = wanted.kind != "tag" or self._git.tried(self.repository.place, "cat-file", "-e", wanted.object).code == 0
-        return tag and (self._git.told.remote.depth is not None or not self.repository.is_shallow)
+        return tag and (self._git.settings.remote.depth is not None or not self.repository.is_shallow)
 
     def _fetch(self, wanted: Wanted) -> None:
         if wanted.kind == "abbreviation":
             self._fetch_all()
             return
-        depth = self._git.told.remote.depth
+        depth = self._git.settings.remote.depth
         self._online([f"--depth={depth}"] if depth else [], [f"+{wanted.object}:{FETCHED}"])
 
     def _fetch_all(self) -> None:
@@ -155,19 +155,19 @@ class Bringing:
         what = f"Fetching from {self.address.url}"
         space = os.statvfs(self.repository.path)
         # Some network file systems report no size at all.
-        room = space.f_bavail * space.f_frsize if space.f_blocks else 1 << 50
-        self._git.online(self.repository.place, *words, "--", self.address.url, *refs, what=what, room=room)
+        free = space.f_bavail * space.f_frsize if space.f_blocks else 1 << 50
+        self._git.online(self.repository.place, *words, "--", self.address.url, *refs, what=what, limit=free)
 
     def _submodules(self, commit: str, contents: Contents, *, fresh: bool) -> None:
         """Fetch and check out the submodules of the commit, if the spec asks for them.
 
         Raises AttemptError (5) if one is on another host, nested too deep, or in the Git directory of another one.
         """
-        if not self._git.told.remote.submodules or not contents.submodules:
+        if not self._git.settings.remote.submodules or not contents.submodules:
             return
         if self.depth >= DEEPEST:
             raise AttemptError(ExitCode.CONFLICT, "Submodules", f"Submodules are nested more than {DEEPEST} times")
-        known, root = self._known_submodules(commit), self._git.told.address
+        known, root = self._known_submodules(commit), self._git.settings.address
         names = {name for name, _ in known.values()}
         for path, name in contents.submodules.items():
             inside, url = known.get(path, ("", ""))

@@ -83,11 +83,11 @@ def pointer_of(data: bytes) -> Pointer | None:
 class _Listing:
     """Counts of a tree's files and bytes, and the entries whose content is needed.
 
-    `room` is the maximum memory in bytes for these entries. With `lfs` they include all possible Git LFS pointers.
+    `limit` is the maximum memory in bytes for these entries. With `lfs` they include all possible Git LFS pointers.
     """
 
-    def __init__(self, room: int, *, lfs: bool) -> None:
-        self._room, self._lfs = room, lfs
+    def __init__(self, limit: int, *, lfs: bool) -> None:
+        self._limit, self._lfs = limit, lfs
         self.files = self.size = 0
         self.has_attributes = False
         self.links: dict[str, str] = {}
@@ -121,8 +121,8 @@ class _Listing:
             self._keep(self.small, path, name)
 
     def _keep(self, where: dict[str, str], path: str, name: str) -> None:
-        self._room -= len(path) + ENTRY_BYTES
-        if self._room < 0:
+        self._limit -= len(path) + ENTRY_BYTES
+        if self._limit < 0:
             message = (
                 f"The commit has so many small files, links or submodules that the memory of this pod cannot hold their"
                 f" paths, after {self.files} files: give it more (`executor.resources`)"
@@ -136,7 +136,7 @@ def read(repository: Repository, commit: str, *, lfs: bool) -> Contents:
 
     Raises AttemptError (5) if a link leads out of the repository, or if the tree is too large.
     """
-    listing = _Listing((repository.git.told.common.free_mib << 20) // 2, lfs=lfs)
+    listing = _Listing((repository.git.settings.common.free_mib << 20) // 2, lfs=lfs)
     listed(repository, commit, listing.take)
     _check_links(repository, listing.links)
     found = Contents(listing.files, listing.size, {}, listing.submodules)

@@ -27,23 +27,23 @@ class Download:
 
     def run(self) -> str:
         """Download and return a sentence about the result."""
-        told = self.git.told
+        settings = self.git.settings
         if is_directory(self.destination) and not any(self.destination.iterdir()):
             self.destination.rmdir()
         fresh = not os.path.lexists(self.destination)
         repository = Repository(self.hidden if fresh else self.destination, self.git)
         if not fresh:
-            repository.check(told.address)
+            repository.check(settings.address)
             repository.clear_locks()
-        wanted = find(self.git, told.address, told.ref)
+        wanted = find(self.git, settings.address, settings.ref)
         if wanted is None:
             return self._empty(repository, fresh=fresh)
         self.git.work.outcome.revision = wanted.commit or None
         before = None if fresh else repository.commit("HEAD")
         if fresh:
             self._begin(repository, len(wanted.object or wanted.name))
-        bringing = Bringing(repository, told.address, None if fresh else self.completion)
-        wanted, commit = bringing.run(wanted, told.ref, fresh=fresh)
+        bringing = Bringing(repository, settings.address, None if fresh else self.completion)
+        wanted, commit = bringing.run(wanted, settings.ref, fresh=fresh)
         if fresh:
             self._publish()
         if before == commit:
@@ -59,7 +59,7 @@ class Download:
         """
         if (repository.directory / "HEAD").exists():
             try:
-                repository.check(self.git.told.address)
+                repository.check(self.git.settings.address)
             except AttemptError:
                 shutil.rmtree(self.hidden)
             else:
@@ -68,7 +68,7 @@ class Download:
                 return
         elif self.hidden.exists():
             shutil.rmtree(self.hidden)
-        repository.make(self.git.told.address, length=40 if length < 40 else length)
+        repository.make(self.git.settings.address, length=40 if length < 40 else length)
 
     def _publish(self) -> None:
         """Move the complete clone from the hidden directory to the destination."""
@@ -84,9 +84,11 @@ class Download:
         """
         if fresh:
             shutil.rmtree(self.hidden, ignore_errors=True)
-            repository.make(self.git.told.address, length=40)
+            repository.make(self.git.settings.address, length=40)
             self._publish()
         elif repository.commit("HEAD"):
-            message = f"{self.git.told.address.url} is empty, but {self.destination} has commits: nothing was changed"
+            message = (
+                f"{self.git.settings.address.url} is empty, but {self.destination} has commits: nothing was changed"
+            )
             raise AttemptError(ExitCode.CONFLICT, "EmptySource", message)
-        return f"{self.git.told.address.url} is empty: there is no commit yet, and so no file"
+        return f"{self.git.settings.address.url} is empty: there is no commit yet, and so no file"

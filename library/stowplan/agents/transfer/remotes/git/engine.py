@@ -18,23 +18,23 @@ from stowplan.agents.transfer.tree import Tree
 class GitEngine:
     """Copies between a claim and one Git repository, by the interface of a transfer engine."""
 
-    told: GitSettings
+    settings: GitSettings
 
     def download(self, work: TransferWork, directory: Path, completion: Completion) -> str:
         """Clone the repository, or update a clone to the wanted commit."""
-        name = self.told.address.directory
+        name = self.settings.address.directory
         hidden = directory / "clones" / name
         # Creating the tree also makes sure that no link leads out of the claim.
-        for path in (self.told.common.local.path, str(hidden.parent.relative_to(self.told.common.claim))):
-            Tree(self.told.common.claim, path, create=True).close()
-        with awaited(directory, work.stop) as held, prepared(self.told, work, held) as git:
+        for path in (self.settings.common.local.path, str(hidden.parent.relative_to(self.settings.common.claim))):
+            Tree(self.settings.common.claim, path, create=True).close()
+        with awaited(directory, work.stop) as held, prepared(self.settings, work, held) as git:
             for each in hidden.parent.iterdir():
                 if each != hidden:
                     shutil.rmtree(each)
-            return Download(git, self.told.common.claim / self.told.path, hidden, completion).run()
+            return Download(git, self.settings.common.claim / self.settings.path, hidden, completion).run()
 
     def upload(self, work: TransferWork, directory: Path | None) -> str:
         """Push the branch that is checked out in the claim."""
-        Tree(self.told.common.claim, self.told.common.local.path, create=False).close()
-        with awaited(directory, work.stop) as held, prepared(self.told, work, held) as git:
-            return Upload(git, self.told.common.claim / self.told.path).run()
+        Tree(self.settings.common.claim, self.settings.common.local.path, create=False).close()
+        with awaited(directory, work.stop) as held, prepared(self.settings, work, held) as git:
+            return Upload(git, self.settings.common.claim / self.settings.path).run()

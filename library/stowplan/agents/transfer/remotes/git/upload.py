@@ -28,17 +28,17 @@ class Upload:
 
     def run(self) -> str:
         """Push and return a sentence about the result."""
-        url = self.git.told.address.url
+        url = self.git.settings.address.url
         repository = self._found()
         branch, commit = self._head(repository)
         self.git.work.outcome.revision = commit
         name = branch.removeprefix("refs/heads/")
         place = self._workshop(repository, branch, commit)
         left = self._uncommitted(repository, place)
-        there = remote.branch(self.git, self.git.told.address, name)
+        there = remote.branch(self.git, self.git.settings.address, name)
         if there != commit:
             self._check_ancestry(place, name, there, commit)
-            if self.git.told.remote.lfs:
+            if self.git.settings.remote.lfs:
                 # Objects go before the branch, so that every visible commit has its content.
                 LfsUpload(repository, place, branch, there, commit).run()
             self._push(place, branch, commit)
@@ -90,7 +90,7 @@ class Upload:
             copied(repository.directory / "shallow", place.directory / "shallow")
         self.git.offline(place, "update-ref", branch, commit)
         self.git.offline(place, "symbolic-ref", "HEAD", branch)
-        self.git.offline(place, "config", "remote.origin.url", self.git.told.address.url)
+        self.git.offline(place, "config", "remote.origin.url", self.git.settings.address.url)
         return place
 
     def _uncommitted(self, repository: Repository, place: GitPlace) -> int:
@@ -104,7 +104,7 @@ class Upload:
         for each in repository.directory.glob("sharedindex.*"):
             copied(each, place.directory / each.name)
         # The usual filter of Git LFS would store a copy of each edited file.
-        asking = (("filter.lfs.clean", "git-lfs pointer --file=%f"),) if self.git.told.remote.lfs else ()
+        asking = (("filter.lfs.clean", "git-lfs pointer --file=%f"),) if self.git.settings.remote.lfs else ()
         index_file = {"GIT_INDEX_FILE": str(copy)}
         own = GitPlace(place.directory, repository.path, index_file, asking, without=("filter.lfs.process",))
         edited = edited_files(self.git, own)
@@ -122,20 +122,20 @@ class Upload:
             return
         if self.git.tried(place, "merge-base", "--is-ancestor", there, commit).code:
             message = (
-                f"Branch {name} of {self.git.told.address.url} is at {there[:12]}, which {self.source} at {commit[:12]}"
-                " does not contain: merge it first, since nothing is ever pushed over what others pushed"
+                f"Branch {name} of {self.git.settings.address.url} is at {there[:12]}, which {self.source} at"
+                f" {commit[:12]} does not contain: merge it first, since nothing is ever pushed over what others pushed"
             )
             raise AttemptError(ExitCode.CONFLICT, "NonFastForward", message)
 
     def _push(self, place: GitPlace, branch: str, commit: str) -> None:
-        what = f"Pushing to {self.git.told.address.url}"
+        what = f"Pushing to {self.git.settings.address.url}"
         words = (
             "push",
             "--porcelain",
             "--no-verify",
             "--no-signed",
             "--",
-            self.git.told.address.url,
+            self.git.settings.address.url,
             f"{commit}:{branch}",
         )
         self.git.online(place, *words, what=what, judge=_judge)

@@ -110,10 +110,10 @@ class Download:
     def _check_space(self) -> None:
         free = os.statvfs(self.tree.root)
         here = sum(each.stat().st_blocks * 512 for each in self.fetcher.folder.iterdir())
-        wanted, room = sum(each.size for each in self.wanted), free.f_bavail * free.f_frsize
+        wanted, free_bytes = sum(each.size for each in self.wanted), free.f_bavail * free.f_frsize
         # Some network file systems report no size at all.
-        if free.f_blocks and wanted > room + here:
-            message = f"{wanted} bytes are to be fetched, but the claim has space for {room}"
+        if free.f_blocks and wanted > free_bytes + here:
+            message = f"{wanted} bytes are to be fetched, but the claim has space for {free_bytes}"
             raise AttemptError(ExitCode.CONFLICT, "NoSpace", message)
 
     def _ended(self, error: Exception | None) -> None:

@@ -43,17 +43,17 @@ _NOT_OURS = (".git", ".cache/huggingface")
 class HuggingFaceEngine:
     """Copies between a claim and one repository on a Hub, by the interface of a transfer engine."""
 
-    told: HuggingFaceSettings
+    settings: HuggingFaceSettings
 
     def download(self, work: TransferWork, directory: Path, completion: Completion) -> str:
         """Download all files of the revision's present commit."""
-        common = self.told.common
+        common = self.settings.common
         with self._failures(), ExitStack() as stack:
             hub = stack.enter_context(self._hub(work, lambda _: None))
-            commit = hub.commit(self.told.revision)
+            commit = hub.commit(self.settings.revision)
             work.outcome.revision = commit
-            work.log.info("Everything is taken from one commit", commit=commit, repository=self.told.address)
-            files = chosen(hub.files(commit), self.told.remote.files, self._patterns)
+            work.log.info("Everything is taken from one commit", commit=commit, repository=self.settings.address)
+            files = chosen(hub.files(commit), self.settings.remote.files, self._patterns)
             read = self._reader(work, hub, commit, files)
             tree = stack.enter_context(closing(Tree(common.claim, common.local.path, create=True)))
             folder = directory / "parts"
@@ -62,7 +62,7 @@ class HuggingFaceEngine:
             fetcher = Fetcher(read, tree, folder, known, self._attempts(work), work.progress, work.log)
             stack.callback(fetcher.close)
             crew = stack.enter_context(self._crew(work))
-            size = self.told.part_size
+            size = self.settings.part_size
             download = Download(files, fetcher, tree, crew, work.progress, work.stop, work.log, size)
             download.compare(_key_check(directory))
             if download.wanted:
@@ -85,11 +85,11 @@ class HuggingFaceEngine:
 
         with self._failures(), ExitStack() as stack:
             hub = stack.enter_context(self._hub(work, count))
-            folder, _, name = self.told.common.local.path.rstrip("/").rpartition("/")
+            folder, _, name = self.settings.common.local.path.rstrip("/").rpartition("/")
             tree, files = stack.enter_context(self._files(work, folder, name))
-            api = HfApi(self.told.endpoint, token=self.told.token or False)
+            api = HfApi(self.settings.endpoint, token=self.settings.token or False)
             upload = Upload(
-                self.told,
+                self.settings,
                 hub,
                 api,
                 tree,
@@ -107,8 +107,8 @@ class HuggingFaceEngine:
     def _reader(self, work: TransferWork, hub: Hub, commit: str, files: list[RemoteFile]) -> Read:
         """Return the function that reads files: by hf-xet if it may be used and has the file, otherwise by HTTP."""
         content = Content(hub, commit)
-        wanted = self.told.xet and any(each.xet for each in files)
-        store = xet.connect(hub, commit, self.told.xet_streams, work.stop) if wanted else None
+        wanted = self.settings.xet and any(each.xet for each in files)
+        store = xet.connect(hub, commit, self.settings.xet_streams, work.stop) if wanted else None
         if store is None:
             throttle = self._throttle(work)
             return lambda file, start, end: _throttled(content.read(file, start, end), throttle)
@@ -122,14 +122,14 @@ class HuggingFaceEngine:
 
         Raises AttemptError (exit code 5), before the first request, if a name is invalid in a repository.
         """
-        common = self.told.common
+        common = self.settings.common
         single = _single(common.claim, folder, name) if name else None
         path = folder if single else common.local.path
         with closing(Tree(common.claim, path, create=False)) as tree:
             if single:
                 yield tree, [Outgoing(single, self._single_path(name))]
                 return
-            prefix = self.told.path_in_repo.rstrip("/")
+            prefix = self.settings.path_in_repo.rstrip("/")
             prefix = f"{prefix}/" if prefix else ""
             yield tree, [Outgoing(each, prefix + each.key) for each in self._found(tree, work)]
 
@@ -138,7 +138,7 @@ class HuggingFaceEngine:
 
         A path in the spec that is empty or ends in `/` is a folder; any other path is that of the file.
         """
-        path = self.told.path_in_repo
+        path = self.settings.path_in_repo
         return path + name if not path or path.endswith("/") else path
 
     def _found(self, tree: Tree, work: TransferWork) -> list[Found]:
@@ -161,35 +161,37 @@ class HuggingFaceEngine:
         return found
 
     def _throttle(self, work: TransferWork) -> Throttle:
-        return Throttle(self.told.common.config.max_bytes_per_second, work.stop)
+        return Throttle(self.settings.common.config.max_bytes_per_second, work.stop)
 
     @property
     def _patterns(self) -> Patterns:
-        return Patterns(self.told.remote.include, self.told.remote.exclude)
+        return Patterns(self.settings.remote.include, self.settings.remote.exclude)
 
     @property
     def _translate(self) -> Failures:
-        return Failures(self.told.address, self.told.token is not None)
+        return Failures(self.settings.address, self.settings.token is not None)
 
     def _attempts(self, work: TransferWork) -> Attempts:
-        return Attempts(self.told.common.config.request_retries, work.stop, work.log, self._translate.of_any)
+        return Attempts(self.settings.common.config.request_retries, work.stop, work.log, self._translate.of_any)
 
     def _crew(self, work: TransferWork) -> Crew:
-        return Crew(self.told.streams, work.stop, work.log, self._translate.of_any)
+        return Crew(self.settings.streams, work.stop, work.log, self._translate.of_any)
 
     @contextmanager
     def _hub(self, work: TransferWork, sent: session.Sent) -> Iterator[Hub]:
         """Yield a client for the repository, and let huggingface_hub use the same kind of connections."""
-        config = self.told.common.config
+        config = self.settings.common.config
 
         def connect() -> httpx2.Client:
-            told, connections = self.told, self.told.streams + 2
-            return session.connect(told.hosts, told.common.network, config.ca_bundle, connections, work.stop, sent)
+            settings, connections = self.settings, self.settings.streams + 2
+            return session.connect(
+                settings.hosts, settings.common.network, config.ca_bundle, connections, work.stop, sent
+            )
 
         set_client_factory(connect)
         try:
             with forwarded(work.log), connect() as http:
-                yield Hub(self.told, http, self._attempts(work))
+                yield Hub(self.settings, http, self._attempts(work))
         finally:
             close_session()
 

@@ -66,8 +66,8 @@ def _read(path: Path) -> dict[str, Line]:
     try:
         text = path.read_text(encoding="utf-8")
         header, *lines = text[: text.rfind("\n") + 1].splitlines()
-        told = json.loads(header)
-        if not (told["durable"] or told["boot"] == boot() != ""):
+        head = json.loads(header)
+        if not (head["durable"] or head["boot"] == boot() != ""):
             return {}
         for each in lines:
             key, digest, size, modified = json.loads(each)

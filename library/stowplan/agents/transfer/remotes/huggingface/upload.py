@@ -39,7 +39,7 @@ MOST = 5_000
 class Upload:
     """Upload of files to one branch in one attempt."""
 
-    told: HuggingFaceSettings
+    settings: HuggingFaceSettings
     hub: Hub
     api: HfApi
     tree: Tree
@@ -63,7 +63,7 @@ class Upload:
         if large := [each.path for each in self.files if each.found.size > LARGE]:
             self.log.warning("Some files may be too large for the Hub", count=len(large), first=large[0])
         self._head()
-        if not (self.told.xet and self.hub.xet_connection("write", self.told.revision or MAIN)):
+        if not (self.settings.xet and self.hub.xet_connection("write", self.settings.revision or MAIN)):
             # The library reads this at each call. Without Xet it uses the storage of Git LFS.
             constants.HF_HUB_DISABLE_XET = True
         for left in range(ROUNDS, -1, -1):
@@ -90,10 +90,10 @@ class Upload:
             return f"The repository holds every file of the source at commit {head[:12]}"
         waiting: list[CommitOperationAdd] = []
         held = 0
-        for batch in batches(pending, self.told.held_bytes):
+        for batch in batches(pending, self.settings.held_bytes):
             ready = self._send(batch)
             size = sum(len(each.path_or_fileobj) for each in ready if isinstance(each.path_or_fileobj, bytes))
-            if waiting and (held + size > self.told.held_bytes or len(waiting) + len(ready) > MOST):
+            if waiting and (held + size > self.settings.held_bytes or len(waiting) + len(ready) > MOST):
                 head = self._commit(head, waiting)
                 waiting, held = [], 0
             waiting += ready
@@ -104,24 +104,26 @@ class Upload:
     def _head(self) -> str:
         """Return the present commit of the branch. A repository that does not exist is created first, as private."""
         try:
-            return self.hub.commit(self.told.revision or MAIN)
+            return self.hub.commit(self.settings.revision or MAIN)
         except AttemptError as failure:
-            if failure.reason != "RepositoryNotFound" or self.told.token is None:
+            if failure.reason != "RepositoryNotFound" or self.settings.token is None:
                 raise
-        if self.told.remote.repo_type == "space":
-            message = f"{self.told.address} is not there: make the Space first, since only you know its SDK"
+        if self.settings.remote.repo_type == "space":
+            message = f"{self.settings.address} is not there: make the Space first, since only you know its SDK"
             raise AttemptError(ExitCode.NOT_FOUND, "RepositoryNotFound", message)
-        told = self.told
-        create = partial(self.api.create_repo, told.repo, repo_type=told.remote.repo_type, private=True, exist_ok=False)
+        settings = self.settings
+        create = partial(
+            self.api.create_repo, settings.repo, repo_type=settings.remote.repo_type, private=True, exist_ok=False
+        )
         try:
             self._call("making the repository", create)
         except AttemptError as failure:
             if failure.reason != "Conflict":
                 raise
-            message = f"{told.address} is there, but the token may not see it"
+            message = f"{settings.address} is there, but the token may not see it"
             raise AttemptError(ExitCode.AUTH, "AccessDenied", message) from None
-        self.log.info("Made a private repository", repository=told.address)
-        return self.hub.commit(self.told.revision or MAIN)
+        self.log.info("Made a private repository", repository=settings.address)
+        return self.hub.commit(self.settings.revision or MAIN)
 
     def _compare(self, head: str) -> list[Outgoing]:
         """Return the files that the commit `head` lacks or has with other content, sorted by path."""
@@ -141,7 +143,7 @@ class Upload:
     @property
     def _folder(self) -> str:
         """Return the folder of the repository whose files are compared; empty for the whole repository."""
-        return self.told.path_in_repo.rstrip("/") if len({each.path for each in self.files}) > 1 else ""
+        return self.settings.path_in_repo.rstrip("/") if len({each.path for each in self.files}) > 1 else ""
 
     def _look_into(self, file: Outgoing, remote: RemoteFile, pending: list[Outgoing]) -> None:
         """Compare a file with one of the same size in the repository, as a task; add it to `pending` if they differ."""
@@ -158,11 +160,11 @@ class Upload:
         def once() -> list[CommitOperationAdd]:
             with opened(self.tree, batch) as operations:
                 self.api.preupload_lfs_files(
-                    self.told.repo,
+                    self.settings.repo,
                     operations,
-                    repo_type=self.told.remote.repo_type,
-                    revision=self.told.revision or MAIN,
-                    num_threads=self.told.streams,
+                    repo_type=self.settings.remote.repo_type,
+                    revision=self.settings.revision or MAIN,
+                    num_threads=self.settings.streams,
                     free_memory=True,
                     # The spec asks for all files, including those that `.gitignore` names.
                     gitignore_content="",
@@ -178,14 +180,14 @@ class Upload:
 
     def _commit(self, head: str, operations: list[CommitOperationAdd]) -> str:
         """Create a commit with these files whose parent is `head`, and return its name."""
-        message = self.told.message if self._commits == 0 else f"{self.told.message} (part {self._commits + 1})"
+        message = self.settings.message if self._commits == 0 else f"{self.settings.message} (part {self._commits + 1})"
         commit = partial(
             self.api.create_commit,
-            self.told.repo,
+            self.settings.repo,
             operations,
             commit_message=message,
-            repo_type=self.told.remote.repo_type,
-            revision=self.told.revision or MAIN,
+            repo_type=self.settings.remote.repo_type,
+            revision=self.settings.revision or MAIN,
             parent_commit=head,
         )
         try:

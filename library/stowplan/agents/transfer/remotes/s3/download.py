@@ -98,7 +98,7 @@ class Download:
             wanted = self._wanted()
             for round_ in range(1, ROUNDS + 1):
                 for index, entry in wanted:
-                    self.done.wait_for_room(index, self.stop)
+                    self.done.wait_for_window(index, self.stop)
                     self._begin(index, entry)
                 self.crew.drain()
                 changed, self._again = self._again, []
@@ -238,7 +238,7 @@ class Download:
             self.save(synced=self.stop.why != "signal")
 
     def save(self, *, synced: bool) -> None:
-        """Save which objects are finished. `synced` first makes their files durable."""
+        """Save which objects are finished. With `synced`, their files are made durable before."""
         marks = self.done.snapshot()
         if synced:
             sync_all(self.tree.root)

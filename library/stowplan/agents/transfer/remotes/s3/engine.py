@@ -31,11 +31,11 @@ _PROBE = "stowplan-probe"
 class S3Engine:
     """Copies between a claim and one bucket, by the interface of a transfer engine."""
 
-    told: S3Settings
+    settings: S3Settings
 
     def download(self, work: TransferWork, directory: Path, completion: Completion) -> str:
         """Download all objects of the source. The destination changes only after the source was listed completely."""
-        mirror = self.told.common.config.mirror
+        mirror = self.settings.common.config.mirror
         with _failures(), ExitStack() as stack:
             download = self._prepared(work, stack, directory)
             download.compare(_key_check(directory))
@@ -52,14 +52,14 @@ class S3Engine:
     def upload(self, work: TransferWork, directory: Path | None) -> str:  # noqa: ARG002 - the bucket itself says what it has
         """Upload the files that the bucket lacks."""
         with _failures(), self._wire(work) as wire:
-            upload = Upload(self.told, wire, self._attempts(work), work.progress, work.log)
-            upload.run(Crew(self.told.upload_streams, work.stop, work.log, of_any), PROTECTED)
+            upload = Upload(self.settings, wire, self._attempts(work), work.progress, work.log)
+            upload.run(Crew(self.settings.upload_streams, work.stop, work.log, of_any), PROTECTED)
         return "The bucket holds every file of the source"
 
     def _prepared(self, work: TransferWork, stack: ExitStack, directory: Path) -> Download:
-        told, common = self.told, self.told.common
+        settings, common = self.settings, self.settings.common
         wire = stack.enter_context(self._wire(work))
-        source = resolve(wire, told.key, told.remote.kind, told.patterns)
+        source = resolve(wire, settings.key, settings.remote.kind, settings.patterns)
         tree = stack.enter_context(closing(Tree(common.claim, common.local.path, create=True)))
         ledger = Ledger(directory)
         ledger.fold()
@@ -73,23 +73,25 @@ class S3Engine:
             self._attempts(work),
             work.progress,
             work.log,
-            verify_parts=told.remote.verify_parts,
+            verify_parts=settings.remote.verify_parts,
         )
         stack.callback(fetcher.close)
-        crew = stack.enter_context(Crew(told.streams, work.stop, work.log, of_any))
-        return Download(source, wire, fetcher, tree, ledger, crew, work.progress, work.stop, work.log, told.part_size)
+        crew = stack.enter_context(Crew(settings.streams, work.stop, work.log, of_any))
+        return Download(
+            source, wire, fetcher, tree, ledger, crew, work.progress, work.stop, work.log, settings.part_size
+        )
 
     def _deletion(self, work: TransferWork, download: Download) -> Deletion:
         return Deletion(
-            download.tree, download.ledger, PROTECTED, work.progress, work.stop, work.log, self.told.patterns
+            download.tree, download.ledger, PROTECTED, work.progress, work.stop, work.log, self.settings.patterns
         )
 
     def _guard_emptiness(self, download: Download) -> None:
-        mirror, source = self.told.common.config.mirror, download.source
+        mirror, source = self.settings.common.config.mirror, download.source
         if download.listed or (mirror and mirror.allow_empty):
             return
-        where = f"s3://{self.told.bucket.name}/{source.prefix}"
-        selected = " that the patterns select" if self.told.patterns.given else ""
+        where = f"s3://{self.settings.bucket.name}/{source.prefix}"
+        selected = " that the patterns select" if self.settings.patterns.given else ""
         if mirror:
             message = f"{where} lists nothing{selected}: allowEmpty is needed to delete everything in the destination"
             raise AttemptError(ExitCode.CONFLICT, "EmptySource", message)
@@ -97,11 +99,13 @@ class S3Engine:
             raise AttemptError(ExitCode.NOT_FOUND, "NotFound", f"There is nothing below {where}{selected}")
 
     def _attempts(self, work: TransferWork) -> Attempts:
-        return Attempts(self.told.common.config.request_retries, work.stop, work.log, of_any)
+        return Attempts(self.settings.common.config.request_retries, work.stop, work.log, of_any)
 
     @contextmanager
     def _wire(self, work: TransferWork) -> Iterator[Wire]:
-        wire = Wire(self.told.bucket, self._attempts(work), work.redact, self.told.common.config.max_bytes_per_second)
+        wire = Wire(
+            self.settings.bucket, self._attempts(work), work.redact, self.settings.common.config.max_bytes_per_second
+        )
         try:
             yield wire
         finally:

@@ -173,12 +173,14 @@ def _check_answer(entry: S3Object, extent: Extent | None, incoming: Incoming) ->
     if incoming.status == 404:
         raise _gone(entry)
     headers = incoming.headers
-    told, _, size = headers.get("content-range", "").partition("/")
+    sent_range, _, size = headers.get("content-range", "").partition("/")
     size = size if extent else headers.get("content-length", "")
     if incoming.status in _OTHER or (size.isdecimal() and int(size) != entry.size):
         raise ChangedError(entry.key)
-    if told != (f"bytes {extent.start}-{extent.end - 1}" if extent else ""):
-        message = f"{entry.key}: the server sent {told[:100] or 'no range'} instead of the bytes that were asked for"
+    if sent_range != (f"bytes {extent.start}-{extent.end - 1}" if extent else ""):
+        message = (
+            f"{entry.key}: the server sent {sent_range[:100] or 'no range'} instead of the bytes that were asked for"
+        )
         raise AttemptError(ExitCode.TRANSIENT, "WrongRange", message)
 
 

@@ -51,12 +51,15 @@ class Done:
             self._changed.notify_all()
 
     def replace(self, index: int, entry: S3Object | None) -> None:
-        """Record that an entry is finished with another version than the listed one, or without one (None)."""
+        """Record that entry number `index` of the listing is finished, although the listed version was not fetched.
+
+        `entry` is the version that was fetched instead; None if the object is gone.
+        """
         with self._changed:
             self.replaced[index] = entry
         self.add(index)
 
-    def wait_for_room(self, index: int, stop: Stop) -> None:
+    def wait_for_window(self, index: int, stop: Stop) -> None:
         """Wait until the oldest unfinished entry is at most `WINDOW` entries before `index`. Raises StoppedError."""
         with self._changed:
             while index - self.below > WINDOW:
@@ -64,7 +67,7 @@ class Done:
                 self._changed.wait(0.2)
 
     def snapshot(self) -> Marks:
-        """Return the content as plain data for JSON."""
+        """Return the numbers of the finished entries, and the replaced versions, as plain data for JSON."""
         with self._changed:
             replaced = {
                 str(index): entry and [entry.size, entry.etag, entry.modified] for index, entry in self.replaced.items()
@@ -73,7 +76,7 @@ class Done:
 
 
 class Ledger:
-    """The three files of one transfer, in its state directory."""
+    """Files in the state directory of one transfer: the finished objects, the listing, and the progress in it."""
 
     def __init__(self, directory: Path) -> None:
         self._known = directory / "known.jsonl"

@@ -32,7 +32,7 @@ MOST_BEGUN = 10_000
 class Upload:
     """Upload of the files of one claim in one attempt."""
 
-    told: S3Settings
+    settings: S3Settings
     wire: Wire
     attempts: Attempts
     progress: Progress
@@ -51,29 +51,29 @@ class Upload:
         `protected` are keys in the claim that are not uploaded. Raises AttemptError if a file cannot be read or sent.
         """
         self._crew = crew
-        folder, _, name = self.told.common.local.path.rstrip("/").rpartition("/")
-        with closing(Tree(self.told.common.claim, folder, create=False)) as parent:
+        folder, _, name = self.settings.common.local.path.rstrip("/").rpartition("/")
+        with closing(Tree(self.settings.common.claim, folder, create=False)) as parent:
             found = _status(parent, name) if name else None
         if found:
-            with closing(Tree(self.told.common.claim, folder, create=False)) as tree, crew:
+            with closing(Tree(self.settings.common.claim, folder, create=False)) as tree, crew:
                 self._count([found])
                 self._send_all(tree, iter([(found, self._single_key(name))]), single=True)
             return
-        with closing(Tree(self.told.common.claim, self.told.common.local.path, create=False)) as tree, crew:
+        with closing(Tree(self.settings.common.claim, self.settings.common.local.path, create=False)) as tree, crew:
             self._count(self._walk(tree, protected))
             files = _files(self._walk(tree, protected))
             self._send_all(tree, ((each, self._prefix + each.key) for each in files))
 
     def _walk(self, tree: Tree, protected: Sequence[str]) -> Iterator[Found]:
-        return (each for each in tree.walk(protected) if self.told.patterns.take(each.key))
+        return (each for each in tree.walk(protected) if self.settings.patterns.take(each.key))
 
     @property
     def _prefix(self) -> str:
-        key = self.told.key
+        key = self.settings.key
         return f"{key}/" if key and not key.endswith("/") else key
 
     def _single_key(self, name: str) -> str:
-        return self.told.key if self.told.remote.kind == "file" and self.told.key else self._prefix + name
+        return self.settings.key if self.settings.remote.kind == "file" and self.settings.key else self._prefix + name
 
     def _count(self, walk: Iterator[Found] | list[Found]) -> None:
         """Add the files and their bytes to the totals of the progress, and check that their names are valid as keys.
@@ -114,7 +114,7 @@ class Upload:
 
     def _compare(self, sender: Sender, found: Found, key: str, etag: str) -> None:
         """Compare a file with an object of the same size, as a task. If they differ, send or (if large) note it."""
-        size = self.told.part_size(found.size)
+        size = self.settings.part_size(found.size)
         if sender.is_same(found, etag, size):
             self.progress.files_unchanged += 1
             self.progress.add(files=1, resumed=found.size)
@@ -124,7 +124,7 @@ class Upload:
             self._different.append((found, key))
 
     def _send(self, sender: Sender, found: Found, key: str) -> None:
-        size = self.told.part_size(found.size)
+        size = self.settings.part_size(found.size)
         if found.size <= size:
             self._crew.give(partial(sender.whole, found, key))
             return
@@ -149,11 +149,11 @@ class Upload:
             raise failure
 
     def _check_bucket(self) -> None:
-        if not self.told.check_bucket:
+        if not self.settings.check_bucket:
             return
-        name = self.told.bucket.name
+        name = self.settings.bucket.name
         status = self.wire.call("HEAD", accepted=(403, 404)).status_code
-        if status == 404 and self.told.remote.create_bucket:
+        if status == 404 and self.settings.remote.create_bucket:
             self.wire.call("PUT", accepted=(409,))
             self.log.info("Made the bucket", bucket=name)
         elif status == 404:

@@ -36,8 +36,8 @@ def test_a_cut_message_contains_no_part_of_a_secret() -> None:
 
 
 def test_a_count_may_equal_a_secret() -> None:
-    told = FINE.replace("copied: 3 ", "copied: 4321 ")
-    assert count(ended(0, told, secrets=("4321",))) == Count(5, 1, 2, 4321, 1, 0, 0, 3 * 1024)
+    reported = FINE.replace("copied: 3 ", "copied: 4321 ")
+    assert count(ended(0, reported, secrets=("4321",))) == Count(5, 1, 2, 4321, 1, 0, 0, 3 * 1024)
 
 
 def test_a_count_is_read() -> None:

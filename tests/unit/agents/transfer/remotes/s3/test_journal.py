@@ -98,12 +98,12 @@ def test_files_that_are_damaged(ledger: Ledger, tmp_path: Path) -> None:
 
 def test_waits_for_the_oldest_unfinished_entry() -> None:
     done, stop = Done(), Stop()
-    done.wait_for_room(WINDOW, stop)
+    done.wait_for_window(WINDOW, stop)
     stop.set("signal")
     with pytest.raises(StoppedError):
-        done.wait_for_room(WINDOW + 1, stop)
+        done.wait_for_window(WINDOW + 1, stop)
     done.add(0)
-    done.wait_for_room(WINDOW + 1, stop)
+    done.wait_for_window(WINDOW + 1, stop)
 
 
 def test_lines_and_keys_with_anything_in_them() -> None:

@@ -11,7 +11,7 @@ MIB, GIB, TIB = 1 << 20, 1 << 30, 1 << 40
 ENVIRONMENT = {"ENDPOINT": "https://s3.example.com", "ID": "id", "KEY": "key"}
 
 
-def told(memory: int = 512, environment: dict[str, str] = ENVIRONMENT, **remote: object) -> S3Settings:
+def parsed(memory: int = 512, environment: dict[str, str] = ENVIRONMENT, **remote: object) -> S3Settings:
     source = {"type": "s3", "uri": "s3://b/k", "accessKeyIdEnv": "ID", "secretAccessKeyEnv": "KEY", **remote}
     fields = {
         "target": {"kind": "DataCube", "namespace": "n", "name": "c"},
@@ -26,14 +26,14 @@ def told(memory: int = 512, environment: dict[str, str] = ENVIRONMENT, **remote:
 
 @pytest.mark.parametrize("size", [1, 80 * GIB, 160 * GIB, TIB, 5 * TIB, 50 * TIB])
 def test_an_object_has_fewer_parts_than_s3_takes(size: int) -> None:
-    part = told().part_size(size)
+    part = parsed().part_size(size)
     assert part >= 16 * MIB
     assert -(-size // part) <= 9_500
 
 
 @pytest.mark.parametrize(("memory", "streams"), [(64, 1), (72, 3), (128, 8), (4096, 8)])
 def test_little_memory_means_few_requests_at_one_time(memory: int, streams: int) -> None:
-    found = told(memory)
+    found = parsed(memory)
     assert (found.streams, found.upload_streams) == (streams, streams)
 
 
@@ -42,34 +42,34 @@ def test_little_memory_means_few_requests_at_one_time(memory: int, streams: int)
     [("https://h:9000/\n", "https://h:9000"), ("minio.ml:9000", "https://minio.ml:9000"), ("http://h", "http://h")],
 )
 def test_endpoint_with_or_without_a_scheme(value: str, endpoint: str) -> None:
-    bucket = told(environment={**ENVIRONMENT, "ENDPOINT": value}, endpointEnv="ENDPOINT").bucket
+    bucket = parsed(environment={**ENVIRONMENT, "ENDPOINT": value}, endpointEnv="ENDPOINT").bucket
     assert (bucket.endpoint, bucket.path_style) == (endpoint, True)
 
 
 def test_blanks_around_a_secret_key_belong_to_it() -> None:
-    credentials = told(environment={"ID": " id ", "KEY": " key \n"}).bucket.credentials
+    credentials = parsed(environment={"ID": " id ", "KEY": " key \n"}).bucket.credentials
     assert credentials
     assert (credentials.access_key_id, credentials.secret_access_key) == ("id", " key ")
 
 
 def test_aws_is_the_default_endpoint() -> None:
-    bucket = told(regionEnv="REGION", environment={**ENVIRONMENT, "REGION": "eu-west-1"}).bucket
+    bucket = parsed(regionEnv="REGION", environment={**ENVIRONMENT, "REGION": "eu-west-1"}).bucket
     assert (bucket.host, bucket.scheme) == ("b.s3.eu-west-1.amazonaws.com", "https")
 
 
 @pytest.mark.parametrize("value", ["ftp://h", "https://u:p@h", "https://h/path", "https://", "https://h:x"])
 def test_endpoint_of_another_form_is_refused(value: str) -> None:
     with pytest.raises(SettingsError):
-        told(environment={**ENVIRONMENT, "ENDPOINT": value}, endpointEnv="ENDPOINT")
+        parsed(environment={**ENVIRONMENT, "ENDPOINT": value}, endpointEnv="ENDPOINT")
 
 
 @pytest.mark.parametrize("uri", ["s3://", "https://b/k", "s3://u@b/k"])
 def test_uri_of_another_form_is_refused(uri: str) -> None:
     with pytest.raises(SettingsError):
-        told(uri=uri)
+        parsed(uri=uri)
 
 
 def test_token_that_is_missing_is_none() -> None:
-    credentials = told(sessionTokenEnv="TOKEN").bucket.credentials
+    credentials = parsed(sessionTokenEnv="TOKEN").bucket.credentials
     assert credentials
     assert credentials.session_token is None

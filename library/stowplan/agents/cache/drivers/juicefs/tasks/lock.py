@@ -132,7 +132,7 @@ class Lock:
             raise AttemptError(ExitCode.TRANSIENT, "LockLost", self._lost)
 
     def _enter(self) -> None:
-        end, told = time.monotonic() + self.patience, False
+        end, logged = time.monotonic() + self.patience, False
         try:
             while True:
                 self._raise(ENTERING)
@@ -143,9 +143,9 @@ class Lock:
                     self._pause(end)
                     self._raise(ENTERING)
                 self._lower()
-                if not told:
+                if not logged:
                     self.log.info("Another task writes to the dataset: waiting for its end", other=ahead)
-                    told = True
+                    logged = True
                 self._pause(end, ahead)
         except BaseException:
             with contextlib.suppress(Exception):
@@ -201,7 +201,7 @@ class Lock:
         before, flag = self._flags, Flag(self.who, state, self._number)
         self._number += 1
         self._flags = [*before, flag]
-        self.state.write({flag.path: owner.told()})
+        self.state.write({flag.path: owner.identity()})
         if len(before) > 1:
             self.state.remove([each.path for each in before])
             self._flags = [flag]

@@ -7,14 +7,14 @@ from pathlib import Path
 from stowplan.agents.attempt.safe_files import boot, json_object
 
 
-def told() -> bytes:
+def identity() -> bytes:
     """Return the identity of this process, as a JSON object for the content of a flag."""
     found = {"boot": boot(), "processes": _processes(), "process": os.getpid(), "began": _began(os.getpid())}
     return json.dumps(found).encode()
 
 
 def has_died(content: bytes) -> bool:
-    """Return whether the process with this identity (the result of `told`) has ended.
+    """Return whether the process with this identity (the result of `identity`) has ended.
 
     False also if that cannot be known, for example if the process is on another machine or in another PID namespace.
     """

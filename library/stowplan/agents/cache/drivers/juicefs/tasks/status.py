@@ -15,9 +15,10 @@ Entry = Mapping[str, Any]
 
 
 class TaskReporter(StatusReporter):
-    """StatusReporter whose report of a phase is refused if the custom resource has changed since it was read.
+    """Reporter of a task's status. The API server refuses a phase if the custom resource changed since it was read.
 
-    The phase is derived from entries that other programs have written, so it may be wrong for changed entries.
+    The phase follows from the status entries of all tasks of a SampleJob. Another task may have written its entry
+    meanwhile, so that the phase would be out of date.
     """
 
     def _manifest(self, found: Manifest, status: Status) -> Manifest:
@@ -33,12 +34,12 @@ def status(config: TaskConfig, outcome: TaskOutcome, found: Manifest | None) -> 
     `found` is the current custom resource; None if the caller only checks whether this task's own fields changed.
     """
     own = outcome.entry()
-    told: Status = {"attempts": [own]}
+    status: Status = {"attempts": [own]}
     # The phase of a SampleSet depends on several tasks: its cache pods derive it.
     if not config.report_phase or config.target.kind != "SampleJob":
-        return told
+        return status
     entries = _of_this_run(outcome, own, (found or {}).get("status") or {})
-    return told | _phase(entries, _partitions(config))
+    return status | _phase(entries, _partitions(config))
 
 
 def _of_this_run(outcome: TaskOutcome, own: Entry, present: Mapping[str, Any]) -> list[Entry]:

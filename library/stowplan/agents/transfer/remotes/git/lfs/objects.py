@@ -35,13 +35,13 @@ def server_url(git: Git, place: GitPlace, address: Address, commit: str) -> str:
     Raises AttemptError (exit code 5) for a host that the spec does not name: every committer can write `.lfsconfig`.
     """
     done = git.tried(place, "config", f"--blob={commit}:.lfsconfig", "--no-includes", "--null", "--list")
-    told = dict(each.partition("\n")[::2] for each in done.output.decode(errors="replace").split("\0") if each)
-    url = told.get("lfs.url") or told.get("remote.origin.lfsurl") or address.lfs
+    values = dict(each.partition("\n")[::2] for each in done.output.decode(errors="replace").split("\0") if each)
+    url = values.get("lfs.url") or values.get("remote.origin.lfsurl") or address.lfs
     if in_url(url):
         message = "`.lfsconfig` names a server of Git LFS with credentials: take them out of the repository"
         raise AttemptError(ExitCode.CONFLICT, "LfsElsewhere", message)
     try:
-        git.told.hosts.check(url, "`.lfsconfig` of the repository", known=False)
+        git.settings.hosts.check(url, "`.lfsconfig` of the repository", known=False)
     except AttemptError as error:
         raise AttemptError(error.code, "LfsElsewhere", str(error)) from None
     return url
@@ -96,7 +96,7 @@ class Content:
             return
         need_lfs()
         url = server_url(self._git, self.repository.place, self.address, self.commit)
-        common, work = self._git.told.common, self._git.work
+        common, work = self._git.settings.common, self._git.work
         inside = str(self.repository.directory.relative_to(common.claim))
         with (
             closing(LfsServer(self._git, url, os.environ)) as server,

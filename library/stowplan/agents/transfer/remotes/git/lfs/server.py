@@ -44,9 +44,9 @@ class LfsServer:
 
     def __init__(self, git: Git, url: str, environment: Mapping[str, str]) -> None:
         self._git, self._url = git, url.rstrip("/")
-        self._told = git.told
-        context = ssl.create_default_context(cafile=authorities_of(git.told, environment))
-        streams = git.told.common.config.parallelism
+        self._settings = git.settings
+        context = ssl.create_default_context(cafile=authorities_of(git.settings, environment))
+        streams = git.settings.common.config.parallelism
         self._http = httpx.Client(
             verify=context,
             follow_redirects=False,
@@ -54,7 +54,7 @@ class LfsServer:
             limits=httpx.Limits(max_connections=streams + 1, max_keepalive_connections=streams + 1),
             headers={"user-agent": "stowplan", "accept-encoding": "identity"},
         )
-        pin(self._http, git.told.common.network, git.told.hosts.is_named)
+        pin(self._http, git.settings.common.network, git.settings.hosts.is_named)
 
     def close(self) -> None:
         self._http.close()
@@ -116,7 +116,7 @@ class LfsServer:
         place, headers = action.href, dict(action.headers)
         for _ in range(MOST_REDIRECTS + 1):
             # User information in the address is ignored: only the spec's own credentials are sent.
-            where = self._told.hosts.check(place, what)
+            where = self._settings.hosts.check(place, what)
             place = _without_user(place)
             sent = {**headers, **({"range": f"bytes={begin}-"} if begin else {})}
             sent |= {} if size is None or action.chunked else {"content-length": str(size)}
@@ -145,7 +145,7 @@ class LfsServer:
         The credentials of the spec go only to the spec's own host: at once to the Git LFS server, but to other URLs of
         the host only after an answer with status 401.
         """
-        credentials = self._told.credentials if self._told.hosts.is_own(where) else None
+        credentials = self._settings.credentials if self._settings.hosts.is_own(where) else None
         own = credentials if "authorization" not in headers else None
         if own and url.startswith(f"{self._url}/"):
             headers, own = {**headers, "authorization": basic_auth(own.username, own.password)}, None

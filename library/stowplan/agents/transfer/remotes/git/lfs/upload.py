@@ -49,8 +49,8 @@ class LfsUpload:
         objects = self._objects()
         if not objects:
             return
-        common, work = self._git.told.common, self._git.work
-        url = server_url(self._git, self.place, self._git.told.address, self.commit)
+        common, work = self._git.settings.common, self._git.work
+        url = server_url(self._git, self.place, self._git.settings.address, self.commit)
         folder = f"{self.repository.directory.relative_to(common.claim)}/lfs/objects"
         with (
             closing(LfsServer(self._git, url, os.environ)) as server,
@@ -110,7 +110,7 @@ class LfsUpload:
     def _opened(self, folder: str, oid: str) -> "_Opened":
         """Open the object without following a link, which another writer of the claim may have created."""
         try:
-            with closing(Tree(self._git.told.common.claim, folder, create=False)) as tree:
+            with closing(Tree(self._git.settings.common.claim, folder, create=False)) as tree:
                 return _Opened(tree.open(object_key(oid)))
         except OSError as error:
             message = f"The content of files that are to be pushed is not in the claim: object {oid} of Git LFS"

@@ -74,7 +74,7 @@ LFS = (
 """Settings that override `.lfsconfig`: only this program transfers Git LFS objects."""
 
 
-def pairs(told: GitSettings, paths: tuple[Path, ...], relay: str | None) -> Iterator[tuple[str, str]]:
+def pairs(settings: GitSettings, paths: tuple[Path, ...], relay: str | None) -> Iterator[tuple[str, str]]:
     """Yield (name, value) for each setting of Git.
 
     `paths` are the directories of repositories that Git uses although another user may own them. `relay` is the URL of
@@ -84,27 +84,27 @@ def pairs(told: GitSettings, paths: tuple[Path, ...], relay: str | None) -> Iter
     # This setting overrides the variables of the environment. The relay itself uses the user's proxy.
     yield "http.proxy", relay or NOWHERE
     yield from LFS
-    yield from _memory(told)
+    yield from _memory(settings)
     for path in paths:
         yield "safe.directory", str(path)
-    on = told.remote.lfs
+    on = settings.remote.lfs
     # These settings override those of the machine and the repository: no other filter ever runs.
     yield "filter.lfs.process", "git-lfs filter-process" if on else ""
     yield "filter.lfs.clean", "git-lfs clean -- %f" if on else ""
     yield "filter.lfs.smudge", "git-lfs smudge -- %f" if on else ""
     yield "filter.lfs.required", "true" if on else "false"
-    config = told.common.config
+    config = settings.common.config
     yield "checkout.workers", str(min(4, config.parallelism))
     if config.ca_bundle:
         yield "http.sslCAInfo", config.ca_bundle
 
 
-def _memory(told: GitSettings) -> Iterator[tuple[str, str]]:
+def _memory(settings: GitSettings) -> Iterator[tuple[str, str]]:
     """Yield (name, value) of the settings that limit the memory of Git: windows, caches, and blobs that it loads.
 
     Packs may take more: Git maps them, so the kernel can reclaim their memory.
     """
-    share, threads = max(1, told.common.free_mib // 8), min(4, os.cpu_count() or 1)
+    share, threads = max(1, settings.common.free_mib // 8), min(4, os.cpu_count() or 1)
     yield "pack.threads", str(threads)
     yield "index.threads", str(threads)
     yield "pack.windowMemory", f"{max(1, share * 2 // threads)}m"
@@ -114,7 +114,7 @@ def _memory(told: GitSettings) -> Iterator[tuple[str, str]]:
     yield "core.packedGitLimit", f"{share * 4}m"
 
 
-def environment(told: GitSettings, folder: Path, given: Mapping[str, str], *, online: bool) -> dict[str, str]:
+def environment(settings: GitSettings, folder: Path, given: Mapping[str, str], *, online: bool) -> dict[str, str]:
     """Return the environment variables of a child process.
 
     From `given`, the agent's environment, it has only `PATH` and, with `online`, the variables that name certificates.
@@ -137,21 +137,21 @@ def environment(told: GitSettings, folder: Path, given: Mapping[str, str], *, on
         "GIT_NO_LAZY_FETCH": "1",
         "GIT_OPTIONAL_LOCKS": "0",
         "GIT_ALLOW_PROTOCOL": "http:https" if online else "none",
-        "GOMEMLIMIT": f"{max(16, told.common.free_mib // 2)}MiB",
+        "GOMEMLIMIT": f"{max(16, settings.common.free_mib // 2)}MiB",
     }
     if online:
         variables |= {name: value for name, value in given.items() if name in CA_ENV}
-        authorities = authorities_of(told, given)
+        authorities = authorities_of(settings, given)
         variables |= {"GIT_SSL_CAINFO": authorities} if authorities else {}
     return variables
 
 
-def authorities_of(told: GitSettings, given: Mapping[str, str]) -> str | None:
+def authorities_of(settings: GitSettings, given: Mapping[str, str]) -> str | None:
     """Return the path of the file with trusted certificates; None for those of the system.
 
     `given` is the agent's environment. Git itself reads only `GIT_SSL_CAINFO` of its variables.
     """
-    return told.common.config.ca_bundle or given.get("GIT_SSL_CAINFO") or given.get("SSL_CERT_FILE")
+    return settings.common.config.ca_bundle or given.get("GIT_SSL_CAINFO") or given.get("SSL_CERT_FILE")
 
 
 def as_variables(settings: list[tuple[str, str]]) -> dict[str, str]:

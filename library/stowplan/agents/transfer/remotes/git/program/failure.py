@@ -53,7 +53,7 @@ def of_output(what: str, output: str, redact: Redactor) -> AttemptError:
 def _said(output: str) -> str:
     """Return the lines of the output, without progress and advice, joined by ` / `."""
     lines = [line.strip() for line in re.split(r"[\r\n]", output)]
-    told = [
+    lines_found = [
         line for line in lines if line and not line.startswith(("hint:", "remote: Counting", "remote: Compressing"))
     ]
-    return " / ".join(told)
+    return " / ".join(lines_found)

@@ -49,7 +49,7 @@ class GitPlace:
 class Git:
     """Runs Git, which may start Git LFS, for one attempt."""
 
-    told: GitSettings
+    settings: GitSettings
     work: TransferWork
     folder: Path
     """Private folder for temporary files, deleted at the end of the attempt."""
@@ -80,17 +80,17 @@ class Git:
             raise failure.of_output(f"git {words[0]}", done.errors, self.work.redact)
 
     def online(
-        self, place: GitPlace | None, *words: str, what: str, room: int = MOST_REFS, judge: Judge = lambda _: None
+        self, place: GitPlace | None, *words: str, what: str, limit: int = MOST_REFS, judge: Judge = lambda _: None
     ) -> Done:
         """Run Git with access to the server, with retries after failures that may pass, and return its result.
 
-        `what` is the beginning of error messages. `room` is the maximum number of bytes that the server may send.
+        `what` is the beginning of error messages. `limit` is the maximum number of bytes that the server may send.
         `judge` may give the failure for the standard output. Otherwise the failure follows from the error output.
         Raises AttemptError if Git fails.
         """
 
         def call() -> Done:
-            self.relay.begin(room)
+            self.relay.begin(limit)
             done = self._run(["git", *words], place, online=True)
             if done.code:
                 raise (
@@ -105,7 +105,7 @@ class Git:
     @property
     def attempts(self) -> Attempts:
         """Rule for retries, with the number of retries from the settings."""
-        retries = self.told.common.config.request_retries
+        retries = self.settings.common.config.request_retries
         return Attempts(retries, self.work.stop, self.work.log, of_any)
 
     def _run(
@@ -117,36 +117,39 @@ class Git:
         feed: bytes = b"",
         take: Take | None = None,
     ) -> Done:
-        variables = environment(self.told, self.folder, os.environ, online=online)
-        settings = [("credential.helper", "")]
+        variables = environment(self.settings, self.folder, os.environ, online=online)
+        options = [("credential.helper", "")]
         if online:
-            settings.append(("credential.helper", self.answers.helper))
+            options.append(("credential.helper", self.answers.helper))
         paths = tuple(path for path in (place.directory, place.files) if path) if place else ()
-        settings += [*pairs(self.told, paths, self.relay.url if online else None), *(place.settings if place else ())]
+        options += [
+            *pairs(self.settings, paths, self.relay.url if online else None),
+            *(place.settings if place else ()),
+        ]
         if place:
-            settings = [each for each in settings if each[0] not in place.without]
+            options = [each for each in options if each[0] not in place.without]
             variables["GIT_DIR"] = str(place.directory)
             variables |= {"GIT_WORK_TREE": str(place.files)} if place.files else {}
             variables |= place.variables
-        variables |= as_variables(settings)
+        variables |= as_variables(options)
         cwd = place.files or place.directory if place else self.folder
         # A small answer of a server may grow without limit when Git unpacks it.
-        memory = self.told.common.config.memory_mib << 20 if online else None
+        memory = self.settings.common.config.memory_mib << 20 if online else None
         return child.run(Call(command, variables, cwd, feed, self.held, take, memory), self.work.stop)
 
 
 @contextmanager
-def prepared(told: GitSettings, work: TransferWork, held: tuple[int, ...]) -> Iterator[Git]:
+def prepared(settings: GitSettings, work: TransferWork, held: tuple[int, ...]) -> Iterator[Git]:
     """Yield a runner of Git for one attempt, and delete its temporary files at the end. `held` is as in `Git`."""
     # SIGKILL leaves it behind. A pod makes one attempt, and its scratch space goes with it; elsewhere it lies where old
     # files are cleared away, and holds no password.
     # The path of a socket has 108 bytes.
     long = len(os.fsencode(tempfile.gettempdir())) > 75
     folder = Path(tempfile.mkdtemp(prefix="stowplan-git-", dir="/tmp" if long else None))  # noqa: S108 - with a name of its own
-    answers = Answers(folder, told.address, told.credentials, work.log)
-    relay = Relay(told.hosts, told.common.network)
+    answers = Answers(folder, settings.address, settings.credentials, work.log)
+    relay = Relay(settings.hosts, settings.common.network)
     try:
-        yield Git(told, work, folder, answers, relay, held)
+        yield Git(settings, work, folder, answers, relay, held)
     finally:
         relay.close()
         answers.close()

@@ -36,7 +36,7 @@ class Relay:
     network: Network
     failure: AttemptError | None = None
     """First refusal since the last `begin`; None if nothing was refused."""
-    _room: int = 0
+    _limit: int = 0
     """Number of bytes that may still be received."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _server: socket.socket = field(default_factory=socket.socket)
@@ -57,10 +57,10 @@ class Relay:
             self._server.shutdown(socket.SHUT_RDWR)
         self._server.close()
 
-    def begin(self, room: int) -> None:
-        """Prepare for the next program: forget the failure, and let the program receive at most `room` bytes."""
+    def begin(self, limit: int) -> None:
+        """Prepare for the next program: forget the failure, and let the program receive at most `limit` bytes."""
         with self._lock:
-            self.failure, self._room = None, room
+            self.failure, self._limit = None, limit
 
     def _serve(self) -> None:
         while True:
@@ -159,8 +159,8 @@ class Relay:
     def _take(self, count: int) -> None:
         """Count received bytes. Raises OSError, and sets `failure`, if they are more than the program may receive."""
         with self._lock:
-            self._room -= count
-            if self._room < 0:
+            self._limit -= count
+            if self._limit < 0:
                 message = "The server sends more than fits, so the transfer was ended"
                 self.failure = self.failure or AttemptError(ExitCode.CONFLICT, "TooLarge", message)
                 raise OSError(message)

@@ -25,7 +25,7 @@ _LOUD = ("HF_DEBUG", "HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_XET_HIGH_PERF
 """Variables to remove: the libraries would log requests, refuse to send them, or use more memory than the pod has."""
 
 
-def prepare(told: TransferSettings, environment: MutableMapping[str, str]) -> None:
+def prepare(settings: TransferSettings, environment: MutableMapping[str, str]) -> None:
     """Set variables in `environment` so that the libraries behave as an agent must. Call it before their import.
 
     They then send no telemetry, neither search for tokens nor store them, and use less memory than the limit of the
@@ -36,39 +36,39 @@ def prepare(told: TransferSettings, environment: MutableMapping[str, str]) -> No
         environment.pop(name, None)
     environment.update(_QUIET)
     scratch = Path(tempfile.gettempdir()) / f"stowplan-huggingface-{os.getuid()}"
-    state = told.config.state
-    cache = told.claim / state.directory / "xet" if state else scratch / "xet"
+    state = settings.config.state
+    cache = settings.claim / state.directory / "xet" if state else scratch / "xet"
     environment.update({"HF_HOME": str(scratch), "HF_XET_CACHE": str(cache)})
     if endpoint := environment.get(ENDPOINT_ENV, "").strip():
         environment[ENDPOINT_ENV] = endpoint.rstrip("/")
     else:
         environment.pop(ENDPOINT_ENV, None)
-    if told.config.max_bytes_per_second:
+    if settings.config.max_bytes_per_second:
         # hf-xet has no limit of its speed.
         environment[DISABLE_XET_ENV] = "1"
-    if told.free_mib < LEAST_MIB:
+    if settings.free_mib < LEAST_MIB:
         environment.setdefault(DISABLE_XET_ENV, "1")
-    for name, value in _bounds(told).items():
+    for name, value in _bounds(settings).items():
         environment.setdefault(name, str(value))
 
 
-def _bounds(told: TransferSettings) -> dict[str, int]:
+def _bounds(settings: TransferSettings) -> dict[str, int]:
     """Return limits for hf-xet by the name of the variable, in bytes or as numbers of parallel tasks.
 
     Fetched bytes that are not yet written may use a third of the free memory. There are as many parallel uploads as
     need half of the free memory, with a block of 64 MiB each.
     """
-    third = (told.free_mib << 20) // 3
-    uploads = max(1, min(told.config.parallelism, told.free_mib // 128))
+    third = (settings.free_mib << 20) // 3
+    uploads = max(1, min(settings.config.parallelism, settings.free_mib // 128))
     return {
         "HF_XET_RECONSTRUCTION_DOWNLOAD_BUFFER_SIZE": third,
         "HF_XET_RECONSTRUCTION_DOWNLOAD_BUFFER_PERFILE_SIZE": third // 4,
         "HF_XET_RECONSTRUCTION_DOWNLOAD_BUFFER_LIMIT": third,
         "HF_XET_RECONSTRUCTION_MIN_PREFETCH_BUFFER": third,
         "HF_XET_RECONSTRUCTION_MIN_RECONSTRUCTION_FETCH_SIZE": third // 2,
-        "HF_XET_CLIENT_AC_MAX_DOWNLOAD_CONCURRENCY": max(4, told.config.parallelism),
+        "HF_XET_CLIENT_AC_MAX_DOWNLOAD_CONCURRENCY": max(4, settings.config.parallelism),
         "HF_XET_CLIENT_AC_MAX_UPLOAD_CONCURRENCY": max(2, uploads),
         "HF_XET_DATA_MAX_CONCURRENT_FILE_INGESTION": uploads,
-        "HF_XET_DATA_MAX_CONCURRENT_FILE_DOWNLOADS": told.config.parallelism,
+        "HF_XET_DATA_MAX_CONCURRENT_FILE_DOWNLOADS": settings.config.parallelism,
         "HF_XET_SHARD_CACHE_SIZE_LIMIT": 1 << 30,
     }

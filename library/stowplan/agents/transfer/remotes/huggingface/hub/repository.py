@@ -27,14 +27,14 @@ _COMMIT = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
 class Hub:
     """Client for one repository. Every method that sends a request may raise AttemptError or StoppedError."""
 
-    def __init__(self, told: HuggingFaceSettings, http: httpx2.Client, attempts: Attempts) -> None:
-        self._told, self.http, self._attempts = told, http, attempts
-        self._api = f"{told.endpoint}/api/{told.remote.repo_type}s/{told.repo}"
+    def __init__(self, settings: HuggingFaceSettings, http: httpx2.Client, attempts: Attempts) -> None:
+        self._settings, self.http, self._attempts = settings, http, attempts
+        self._api = f"{settings.endpoint}/api/{settings.remote.repo_type}s/{settings.repo}"
 
     @property
     def headers(self) -> dict[str, str]:
         """Headers for requests to the Hub, including the token. They must not be sent to other hosts."""
-        token = {"authorization": f"Bearer {self._told.token}"} if self._told.token else {}
+        token = {"authorization": f"Bearer {self._settings.token}"} if self._settings.token else {}
         return {"user-agent": "stowplan", **token}
 
     def commit(self, revision: str | None) -> str:
@@ -43,7 +43,7 @@ class Hub:
         found = _json(self._call(place, f"revision {revision or MAIN}"))
         commit = found.get("sha") if isinstance(found, dict) else None
         if not isinstance(commit, str) or not _COMMIT.fullmatch(commit):
-            message = f"{self._told.address} has no commit: is there anything in it?"
+            message = f"{self._settings.address} has no commit: is there anything in it?"
             raise AttemptError(ExitCode.NOT_FOUND, "NoCommit", message)
         return commit
 
@@ -53,7 +53,7 @@ class Hub:
         place = f"{place}?recursive=true&expand=false"
         found: list[RemoteFile] = []
         seen: set[str] = set()
-        room = (self._told.common.free_mib << 20) // 2
+        memory = (self._settings.common.free_mib << 20) // 2
         while place:
             if place in seen:
                 raise AttemptError(ExitCode.CONFLICT, "BadAnswer", "The list of files leads back to one of its pages")
@@ -64,8 +64,8 @@ class Hub:
             page = _files(_json(response))
             found += page
             # An empty page costs as much as one file, so an endless listing of empty pages ends too.
-            room -= ENTRY_BYTES + len(place) + sum(len(each.key) + ENTRY_BYTES for each in page)
-            if room < 0:
+            memory -= ENTRY_BYTES + len(place) + sum(len(each.key) + ENTRY_BYTES for each in page)
+            if memory < 0:
                 message = f"The list of files is too long for the memory of this pod, after {len(found)} files"
                 raise AttemptError(ExitCode.CONFLICT, "TooLarge", message)
             place = self._next(response)
@@ -77,15 +77,15 @@ class Hub:
         if place is None:
             return None
         place = urljoin(str(response.url), place)
-        if not self._told.hosts.is_own(self._told.hosts.check(place, "The list of files")):
+        if not self._settings.hosts.is_own(self._settings.hosts.check(place, "The list of files")):
             message = "The list of files goes on at another host than that of the Hub"
             raise AttemptError(ExitCode.CONFLICT, "OtherHost", message)
         return place
 
     def url(self, commit: str, key: str) -> str:
         """Return the URL of the content of a file at a commit."""
-        told = self._told
-        return f"{told.endpoint}/{told.prefix}{told.repo}/resolve/{quote(commit, safe='')}/{quote(key)}"
+        settings = self._settings
+        return f"{settings.endpoint}/{settings.prefix}{settings.repo}/resolve/{quote(commit, safe='')}/{quote(key)}"
 
     def xet_refresh_url(self, right: str, revision: str) -> str:
         """Return the URL that gives short-lived tokens for the Xet store. `right` is `read` or `write`."""

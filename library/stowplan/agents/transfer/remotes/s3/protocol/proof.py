@@ -50,8 +50,8 @@ def _of_etag(entry: S3Object, headers: Mapping[str, str], *, parts: bool) -> Che
 
 def _piece(wire: Wire, key: str, entry: S3Object) -> int:
     """Return the size in bytes of each uploaded part except the last; 0 if it is unknown or the sizes differ."""
-    size, told = _part(wire, key, entry, 1)
-    count = told or (entry.pieces[1] if entry.pieces else 0)
+    size, part_count = _part(wire, key, entry, 1)
+    count = part_count or (entry.pieces[1] if entry.pieces else 0)
     if not size or count > MOST_PARTS or -(-entry.size // size) != count:
         return 0
     last, _ = _part(wire, key, entry, count)

@@ -67,7 +67,7 @@ def test_one_at_a_time(tmp_path: Path) -> None:
 
 
 def test_a_dead_holder_on_this_machine_is_ignored_at_once(tmp_path: Path) -> None:
-    program = "from stowplan.agents.cache.drivers.juicefs.tasks.owner import told; print(told().decode())"
+    program = "from stowplan.agents.cache.drivers.juicefs.tasks.owner import identity; print(identity().decode())"
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
     raise_flag(tmp_path, "other.h.3", json.loads(ended.stdout))
     begin = time.monotonic()

@@ -25,7 +25,7 @@ def config(partitions: int = 3) -> WarmupConfig:
 def outcome(partition: int, code: int | None) -> TaskOutcome:
     found = TaskOutcome(f"job-{partition}-abc", "pod", task="warmup", partition=partition)
     if code is not None:
-        found.end(code, "Succeeded" if not code else "BelowThreshold", "told")
+        found.end(code, "Succeeded" if not code else "BelowThreshold", "reported")
     return found
 
 
@@ -48,12 +48,12 @@ def other(partition: int, state: str, run: str = "abc") -> dict[str, Any]:
     ],
 )
 def test_phase(code: int | None, others: list[dict[str, Any]], phase: str, counts: tuple[int, int, int]) -> None:
-    told = status(config(), outcome(0, code), {"status": {"attempts": others}})
-    assert told["phase"] == phase
-    found = told["counts"]
+    reported = status(config(), outcome(0, code), {"status": {"attempts": others}})
+    assert reported["phase"] == phase
+    found = reported["counts"]
     assert (found["total"], found["running"], found["succeeded"], found["failed"]) == (3, *counts)
-    assert [each["partition"] for each in told["attempts"]] == [0]
-    assert told["jobName"] == "job-0-abc"
+    assert [each["partition"] for each in reported["attempts"]] == [0]
+    assert reported["jobName"] == "job-0-abc"
 
 
 def test_a_waiting_attempt_is_reported() -> None:

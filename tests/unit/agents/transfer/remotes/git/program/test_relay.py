@@ -80,10 +80,10 @@ def test_addresses_of_the_pod_are_refused(server: socket.socket) -> None:
     running.close()
 
 
-@pytest.mark.parametrize(("room", "whole"), [(5000, True), (100, False)])
-def test_response_is_limited_to_the_given_size(server: socket.socket, room: int, whole: bool) -> None:  # noqa: FBT001
+@pytest.mark.parametrize(("limit", "whole"), [(5000, True), (100, False)])
+def test_response_is_limited_to_the_given_size(server: socket.socket, limit: int, whole: bool) -> None:  # noqa: FBT001
     running = relay(server)
-    running.begin(room)
+    running.begin(limit)
     head = b"GET http://127.0.0.1:%d/x HTTP/1.1\r\nHost: x\r\n\r\n" % server.getsockname()[1]
     assert (asked(running, head, server) == BODY) is whole
     assert (running.failure is None) is whole

@@ -22,7 +22,7 @@ termination_log.leave.__defaults__ = (Path({place!r}),)
 
 
 @dataclass
-class Told:
+class Reports:
     """A listener in the place of an API server, and a file in that of `/dev/termination-log`."""
 
     folder: Path
@@ -58,13 +58,13 @@ class Told:
 
 class _Handler(QuietHandler):
     protocol_version = "HTTP/1.1"
-    told: Told
+    reports: Reports
 
     def do_GET(self) -> None:
         self._answer()
 
     def do_PATCH(self) -> None:
-        self.told.patches.append(self.rfile.read(int(self.headers["content-length"])).decode())
+        self.reports.patches.append(self.rfile.read(int(self.headers["content-length"])).decode())
         self._answer()
 
     def _answer(self) -> None:
@@ -78,16 +78,16 @@ class _Handler(QuietHandler):
 
 
 @contextmanager
-def listening(folder: Path) -> Iterator[Told]:
+def listening(folder: Path) -> Iterator[Reports]:
     """A listener for one test, whose new folder holds all that it needs."""
     authority = Authority.create(folder)
-    told = Told(folder)
+    reports = Reports(folder)
     account_directory(folder / "account", token=ACCOUNT_TOKEN, authorities=authority.certificate)
     (folder / "termination-log").touch()
     (folder / "start").mkdir()
     place = _PLACE.format(place=str(folder / "termination-log"))
     (folder / "start" / "sitecustomize.py").write_text(place, encoding="utf-8")
     pair = authority.issue("api")
-    with serving(type("Handler", (_Handler,), {"told": told}), pair) as url:
-        told.port = int(url.rpartition(":")[2])
-        yield told
+    with serving(type("Handler", (_Handler,), {"reports": reports}), pair) as url:
+        reports.port = int(url.rpartition(":")[2])
+        yield reports
