@@ -29,7 +29,11 @@ class Committed:
     def of(
         cls, inventory: Inventory, tree: OutputFolder, specs: Collection[SpecId], base: Base | None = None
     ) -> "Committed":
-        """Collect the committed output. `tree` lists the output folder, `specs` are all specs that exist now."""
+        """Collect the committed output.
+
+        `tree` lists the output folder, `specs` are all specs that exist now. `base` has the runs of the base commit;
+        None without one.
+        """
         lost = sorted(spec for spec in inventory.by_spec.keys() - {*specs} if spec is not None)
         gone = tuple(entry for spec in lost for entry in inventory.by_spec[spec])
         strays = {entry.id: body for entry in gone if (body := body_of(entry, tree)) is not None}

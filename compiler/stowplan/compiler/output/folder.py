@@ -96,7 +96,10 @@ def scan(root: Path) -> OutputFolder:
 
 
 def seen(root: Path) -> OutputFolder:
-    """Like `scan`, but empty for a folder that cannot be read: a later write or comparison reports the error."""
+    """Return the files below `root` as `scan` does; empty if the folder cannot be read.
+
+    A later write or comparison reports the error.
+    """
     try:
         return scan(root)
     except OSError:

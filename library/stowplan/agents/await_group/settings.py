@@ -16,8 +16,8 @@ from stowplan.schema.agents.cache_config import POD_ENV, RUN_ENV
 _RUN = re.compile(rf"(.+-)?[a-z2-7]{{{RUN_HASH_LENGTH}}}")
 
 _ABOUT = """\
-Waits for the Jobs that decide the success of a training group, in the pod of a helper that would not end by itself, and fails
-them when the helper is lost."""
+Waits for the Jobs that decide the success of a training group, in the pod of a helper that would not end by itself, and
+fails them when the helper is lost."""
 
 _CODES = """\
 exit codes: 0 all deciding Jobs are complete; 1 one failed or was deleted; 2 wrong usage or configuration; 3 no right to

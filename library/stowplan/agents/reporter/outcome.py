@@ -104,7 +104,8 @@ def lost_helper(run: ObservedRun, outcome: RunOutcome, walltime: int | None) -> 
     """Return the outcome with the reason `HELPER_LOST` if await ended the group because a helper was lost.
 
     Otherwise return the outcome unchanged. The await agent ends a Job by setting its deadline to one second, and notes
-    why. `walltime` is the deadline in seconds that the user has set, or None; one second there is no lost helper.
+    why. `walltime` is the deadline in seconds that the user has set, or None. If the user has set one second, the
+    deadline says nothing about helpers, and the outcome stays unchanged.
     """
     late = [job for job in run.jobs if of_job(job).reason == DEADLINE]
     patched = bool(late) and all(job.deadline == END_AT_ONCE for job in late)

@@ -59,7 +59,10 @@ class Elastic:
 
 @dataclass(frozen=True, slots=True)
 class Paddle:
-    """A Paddle job. `gloo` is `withGloo` of its spec."""
+    """Variables by which the processes of a PaddleJob find each other.
+
+    `gloo` is the field `withGloo` of its spec. `elastic` is given for elastic jobs.
+    """
 
     gloo: int = 0
     elastic: Elastic | None = None

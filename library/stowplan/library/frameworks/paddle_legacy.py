@@ -26,7 +26,10 @@ _FLUID_ROLES = {"trainer": "TRAINER", "pserver": "PSERVER"}
 
 @dataclass(frozen=True, slots=True)
 class PaddleLegacy:
-    """Values of the spec other than its roles. `trainer_count` is the number of devices or CPUs of one trainer."""
+    """Variables of PaddlePaddle before its launcher, from these values of a TrainingJob and from its roles.
+
+    `trainer_count` is the number of devices or CPUs of one trainer.
+    """
 
     job: str
     entrypoint: str

@@ -28,7 +28,7 @@ Conditions = Annotated[list[Condition], Field(json_schema_extra=LIST_MAP_BY_TYPE
 
 
 class AttemptReport(Model):
-    """What every agent of one attempt says of itself."""
+    """What each agent reports about its own attempt."""
 
     run: str | None = Field(default=None, description="The run: the Job's name, or the scheduled time.")
     pod: str | None = Field(default=None, description="Pod of the attempt.")

@@ -25,7 +25,7 @@ def names(model: DataCube) -> list[Finding]:
 
 
 def findings(reference: DataReference, path: FieldPath) -> Iterator[Finding]:
-    """Yield findings about the `caBundle` of one side. `path` is the path of that field."""
+    """Yield findings about the `caBundle` of a source or sink. `path` is the path of that field."""
     bundle = reference.ca_bundle
     if bundle is None:
         return

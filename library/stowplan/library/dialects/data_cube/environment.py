@@ -56,7 +56,7 @@ class Variable(NamedTuple):
 
 
 def of_model(model: DataCube) -> list[Variable]:
-    """Return the variables for the options of source and sink, then those of `executor.env`, as in the document."""
+    """Return the variables for the options of source and sink, then those of `executor.env`, in document order."""
     found = []
     for side in ("source", "sink"):
         for index, each in enumerate(getattr(model.spec, side).options or ()):

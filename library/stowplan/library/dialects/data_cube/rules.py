@@ -24,7 +24,7 @@ def sides(model: DataCube) -> list[Finding]:
 
 
 def findings(cube: Cube) -> list[Finding]:
-    """Return findings about the two sides, and about fields that depend on each other."""
+    """Return findings about source and sink of a DataCube, and about its fields that depend on each other."""
     model = cube.model
     return [
         *option_rules.findings(model.spec.source, "source", ("spec", "source")),

@@ -18,7 +18,7 @@ _BLANK = re.compile(r"[\s\x00-\x1f]")
 
 
 def findings(uri: str, path: FieldPath) -> list[Finding]:
-    """Return findings about the URI of a source: those of the old operator (`ValidateSourceURI`) and further ones."""
+    """Return findings about the URI of a source: its form, storage and bucket (SP402), and credentials (SP603)."""
     storage, delimiter, rest = uri.partition("://")
     if not delimiter or "://" in rest:
         message = f'"{redacted(uri)}" is not of the form NAME://BUCKET[.ENDPOINT][/PREFIX].'

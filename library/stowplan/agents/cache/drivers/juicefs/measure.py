@@ -18,7 +18,10 @@ a sync would do that.
 
 
 class JuiceFS:
-    """Driver of JuiceFS. One thread may call `pulse` while another calls `extent`."""
+    """Measures a dataset in a mount of JuiceFS: `pulse` polls the mount's cache, `extent` adds up the dataset's size.
+
+    One thread may call `pulse` while another one calls `extent`.
+    """
 
     def __init__(self, exact_inodes: int = EXACT_INODES) -> None:
         self._pulses, self._extents = Asker(), Asker()

@@ -24,7 +24,10 @@ _TEMPORARY = ".jfs."
 
 @dataclass(frozen=True)
 class VolumeState:
-    """Implements `State`. Every call starts a new process of JuiceFS, so nothing is cached between calls."""
+    """Reads, writes and removes marker files and lock flags of a volume that is not mounted (interface `State`).
+
+    Every call starts a new process of JuiceFS, so nothing is cached between calls.
+    """
 
     child: Child
     address: str

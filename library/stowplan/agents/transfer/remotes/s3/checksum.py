@@ -77,6 +77,7 @@ class Proof:
 
     checksum: Checksum
     size: int
+    """Size of the object in bytes."""
     piece: int
     """Size in bytes of each piece except the last."""
     _known: dict[int, bytes] = field(default_factory=dict)

@@ -17,7 +17,10 @@ LARGEST = 4096
 
 @dataclass(frozen=True)
 class MountedState:
-    """Implements `State`. Its methods raise OSError, which the caller must handle."""
+    """Reads, writes and removes marker files and lock flags of a mounted volume (interface `State`).
+
+    Its methods raise OSError, which the caller must handle.
+    """
 
     mount: Path
 
