@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 import yaml
 
+from stowplan.schema.juicefs.mount_options import MountOptions
 from stowplan.schema.juicefs.option_forms import MOUNT_FORMS, SYNC_FORMS
-from stowplan.schema.juicefs.options import MountOptions, SyncOptions
+from stowplan.schema.juicefs.sync_options import SyncOptions
 from tests.hostile.datasets import DATASET, codes
 from tests.repositories import compiled
 

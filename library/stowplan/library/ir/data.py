@@ -9,7 +9,8 @@ from typing import Any, Literal, NamedTuple
 
 from stowplan.library.values.names import SampleSetNames
 from stowplan.schema.agents.transfer_config import TransferConfig
-from stowplan.schema.juicefs.options import MountOptions, SyncOptions
+from stowplan.schema.juicefs.mount_options import MountOptions
+from stowplan.schema.juicefs.sync_options import SyncOptions
 from stowplan.schema.meta import SpecId
 from stowplan.schema.platform.platform import Platform
 

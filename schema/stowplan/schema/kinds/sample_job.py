@@ -4,7 +4,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from stowplan.schema.juicefs.options import SyncOptions
+from stowplan.schema.juicefs.sync_options import SyncOptions
 from stowplan.schema.kinds.conditions import AttemptCounts, Conditions, TaskAttempts
 from stowplan.schema.kinds.custom_resource import Column, CustomResource, SpecFields
 from stowplan.schema.meta import Int32, Model, NamedReference, ObjectMeta, SecretReference

@@ -4,7 +4,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from stowplan.schema.juicefs.options import MountOptions
+from stowplan.schema.juicefs.mount_options import MountOptions
 from stowplan.schema.kinds.custom_resource import AGE, Column, CustomResource, SpecFields
 from stowplan.schema.kinds.kubernetes_shapes import NODE_AFFINITY, TOLERATION
 from stowplan.schema.kinds.sample_set_status import SampleSetStatus

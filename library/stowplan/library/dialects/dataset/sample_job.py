@@ -20,7 +20,7 @@ from stowplan.library.ir.data import CachedDataset, DataTask, Origin, SecretName
 from stowplan.library.manifest import ExternalReference, Manifest, Unit
 from stowplan.library.values.names import CRON_JOB_LIMIT, HASH_LENGTH, LABEL_LIMIT, SampleJobNames, shorten
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding, has_errors
-from stowplan.schema.juicefs.options import SyncOptions
+from stowplan.schema.juicefs.sync_options import SyncOptions
 from stowplan.schema.kinds.sample_job import SampleJob, TaskType
 from stowplan.schema.meta import RUN_ANNOTATION, SpecId
 

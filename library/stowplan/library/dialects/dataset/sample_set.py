@@ -12,7 +12,7 @@ from stowplan.library.ir.data import CachedDataset, Claim, DataTask, Origin, Pla
 from stowplan.library.manifest import Manifest, Unit
 from stowplan.library.values.names import STATEFUL_SET_LIMIT, SampleSetNames
 from stowplan.schema.diagnostics import Anchor, Finding, finding, has_errors
-from stowplan.schema.juicefs.options import MountOptions
+from stowplan.schema.juicefs.mount_options import MountOptions
 from stowplan.schema.kinds.sample_set import CacheLevel, SampleSet
 from stowplan.schema.meta import RUN_ANNOTATION, SpecId
 

@@ -6,8 +6,9 @@ from stowplan.library.drivers.juicefs.options import Value, client_version, fate
 from stowplan.library.ir.data import CachedDataset, Site
 from stowplan.schema.agents.marker import STATE_DIRECTORY, holds_state
 from stowplan.schema.diagnostics import Finding, finding
+from stowplan.schema.juicefs.mount_options import MOUNT_OPTIONS, MountOptions
 from stowplan.schema.juicefs.option_forms import MOUNT_FORMS, RATIO
-from stowplan.schema.juicefs.options import MOUNT_OPTIONS, MountOptions, Option
+from stowplan.schema.juicefs.options import Option
 
 DEFAULT_FREE_SPACE_RATIO = "0.1"
 """JuiceFS' own default, written out so that a reviewer sees when the cache stops growing."""

@@ -6,8 +6,9 @@ from stowplan.library.drivers.juicefs.options import Value, client_version, fate
 from stowplan.library.ir.data import CachedDataset, DataTask, Site, Source
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
 from stowplan.schema.juicefs.option_forms import PATTERN, SYNC_FORMS
-from stowplan.schema.juicefs.options import STORAGES, SYNC_OPTIONS, Fate, Option, SyncOptions
+from stowplan.schema.juicefs.options import STORAGES, Fate, Option
 from stowplan.schema.juicefs.sync_keys import KEY_VARIABLES, is_ignored
+from stowplan.schema.juicefs.sync_options import SYNC_OPTIONS, SyncOptions
 
 SYNC: FieldPath = ("spec", "syncOptions")
 _ENDS = ("source", "destination")

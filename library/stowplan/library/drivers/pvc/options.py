@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from stowplan.library.ir.data import DataTask
 from stowplan.schema.diagnostics import Anchor, Finding, finding
-from stowplan.schema.juicefs.options import SyncOptions
+from stowplan.schema.juicefs.sync_options import SyncOptions
 
 _KNOWN = frozenset({"source", "destination", "threads", "delete-dst", "no-https"})
 _ALWAYS = frozenset({"update", "force-update", "check-new", "check-change", "check-all", "dirs"})

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from stowplan.library.drivers.juicefs import mount
-from stowplan.schema.juicefs.options import MountOptions
+from stowplan.schema.juicefs.mount_options import MountOptions
 from tests.unit.specs import dataset, site
 
 CACHE = ["cache-dir=/dev/shm/data", "cache-size=4096", "free-space-ratio=0.1"]

@@ -6,7 +6,7 @@ import pytest
 
 from stowplan.library.drivers.juicefs import sync
 from stowplan.library.ir.data import DataTask, SecretName, Source
-from stowplan.schema.juicefs.options import SyncOptions
+from stowplan.schema.juicefs.sync_options import SyncOptions
 from tests.unit.specs import ORIGIN, dataset, site
 
 
