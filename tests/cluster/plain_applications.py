@@ -8,7 +8,7 @@ from pathlib import Path
 import yaml
 
 from stowplan.library.delivery import argocd as builder
-from stowplan.schema.platform import platform
+from stowplan.schema.platform import argocd as settings
 from tests.cluster.argocd import SECONDS, ArgoCD, is_settled, summary
 from tests.cluster.client import Manifest, ref, wait_for
 from tests.cluster.control_plane import Cluster
@@ -130,8 +130,8 @@ class PlainApplications:
         }
         return project
 
-    def _settings(self) -> platform.ArgoCD:
-        return platform.ArgoCD(
+    def _settings(self) -> settings.ArgoCD:
+        return settings.ArgoCD(
             name="plain", namespace=self.argocd.namespace, repoURL=self.url, targetRevision="main", path="."
         )
 

@@ -17,7 +17,8 @@ from stowplan.library.manifest import Json, Manifest
 from stowplan.library.values.names import is_dns_label
 from stowplan.library.values.namespace_patterns import permitted
 from stowplan.schema.export.shipped_crds import custom_resource_definitions
-from stowplan.schema.platform.platform import ArgoCD, Platform
+from stowplan.schema.platform.argocd import ArgoCD
+from stowplan.schema.platform.platform import Platform
 
 _NOT_OURS = ("default",)
 _SYSTEM = "kube-"

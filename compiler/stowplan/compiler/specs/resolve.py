@@ -14,7 +14,8 @@ from stowplan.compiler.specs.spec_facts import SpecFacts
 from stowplan.library.values.namespace_patterns import denying, permitted
 from stowplan.schema.diagnostics import Finding, finding
 from stowplan.schema.meta import SpecId
-from stowplan.schema.platform.platform import ArgoCD, Platform
+from stowplan.schema.platform.argocd import ArgoCD
+from stowplan.schema.platform.platform import Platform
 
 
 def resolve(

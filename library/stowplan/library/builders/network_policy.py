@@ -6,7 +6,7 @@ from stowplan.library.builders.metadata import metadata
 from stowplan.library.ir.data import Origin
 from stowplan.library.manifest import Json, Manifest
 from stowplan.library.values import labels
-from stowplan.schema.platform.platform import DNS_PORT, LINK_LOCAL, EgressRule, Network, lies_in
+from stowplan.schema.platform.network import DNS_PORT, LINK_LOCAL, EgressRule, Network, lies_in
 
 
 def network_policy(name: str, origin: Origin, *, namespace: str, network: Network) -> Manifest:

@@ -7,7 +7,8 @@ from stowplan.library.engines.registry import ENGINE_KINDS
 from stowplan.library.manifest import Json, Manifest
 from stowplan.library.values import labels
 from stowplan.schema.kinds.table import KINDS
-from stowplan.schema.platform.platform import ArgoCD, GroupKind, Platform
+from stowplan.schema.platform.argocd import ArgoCD
+from stowplan.schema.platform.platform import GroupKind, Platform
 
 API_VERSION = "argoproj.io/v1alpha1"
 IN_CLUSTER = "https://kubernetes.default.svc"

@@ -1,12 +1,13 @@
 """`Platform`: settings that a platform team chooses for all specs of a repository, in the file `stowplan.yaml`."""
 
-from ipaddress import ip_network
 from typing import Annotated, Literal
 
 from pydantic import Field
 
 from stowplan.schema.meta import ENV_PATTERN, Digest, DnsLabel, Model
+from stowplan.schema.platform.argocd import ArgoCD
 from stowplan.schema.platform.engines import Accelerator, Engines, Mxnet, Paddle
+from stowplan.schema.platform.network import Network
 from stowplan.schema.platform.pod_grants import PodGrant, PodLevel
 
 KUBERNETES_VERSIONS = ("1.35", "1.36", "1.37")
@@ -126,48 +127,6 @@ class JuiceFS(Model):
     )
 
 
-class Destination(Model):
-    """The cluster that Argo CD syncs to."""
-
-    server: str | None = Field(
-        default=None,
-        description="URL of the API server. Without it and `name`, the cluster that Argo CD runs in.",
-        max_length=253,
-    )
-    name: str | None = Field(
-        default=None, description="Name of the cluster in Argo CD, instead of `server`.", max_length=253
-    )
-    namespaces: list[Annotated[str, Field(max_length=253)]] = Field(
-        default=["*"],
-        description="Namespaces, or patterns of them, that the AppProject allows.",
-        min_length=1,
-        max_length=256,
-    )
-
-
-class ArgoCD(Model):
-    """How Argo CD finds and syncs the output."""
-
-    name: DnsLabel = Field(default="stowplan", description="Name of the AppProject, and prefix of every Application.")
-    namespace: DnsLabel = Field(default="argocd", description="Namespace that Argo CD runs in.")
-    root_project: DnsLabel | None = Field(
-        default=None,
-        description="An AppProject of yours for the root Application, which syncs the AppProjects and all Applications. Without it, Stowplan writes one, `<name>-root`, that allows only these two kinds, from `repoURL` into `namespace`.",
-    )
-    repo_url: str | None = Field(
-        default=None,
-        alias="repoURL",
-        description="Git repository that holds the output. Without it, no Argo CD objects are written.",
-        max_length=512,
-    )
-    target_revision: str = Field(default="HEAD", description="Branch, tag or commit to sync.", max_length=253)
-    path: str = Field(default="out", description="Path of the output in that repository.", max_length=512)
-    destination: Destination = Field(default=Destination(), description="The cluster to sync to.")
-    crds: Literal["emit", "external"] = Field(
-        default="emit", description="`external` when another repository of the same cluster brings the CRDs."
-    )
-
-
 class SecretGrant(Model):
     """A pair of namespaces: specs of the one may name volume and source Secrets of the other."""
 
@@ -247,49 +206,6 @@ class Namespaces(Model):
     )
     pod_security: PodLevel = Field(
         default="restricted", description="Pod Security level that these Namespaces enforce."
-    )
-
-
-LINK_LOCAL = ("169.254.0.0/16", "fd00:ec2::23/128", "fd00:ec2::254/128", "fe80::/10")
-"""Address ranges that are local to a cluster node: its metadata service, and services that give out its credentials.
-
-https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/configuring-instance-metadata-service.html and
-https://docs.aws.amazon.com/eks/latest/userguide/pod-id-agent-setup.html for the two of AWS.
-"""
-
-DNS_PORT = 53
-
-
-def lies_in(inner: str, outer: str) -> bool:
-    """Return whether the address range `inner` is in the range `outer` or equal to it. Both are in CIDR notation.
-
-    Raises `ValueError` if one is invalid.
-    """
-    one, other = ip_network(inner), ip_network(outer)
-    return one.overlaps(other) and one.prefixlen >= other.prefixlen
-
-
-class EgressRule(Model):
-    """Addresses that agents may reach."""
-
-    cidr: str = Field(description="Address range, such as `10.0.0.0/8`.", max_length=43)
-    ports: list[Annotated[int, Field(ge=1, le=65535)]] = Field(
-        default_factory=list, description="Ports. Without any, all.", max_length=64
-    )
-    protocol: Literal["TCP", "UDP"] = Field(default="TCP", description="Protocol of `ports`.")
-
-
-class Network(Model):
-    """What agents may reach."""
-
-    egress: list[EgressRule] = Field(
-        default_factory=list,
-        description="Without any, agents may reach everything. With some, only these: DNS and the API server must be among them.",
-        max_length=64,
-    )
-    deny_link_local: bool = Field(
-        default=False,
-        description="When true, transfer and cache agents reach no link-local address (169.254.0.0/16, fe80::/10) and no metadata service of AWS at fd00:ec2::254 or fd00:ec2::23, except DNS at port 53 of 169.254.0.0/16. Everything else stays as `egress` has it. Leave it false for volumes whose store takes its credentials from the node or from EKS Pod Identity. Cilium applies the policy to the API server at a node's address only with `policy-cidr-match-mode: nodes`.",
     )
 
 

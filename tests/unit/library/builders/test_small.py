@@ -11,7 +11,7 @@ from stowplan.library.builders.service import headless_service, pod_names_servic
 from stowplan.library.builders.stateful_set import stateful_set
 from stowplan.library.ir.data import Origin
 from stowplan.schema.agents.cache_config import RmrConfig, Target
-from stowplan.schema.platform.platform import EgressRule, Network
+from stowplan.schema.platform.network import EgressRule, Network
 from tests.unit.specs import ORIGIN
 
 SOURCE = {"stowplan.dev/source": "specs/data.yaml"}
