@@ -96,7 +96,7 @@ SPECS = {
     "last-jobs": sample_jobs("gitops-last", "cats"),
     "removed": sample_set("gitops-removed", "dogs"),
     "two-kept": sample_set("gitops-two", "cars"),
-    "two-removed": sample_set("gitops-two", "ships"),
+    "two-removed": sample_set("gitops-two", "ships", volume="other"),
 }
 
 

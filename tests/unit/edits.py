@@ -14,6 +14,7 @@ spec:
   partitions: 1
   source: {uri: "s3://bucket/NAME/", secretRef: {name: data}}
   secretRef: {name: data}
+  csi: {juiceFSMountOptions: {sub-dir: NAME}}
 """
 JOB = """\
 apiVersion: batch.paddlepaddle.org/v1alpha1

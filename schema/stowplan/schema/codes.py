@@ -67,6 +67,8 @@ REFERENCES = {
     "SP320": Code(_W, "Two specs write to one place of a claim"),
     "SP321": Code(_E, "A claim is made by two specs"),
     "SP322": Code(_E, "A claim's template sets fields that only Stowplan may set"),
+    "SP323": Code(_E, "Two datasets are in one directory of a volume"),
+    "SP324": Code(_W, "The name of a claim is nearly that of another one"),
 }
 
 RULES = {

@@ -6,6 +6,7 @@ from stowplan.compiler.diagnostics.document import Document
 from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.kubernetes.fields import mapping
 from stowplan.compiler.model import Program
+from stowplan.compiler.specs import claim_names
 from stowplan.compiler.specs.spec_facts import SpecFacts
 from stowplan.library.dialects.dataset.claim import is_single_node
 from stowplan.library.dialects.mounted_claims import MountedClaim
@@ -19,8 +20,8 @@ from stowplan.schema.meta import SpecId
 DocumentOf = Callable[[SpecFacts], Document]
 """Returns the document of a spec, to locate its findings."""
 
-_Writers = dict[tuple[str, str], list[tuple[SpecId, Write]]]
-"""The specs, of those checked so far, that write to a claim or make it, by the claim's namespace and name."""
+_Writers = dict[tuple[bool, str, str], list[tuple[SpecId, Write]]]
+"""The specs, of those checked so far, that write to a volume or make its claim, by `Write.volume`."""
 
 _Single = Mapping[tuple[str, str], Callable[[], str]]
 """Claims that only one cluster node may mount, by namespace and name.
@@ -41,12 +42,16 @@ def check(program: Program, specs: Sequence[SpecFacts], document_of: DocumentOf,
     datasets = {(spec.id.namespace, spec.id.name): spec for spec in specs if spec.id.kind == "SampleSet"}
     used = _used(program, specs, datasets)
     writers: _Writers = {}
+    claims = claim_names.of(program, specs)
     for spec in specs:
         found = [*_unused(spec, used), *_mounted_dataset(spec, datasets, single)] if datasets else []
         found += [*_caches(spec, directories), *_ports(spec, blocks)] if spec.caches or spec.ports else []
         found += _writes(spec, writers) if spec.write else []
-        for mounted in spec.mounted if single else ():
+        for mounted in spec.mounted:
             found += _too_many(spec, mounted, single)
+            found += claims.look(spec.id.namespace, mounted.claim, mounted.path)
+        for claim, path in spec.named:
+            found += claims.look(spec.id.namespace, claim, path)
         if found:
             report.add_findings(document_of(spec), found)
 
@@ -163,7 +168,7 @@ def _too_many(spec: SpecFacts, mounted: MountedClaim, single: _Single) -> Iterat
 
 
 def _writes(spec: SpecFacts, writers: _Writers) -> Iterator[Finding]:
-    """Yield a finding about the first earlier spec that writes to the same folder of a claim, if any.
+    """Yield a finding about the first earlier spec that writes to the same folder of a volume, if any.
 
     Yield another one about the first earlier spec that makes the same claim, if this spec makes it too. The spec is
     added to `writers`.
@@ -171,7 +176,7 @@ def _writes(spec: SpecFacts, writers: _Writers) -> Iterator[Finding]:
     own = spec.write
     if own is None:
         return
-    others = writers.setdefault((own.namespace, own.claim), [])
+    others = writers.setdefault(own.volume, [])
     clashes = (found for other, written in others for found in claim_writes.clash(own, written, str(other)))
     yield from list(clashes)[:1]
     makers = [other for other, written in others if written.template]

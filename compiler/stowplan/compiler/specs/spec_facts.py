@@ -32,6 +32,7 @@ class SpecFacts:
     pods: int = 0
     ports: tuple[int, int] | None = None
     mounted: tuple[MountedClaim, ...] = ()
+    named: tuple[tuple[str, FieldPath], ...] = ()
     write: Write | None = None
     caches: tuple[tuple[str, FieldPath], ...] = ()
     claim: str | None = None

@@ -1,5 +1,7 @@
 """The dialect of the kind DataCube."""
 
+from collections.abc import Iterator
+
 from stowplan.library.dialects.data_cube import paths
 from stowplan.library.dialects.data_cube.lower import lower
 from stowplan.library.dialects.data_cube.remotes.registry import REMOTES
@@ -11,8 +13,15 @@ from stowplan.schema.kinds.data_cube import ClaimReference, DataCube
 
 
 def relations(model: DataCube, context: Context) -> Relations:
-    """Return the directory that the cube writes to, as the only relation to other specs."""
-    return Relations(write=_write(model, context.namespace(model.metadata.namespace)))
+    """Return the claim that the cube names without making it, and the directory that it writes to."""
+    return Relations(named=tuple(_named(model)), write=_write(model, context.namespace(model.metadata.namespace)))
+
+
+def _named(model: DataCube) -> Iterator[tuple[str, FieldPath]]:
+    for side in ("source", "sink"):
+        claim: ClaimReference | None = getattr(model.spec, side).pvc
+        if claim and claim.name and not claim.template:
+            yield claim.name, ("spec", side, "pvc", "name")
 
 
 def _write(model: DataCube, namespace: str) -> Write | None:

@@ -35,6 +35,12 @@ def findings(model: SampleSet, namespace: str) -> Iterator[Finding]:
     yield from _without_effect(model)
 
 
+def named(model: SampleSet) -> tuple[tuple[str, FieldPath], ...]:
+    """Return the name of the claim with its path; nothing if the SampleSet makes the claim or gives no name."""
+    given = _given(model)
+    return () if given.template or not given.name else ((given.name, (*_BASE, "name")),)
+
+
 def write(model: SampleSet, namespace: str) -> Write:
     """Return the directory of the claim in which a SampleSet without a cache has its data."""
     claim, given = of_set(model), _given(model)
@@ -42,7 +48,17 @@ def write(model: SampleSet, namespace: str) -> Write:
     at: FieldPath = (*_BASE, place) if place else ("metadata", "name")
     template: FieldPath = TEMPLATE if given.template else ()
     writes = not model.spec.no_sync
-    return Write(namespace, claim.name, claim.sub_path, mirror=False, at=at, template=template, writes=writes)
+    source = model.spec.source.uri if model.spec.source and writes else None
+    return Write(
+        namespace,
+        claim.name,
+        claim.sub_path,
+        mirror=False,
+        at=at,
+        template=template,
+        writes=writes,
+        dataset=source or "",
+    )
 
 
 def single_node(model: SampleSet) -> FieldPath:

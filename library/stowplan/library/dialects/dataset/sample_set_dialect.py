@@ -2,10 +2,13 @@
 
 from collections.abc import Iterator
 
+from stowplan.library.dialects.data_cube import paths
 from stowplan.library.dialects.dataset import claim
 from stowplan.library.dialects.dataset.sample_set import cached_dataset, driver_of, lower
+from stowplan.library.dialects.shared.claim_writes import Write
 from stowplan.library.dialects.shared.context import Context
 from stowplan.library.dialects.shared.dialect import Dialect, Relations
+from stowplan.library.ir.data import CachedDataset
 from stowplan.schema.diagnostics import FieldPath
 from stowplan.schema.kinds.sample_set import SampleSet
 
@@ -13,17 +16,30 @@ from stowplan.schema.kinds.sample_set import SampleSet
 def relations(model: SampleSet, context: Context) -> Relations:
     """Return what the dataset shares with other specs: its cache directories, or its claim if it has no cache."""
     if driver_of(model).cached:
-        return Relations(caches=tuple(_caches(model, context)))
+        dataset = cached_dataset(model, context)
+        return Relations(caches=tuple(_caches(model, dataset, context)), write=_write(dataset))
     return Relations(
         write=claim.write(model, context.namespace(model.metadata.namespace)),
         claim=claim.of_set(model).name,
+        named=claim.named(model),
         single=claim.single_node(model),
     )
 
 
-def _caches(model: SampleSet, context: Context) -> Iterator[tuple[str, FieldPath]]:
-    for directory in driver_of(model).cache_directories(cached_dataset(model, context), context.site):
+def _caches(model: SampleSet, dataset: CachedDataset, context: Context) -> Iterator[tuple[str, FieldPath]]:
+    for directory in driver_of(model).cache_directories(dataset, context.site):
         yield directory, _directory_path(model, directory)
+
+
+def _write(dataset: CachedDataset) -> Write:
+    """Return the directory of the volume that the dataset's sync fills."""
+    secret, sub_dir = dataset.volume_secret, dataset.options.sub_dir or ""
+    at: FieldPath = ("spec", "csi", "juiceFSMountOptions", "sub-dir") if sub_dir else ("spec", "secretRef", "name")
+    uri = (dataset.source and dataset.source.uri) or ""
+    path = paths.canonical(sub_dir)
+    return Write(
+        secret.namespace, secret.name, path, mirror=False, at=at, writes=bool(uri), dataset=uri, by_secret=True
+    )
 
 
 def _directory_path(model: SampleSet, directory: str) -> FieldPath:

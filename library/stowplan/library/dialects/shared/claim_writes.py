@@ -1,4 +1,4 @@
-"""The directory of a claim that a spec writes to, the claim that it creates, and conflicts between two specs."""
+"""The directory of a volume that a spec writes to, the claim that it creates, and conflicts between two specs."""
 
 from dataclasses import dataclass
 
@@ -7,10 +7,12 @@ from stowplan.schema.diagnostics import FieldPath, Finding, finding
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """A directory of a claim that a spec uses: `path` in the claim, empty for the root.
+    """A directory of a volume that a spec uses: `path` in the volume, empty for the root.
 
-    `writes` is true if the spec writes to the directory, `mirror` if it also deletes files in it. `at` is the path of
-    the field that names the directory, `template` the path of the claim's template, empty if there is none.
+    The volume is that of a claim; if `by_secret` is true, `claim` is the name of the Secret that names the volume, and
+    `namespace` that of the Secret. `writes` is true if the spec writes to the directory, `mirror` if it also deletes
+    files in it. `dataset` is the URI from which the directory is filled as a dataset, empty if it is none. `at` is the
+    path of the field that names the directory, `template` the path of the claim's template, empty if there is none.
     """
 
     namespace: str
@@ -20,6 +22,13 @@ class Write:
     at: FieldPath
     template: FieldPath = ()
     writes: bool = True
+    dataset: str = ""
+    by_secret: bool = False
+
+    @property
+    def volume(self) -> tuple[bool, str, str]:
+        """The volume, to compare it with that of another spec."""
+        return self.by_secret, self.namespace, self.claim
 
 
 def clash(own: Write, other: Write, name: str) -> list[Finding]:
@@ -27,8 +36,10 @@ def clash(own: Write, other: Write, name: str) -> list[Finding]:
 
     Return an empty list if they do not. The finding is at the spec of `own`.
     """
-    if (own.namespace, own.claim) != (other.namespace, other.claim) or not (own.writes and other.writes):
+    if own.volume != other.volume or not (own.writes and other.writes):
         return []
+    if own.dataset and other.dataset:
+        return _mixed(own, other, name)
     if own.path == other.path:
         message = f"{name} writes to {_place(own)} too; files of one name overwrite each other."
         hint = "Give each a `subPath` of its own."
@@ -43,8 +54,25 @@ def clash(own: Write, other: Write, name: str) -> list[Finding]:
     return [finding("SP320", own.at, message, hint)]
 
 
+def _mixed(own: Write, other: Write, name: str) -> list[Finding]:
+    """Return a finding if two datasets overlap, unless both are the same directory with the same source."""
+    same = own.path == other.path
+    if (same and own.dataset == other.dataset) or not (
+        same or _within(own.path, other.path) or _within(other.path, own.path)
+    ):
+        return []
+    where = f"is in {_place(other)}" if same else f"is in {_place(other)}, this one in {own.path or 'the root'}"
+    message = f"The dataset {name} {where}: the files of both would be mixed."
+    if same:
+        message = f"{message[:-1]}, and jobs that wait for one would start when the other one is complete."
+    field = "csi.juiceFSMountOptions.sub-dir" if own.by_secret else "csi.claim.subPath"
+    hint = f"Give each dataset a directory of its own: `{field}`."
+    return [finding("SP323", own.at, message, hint)]
+
+
 def _place(write: Write) -> str:
-    return f"{write.path or 'the root'} of claim {write.claim}"
+    kind = "the volume of Secret" if write.by_secret else "claim"
+    return f"{write.path or 'the root'} of {kind} {write.claim}"
 
 
 def _within(inner: str, outer: str) -> bool:

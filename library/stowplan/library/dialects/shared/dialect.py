@@ -18,8 +18,9 @@ class Relations(NamedTuple):
 
     `reference` is the name in `sampleSetRef`, None if the spec has no such field. `pods` is the number of pods that
     mount this dataset. `ports` are ports on the host network, as the first one and the one after the last; None if the
-    spec uses none. `mounted` are claims in the volumes that the spec declares. `write` is the directory of a claim that
-    the spec uses, None for none.
+    spec uses none. `mounted` are claims in the volumes that the spec declares. `named` are the names, with their paths,
+    of other claims that the spec uses and does not make. `write` is the directory of a claim that the spec uses, None
+    for none.
 
     The others are for datasets: `caches` are (host directory, path of the field that names it) pairs of the cache.
     `claim` is the name of the claim of a dataset without a cache. `single` is the path of that claim's access modes if
@@ -30,6 +31,7 @@ class Relations(NamedTuple):
     pods: int = 0
     ports: tuple[int, int] | None = None
     mounted: tuple[MountedClaim, ...] = ()
+    named: tuple[tuple[str, FieldPath], ...] = ()
     write: Write | None = None
     caches: tuple[tuple[str, FieldPath], ...] = ()
     claim: str | None = None
