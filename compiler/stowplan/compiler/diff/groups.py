@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import assert_never
 
 from stowplan.compiler.diff.change import Action, Change
 
@@ -39,6 +40,8 @@ def _likeness(change: Change) -> str:
             what: tuple[object, ...] = (change.path,)
         case Action.CHANGED:
             what = (change.id.kind, change.fields, change.risks)
-        case _:
+        case Action.CREATED | Action.REMOVED | Action.FOREIGN:
             what = (change.source, change.id.kind if change.risks else "", change.risks)
+        case other:
+            assert_never(other)
     return repr((change.action, *what))

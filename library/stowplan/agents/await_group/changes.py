@@ -3,6 +3,7 @@
 import asyncio
 from dataclasses import dataclass, field
 from time import monotonic
+from typing import assert_never
 
 from stowplan.agents.await_group.job_state import JobState
 from stowplan.agents.await_group.patience import Patience
@@ -56,8 +57,10 @@ class Changes:
                 self.log.info("The Job has changed meanwhile: looking again", job=name)
             case Refused() | Unreachable() as trouble:
                 return exit_code(trouble, patience, Trial("change a deciding Job", "patch", name), self.log)
-            case _:
+            case dict():
                 patience.lasts(None, monotonic())
+            case other:
+                assert_never(other)
         return None
 
     async def end(self, name: str) -> None:
@@ -70,7 +73,9 @@ class Changes:
                 case Refused():
                     self.log.error("Cannot end a deciding Job of the failed group", job=name, error=str(answer))
                     return
-                case _:
+                case dict():
                     self.log.info("Made a deciding Job of the failed group end", job=name)
                     return
+                case other:
+                    assert_never(other)
         self.log.error("The server cannot be reached, so a deciding Job of the failed group runs on", job=name)

@@ -1,6 +1,7 @@
 """Server-side apply of a custom resource's status, and the possible results."""
 
 from enum import Enum
+from typing import assert_never
 
 from stowplan.agents.cluster.answers import Manifest, Refused, Unreachable
 from stowplan.agents.cluster.client import Client
@@ -55,5 +56,7 @@ async def apply(client: Client, seen: Observed, status: Status, log: Log) -> tup
         case Refused() | Unreachable():
             log.warning("Cannot report", kind=resource.kind.kind, name=resource.name, error=str(answer))
             return Written.FAILED, None
-        case _:
+        case dict():
             return Written.DONE, answer
+        case other:
+            assert_never(other)

@@ -4,9 +4,9 @@ Secrets are not part of it: they are environment variables (`VOLUME_SECRET_ENV`,
 `stowplan.schema.agents.marker` defines how a finished run is recognised.
 """
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from stowplan.schema.meta import Model
 
@@ -71,6 +71,10 @@ class AgentConfig(Model):
     )
 
 
+MEASURED = "juicefs"
+"""Driver of a configuration that names none."""
+
+
 class RuntimeConfig(AgentConfig):
     """The cache agent of one node: keeps the mount in use, measures it and reports."""
 
@@ -86,6 +90,17 @@ class RuntimeConfig(AgentConfig):
     interval_seconds: int = Field(
         default=30, description="Time between two measurements; it grows with their cost.", gt=0
     )
+    driver: str = Field(
+        default=MEASURED, description="Storage driver of the dataset, which the agent measures it by.", max_length=63
+    )
+
+    @model_serializer(mode="wrap")
+    def _read(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Return the fields that are written to the file. Older files lack the driver, so its default is left out."""
+        told: dict[str, Any] = write(self)
+        if self.driver == MEASURED:
+            del told["driver"]
+        return told
 
 
 class TaskConfig(AgentConfig):

@@ -6,5 +6,3 @@ from stowplan.agents.cache.drivers.api import Driver
 from stowplan.agents.cache.drivers.juicefs.measure import JuiceFS
 
 DRIVERS: Mapping[str, Callable[[], Driver]] = {"juicefs": JuiceFS}
-
-DEFAULT = "juicefs"

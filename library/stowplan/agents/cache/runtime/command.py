@@ -9,7 +9,6 @@ from contextlib import suppress
 from stowplan.agents.attempt.failure import StoppedError
 from stowplan.agents.attempt.report import HEARTBEAT_SECONDS, StatusReporter, reach
 from stowplan.agents.attempt.stop import Stop
-from stowplan.agents.cache.drivers.registry import DEFAULT, DRIVERS
 from stowplan.agents.cache.runtime import heartbeat
 from stowplan.agents.cache.runtime.figures import Figures, Record
 from stowplan.agents.cache.runtime.reports import Reports
@@ -54,7 +53,7 @@ def _run(given: Arguments, parsed: RuntimeSettings, stop: Stop, log: Log) -> int
     record = Record(Figures(parsed.ordinal, parsed.node, parsed.budget_bytes))
     file = heartbeat.path()
     heartbeat.beat(file, "Starting")
-    MountWatch(DRIVERS[DEFAULT](), parsed.mount, record, stop, log, file, parsed.pace).start()
+    MountWatch(parsed.driver, parsed.mount, record, stop, log, file, parsed.pace).start()
     reporter = _reporter(given, parsed, record, log)
     with suppress(StoppedError):
         while reporter is None or reporter.works:

@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from stowplan.agents.cache.drivers.api import Driver
+from stowplan.agents.cache.drivers.registry import DRIVERS
 from stowplan.agents.runtime.arguments import Arguments, parse
 from stowplan.agents.runtime.settings import SettingsError, read_config
 from stowplan.schema.agents.cache_config import NODE_ENV, POD_ENV, RuntimeConfig
@@ -29,6 +31,11 @@ class RuntimeSettings:
     """Number of this cache pod in its StatefulSet, from 0; also the number of its partition."""
     node: str | None
     """Name of the cluster node; None if unknown."""
+
+    @property
+    def driver(self) -> Driver:
+        """The driver that measures the dataset."""
+        return DRIVERS[self.config.driver]()
 
     @property
     def mount(self) -> Path:
@@ -61,4 +68,7 @@ def settings(given: Arguments, environment: Mapping[str, str]) -> RuntimeSetting
     if found is None:
         message = f"{POD_ENV} must be the name of a pod of a StatefulSet, which ends in its number, but it is {pod!r}"
         raise SettingsError(message)
+    if config.driver not in DRIVERS:
+        known = ", ".join(sorted(DRIVERS))
+        raise SettingsError(f"This program cannot measure datasets of the driver {config.driver!r}; it knows {known}")
     return RuntimeSettings(config, int(found[1]), environment.get(NODE_ENV) or None)

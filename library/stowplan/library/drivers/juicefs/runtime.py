@@ -85,6 +85,7 @@ def _config(dataset: CachedDataset, site: Site) -> RuntimeConfig:
         mountOptions=mount.mount_options(dataset, site),
         synced=dataset.source is not None,
         warmed=dataset.warmed,
+        driver=dataset.driver,
     )
 
 

@@ -1,0 +1,40 @@
+"""Settings of the program `runtime`."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stowplan.agents.cache.drivers.juicefs.measure import JuiceFS
+from stowplan.agents.cache.runtime.settings import RuntimeSettings, arguments, settings
+from stowplan.agents.runtime.settings import SettingsError
+from stowplan.schema.agents.cache_config import POD_ENV
+
+
+def read(folder: Path, **fields: Any) -> RuntimeSettings:
+    config = {
+        "task": "runtime",
+        "target": {"kind": "SampleSet", "namespace": "ml", "name": "imagenet"},
+        "reportPhase": False,
+        "mountPath": "/mnt/imagenet",
+        "partitions": 1,
+        "cacheSizeMiB": 1024,
+        "mountOptions": [],
+        "synced": True,
+        "warmed": True,
+        **fields,
+    }
+    path = folder / "config.json"
+    path.write_text(json.dumps(config))
+    return settings(arguments(["--config", str(path)]), {POD_ENV: "imagenet-runtime-0"})
+
+
+@pytest.mark.parametrize("fields", [{}, {"driver": "juicefs"}])
+def test_the_driver_of_the_dataset_measures_it(tmp_path: Path, fields: dict[str, str]) -> None:
+    assert isinstance(read(tmp_path, **fields).driver, JuiceFS)
+
+
+def test_a_driver_that_the_agent_does_not_have_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="'toy'"):
+        read(tmp_path, driver="toy")
