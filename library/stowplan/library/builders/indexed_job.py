@@ -2,15 +2,10 @@
 
 from collections.abc import Sequence
 
+from stowplan.library.builders.job import LOST_NODE
 from stowplan.library.builders.pods import wait_container
 from stowplan.library.ir.training import Role
 from stowplan.library.manifest import Json
-
-LOST_NODE: Json = {"action": "Ignore", "onPodConditions": [{"status": "True", "type": "DisruptionTarget"}]}
-"""Rule of a Job: a pod that is lost with its cluster node is replaced, and that does not count as a failure.
-
-It requires the restart policy `Never`.
-"""
 
 LOST_WITH_NODE: Json = {**LOST_NODE, "action": "FailJob"}
 """Rule of a Job: a pod that is lost with its cluster node fails the Job, since the others cannot go on with another."""

@@ -28,7 +28,11 @@ STARTING_DEADLINE = 3600
 
 
 _FINAL = [int(code) for code in PERMANENT]
-_LOST_NODE: Json = {"action": "Ignore", "onPodConditions": [{"status": "True", "type": "DisruptionTarget"}]}
+LOST_NODE: Json = {"action": "Ignore", "onPodConditions": [{"status": "True", "type": "DisruptionTarget"}]}
+"""Rule of a Job: a pod that is lost with its cluster node is replaced, and that does not count as a failure.
+
+It requires the restart policy `Never`.
+"""
 
 
 def soft_deadline(seconds: int | None) -> int | None:
@@ -78,7 +82,7 @@ def job_spec(
                         "values": _FINAL,
                     },
                 },
-                _LOST_NODE,
+                LOST_NODE,
             ]
         },
         "template": template,
