@@ -78,6 +78,17 @@ def _settled(draft: Draft, present: Status | None, now: str, generation: int) ->
     return {**condition, "lastTransitionTime": since, "observedGeneration": generation}
 
 
+def is_final(seen: Observed) -> bool:
+    """Return whether the status must remain unchanged, because the run has ended and its Jobs are gone.
+
+    A CronJob retains few of its Jobs. So between two scheduled runs the status remains that of the last run.
+    """
+    status, resource = seen.resource.status, seen.resource
+    same = status.get("observedGeneration") == resource.generation
+    gone = not (seen.jobs or seen.job_sets)
+    return gone and is_over(status) and (same or bool(resource.spec.get("schedule")))
+
+
 def last_cause(pods: Cause | None, status: Mapping[str, Any]) -> Cause | None:
     """Return the cause `pods`, which was found in the pods, if there is one.
 

@@ -9,7 +9,7 @@ from stowplan.agents.reporter.outcome import ABSENT, RunOutcome, explained, toge
 from stowplan.agents.reporter.outcome import of_job as outcome_of
 from stowplan.agents.reporter.pods import Pod
 from stowplan.agents.reporter.rules import tasks
-from stowplan.agents.reporter.rules.conditions import Draft, Status, by_type, last_cause, of_work, settled
+from stowplan.agents.reporter.rules.conditions import Draft, Status, by_type, is_final, last_cause, of_work, settled
 from stowplan.schema.kinds.data_cube_status import INITIALIZED
 
 FIELDS = frozenset("phase pod conditions observedGeneration".split())
@@ -17,7 +17,7 @@ FIELDS = frozenset("phase pod conditions observedGeneration".split())
 
 def status(seen: Observed) -> Status | None:
     """Return all status fields that the reporter owns, without absent ones; None to leave the status unchanged."""
-    if tasks.is_kept(seen):
+    if is_final(seen):
         return None
     run = present_run(seen)
     if not run.is_there and seen.resource.spec.get("schedule"):

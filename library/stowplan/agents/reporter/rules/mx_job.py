@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stowplan.agents.reporter.observed import Observed
-from stowplan.agents.reporter.rules.conditions import Status, of_work, settled
-from stowplan.agents.reporter.rules.training import Role, Training, is_kept, reason_of, training
+from stowplan.agents.reporter.rules.conditions import Status, is_final, of_work, settled
+from stowplan.agents.reporter.rules.training import Role, Training, reason_of, training
 
 ORDER = ("scheduler", "server", "worker")
 FIELDS = frozenset("phase state reason replicaStatuses run conditions observedGeneration".split())
@@ -18,7 +18,7 @@ def status(seen: Observed) -> Status | None:
     when the scheduler succeeds, even if a worker failed, as in the old operator. With `worker`, every deciding role
     must succeed.
     """
-    if is_kept(seen):
+    if is_final(seen):
         return None
     distributed = seen.resource.spec.get("jobMode") == "dist"
     roles = _roles(seen.resource.spec)

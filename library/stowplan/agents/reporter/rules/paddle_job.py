@@ -5,8 +5,8 @@ from typing import Any
 
 from stowplan.agents.reporter.observed import Observed
 from stowplan.agents.reporter.pods import Pod
-from stowplan.agents.reporter.rules.conditions import Status, of_work, settled
-from stowplan.agents.reporter.rules.training import POD_STATES, Role, Training, is_kept, training
+from stowplan.agents.reporter.rules.conditions import Status, is_final, of_work, settled
+from stowplan.agents.reporter.rules.training import POD_STATES, Role, Training, training
 from stowplan.schema.kinds.paddle_job import ROLES, decider
 
 FIELDS = frozenset(
@@ -19,7 +19,7 @@ MOST_REFERENCES = 100
 
 def status(seen: Observed) -> Status | None:
     """Return all status fields that the reporter owns, without absent ones; None to leave the status unchanged."""
-    if is_kept(seen):
+    if is_final(seen):
         return None
     spec = seen.resource.spec
     sizes = {name: int((spec.get(name) or {}).get("replicas") or 0) for name in ROLES}

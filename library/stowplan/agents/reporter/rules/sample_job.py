@@ -7,7 +7,7 @@ from stowplan.agents.reporter import causes
 from stowplan.agents.reporter.observed import Observed, ObservedRun, earliest, present_run
 from stowplan.agents.reporter.outcome import ABSENT, RunOutcome, explained, of_job, together
 from stowplan.agents.reporter.rules import tasks
-from stowplan.agents.reporter.rules.conditions import Draft, Status, last_cause, of_work, settled
+from stowplan.agents.reporter.rules.conditions import Draft, Status, is_final, last_cause, of_work, settled
 from stowplan.agents.reporter.rules.tasks import Entry
 
 FIELDS = frozenset("phase jobName counts startTime completionTime conditions observedGeneration".split())
@@ -21,7 +21,7 @@ def status(seen: Observed) -> Status | None:
     run = _run_of(task, seen)
     entries = tasks.attempts(seen.resource.status, task)
     elsewhere = not run.is_there and task == "sync" and bool(entries)
-    if tasks.is_kept(seen) and not elsewhere:
+    if is_final(seen) and not elsewhere:
         return None
     if not run.is_there and not elsewhere and seen.resource.spec.get("schedule"):
         return {"observedGeneration": seen.resource.generation}

@@ -7,10 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from stowplan.agents.reporter.causes import Cause
-from stowplan.agents.reporter.observed import Observed
 from stowplan.agents.reporter.outcome import ABSENT, RunOutcome
 from stowplan.agents.reporter.pods import Pod
-from stowplan.agents.reporter.rules.conditions import Draft, is_over
+from stowplan.agents.reporter.rules.conditions import Draft
 from stowplan.agents.runtime import cache_fit
 from stowplan.schema.agents.cache_config import CACHE_TOO_SMALL
 from stowplan.schema.agents.exit_codes import PERMANENT
@@ -78,13 +77,3 @@ def phase(found: RunOutcome, *, begun: bool) -> str:
     """
     ended = {"complete": "Succeeded", "failed": "Failed"}.get(found.state)
     return ended or ("Running" if begun and found.state == "active" else "Pending")
-
-
-def is_kept(seen: Observed) -> bool:
-    """Return whether the status must remain unchanged, because the run has ended and its Jobs are gone.
-
-    A CronJob retains few of its Jobs. So between two scheduled runs the status remains that of the last run.
-    """
-    status, resource = seen.resource.status, seen.resource
-    same = status.get("observedGeneration") == resource.generation
-    return not seen.jobs and is_over(status) and (same or bool(resource.spec.get("schedule")))

@@ -90,13 +90,6 @@ def training(
     return Training(run, judged, cause, _roles(run), before)
 
 
-def is_kept(seen: Observed) -> bool:
-    """Return whether the status must remain unchanged, because the run has ended and its Jobs are gone."""
-    status = seen.resource.status
-    there = seen.jobs or seen.job_sets
-    return not there and is_over(status) and status.get("observedGeneration") == seen.resource.generation
-
-
 def pod_state(pod: Pod) -> PodState:
     """Return the state of a pod, by the definitions of the old PaddlePaddle operator."""
     if pod.phase == "Succeeded":

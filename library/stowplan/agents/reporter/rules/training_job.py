@@ -6,8 +6,8 @@ from typing import Any
 from stowplan.agents.reporter.causes import DEADLINE
 from stowplan.agents.reporter.observed import Observed
 from stowplan.agents.reporter.rules import scaling
-from stowplan.agents.reporter.rules.conditions import Status, of_work, settled
-from stowplan.agents.reporter.rules.training import Role, Training, is_kept, reason_of, training
+from stowplan.agents.reporter.rules.conditions import Status, is_final, of_work, settled
+from stowplan.agents.reporter.rules.training import Role, Training, reason_of, training
 
 DECIDER = "trainer"
 ORDER = ("master", "pserver", "trainer")
@@ -21,7 +21,7 @@ _RUNNING = ("Running", "Scaling")
 
 def status(seen: Observed) -> Status | None:
     """Return all status fields that the reporter owns, without absent ones; None to leave the status unchanged."""
-    if is_kept(seen):
+    if is_final(seen):
         return None
     spec = seen.resource.spec
     walltime = (spec.get("annotations") or {}).get("walltime")
