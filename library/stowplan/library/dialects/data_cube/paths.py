@@ -1,14 +1,10 @@
 """Paths in a DataCube's claim."""
 
-import re
-
-from stowplan.schema.agents.marker import STATE_DIRECTORY, holds_state
+from stowplan.library.values import inner_paths
 from stowplan.schema.diagnostics import FieldPath, Finding, finding
 
 LONGEST = 4096
 """Maximum length of a path on Linux in bytes."""
-
-_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
 def canonical(path: str) -> str:
@@ -26,15 +22,9 @@ def _problem(path: str) -> tuple[str, str] | None:
     """Return message and hint of the first rule that the path breaks; None if it breaks none."""
     length = len(path.encode())
     rules = (
-        (_CONTROL.search(path), "The path holds a control character.", "Remove it."),
         (length > LONGEST, f"The path has {length} bytes; at most {LONGEST} are allowed.", "Shorten it."),
         (path.startswith("/"), f'"{path}" begins with `/`; it is a path in the claim.', "Remove the `/`."),
-        (".." in path.split("/"), f'"{path}" could leave the claim.', "Remove the `..`."),
         ("$(" in path, f'"{path}" holds a reference to a variable, and a path has none.', "Write it out."),
-        (
-            holds_state(path),
-            f'"{path}" holds `{STATE_DIRECTORY}`, where the agents keep their own state.',
-            "Choose another directory.",
-        ),
     )
-    return next(((message, hint) for broken, message, hint in rules if broken), None)
+    own = next(((message, hint) for broken, message, hint in rules if broken), None)
+    return inner_paths.problem(path, "claim") or own

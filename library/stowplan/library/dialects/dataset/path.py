@@ -2,11 +2,8 @@
 
 from collections.abc import Sequence
 
-from stowplan.schema.agents.marker import STATE_DIRECTORY, holds_state
+from stowplan.library.values import inner_paths
 from stowplan.schema.diagnostics import FieldPath, Finding, finding
-
-_CONTROL = frozenset(map(chr, (*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029)))
-"""Control characters of ASCII and of Latin-1, and Unicode's line and paragraph separators."""
 
 
 def relative(path: str) -> str:
@@ -30,11 +27,5 @@ def one(path: str, at: FieldPath) -> list[Finding]:
     """Return a finding at `at` if a path cannot be used (see `findings`), else an empty list."""
     if not relative(path):
         return [finding("SP405", at, f'"{path}" names nothing below the root of the dataset.', "Name a path.")]
-    if ".." in path.split("/"):
-        return [finding("SP405", at, f'"{path}" could leave the dataset.', "Remove the `..`.")]
-    if not _CONTROL.isdisjoint(path):
-        return [finding("SP405", at, "The path holds a control character.", "Remove it.")]
-    if holds_state(path):
-        message = f'"{path}" holds `{STATE_DIRECTORY}`, where the agents keep their own state.'
-        return [finding("SP405", at, message, "Choose another path.")]
-    return []
+    problem = inner_paths.problem(path, "dataset")
+    return [finding("SP405", at, *problem)] if problem else []

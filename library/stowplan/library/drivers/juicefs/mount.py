@@ -4,7 +4,7 @@ from stowplan.library.drivers.juicefs import cache
 from stowplan.library.drivers.juicefs.cache import MOUNT
 from stowplan.library.drivers.juicefs.options import Value, client_version, fate_findings, given
 from stowplan.library.ir.data import CachedDataset, Site
-from stowplan.schema.agents.marker import STATE_DIRECTORY, holds_state
+from stowplan.library.values import inner_paths
 from stowplan.schema.diagnostics import Finding, finding
 from stowplan.schema.juicefs.mount_options import MOUNT_OPTIONS, MountOptions
 from stowplan.schema.juicefs.option_forms import MOUNT_FORMS, RATIO
@@ -68,15 +68,8 @@ def _ratio(options: MountOptions) -> list[Finding]:
 
 
 def _sub_dir(options: MountOptions) -> list[Finding]:
-    parts = (options.sub_dir or "").split("/")
-    path = (*MOUNT, "sub-dir")
-    if ".." in parts:
-        message = f'"{options.sub_dir}" could leave the volume.'
-        return [finding("SP405", path, message, "Remove the `..`.")]
-    if holds_state(options.sub_dir or ""):
-        message = f'"{options.sub_dir}" holds `{STATE_DIRECTORY}`, where the agents keep their own state.'
-        return [finding("SP405", path, message, "Choose another directory.")]
-    return []
+    problem = inner_paths.problem(options.sub_dir or "", "volume")
+    return [finding("SP405", (*MOUNT, "sub-dir"), *problem)] if problem else []
 
 
 def _risks(options: MountOptions) -> list[Finding]:
