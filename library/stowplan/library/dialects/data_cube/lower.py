@@ -9,7 +9,7 @@ from stowplan.library.dialects.data_cube import certificates, config, environmen
 from stowplan.library.dialects.data_cube.cube import KIND, Cube, view
 from stowplan.library.dialects.shared import access, schedules
 from stowplan.library.dialects.shared.context import Context, Lowered
-from stowplan.library.ir.data import Origin, Placement, Transfer
+from stowplan.library.ir.data import Placement, Transfer
 from stowplan.library.manifest import ExternalReference, Json, Manifest, Unit
 from stowplan.library.values.names import CRON_JOB_LIMIT, HASH_LENGTH, LABEL_LIMIT, DataCubeNames
 from stowplan.schema.diagnostics import Finding, finding, has_errors
@@ -61,7 +61,7 @@ def _transfer(cube: Cube, context: Context) -> Transfer:
     executor, spec = cube.executor, cube.id
     names = DataCubeNames(spec.name)
     return Transfer(
-        origin=Origin(spec, context.sources.get((spec.kind, spec.namespace, spec.name), "")),
+        origin=context.origin(spec),
         component="transfer",
         stem=names.job,
         configuration_stem=names.base,

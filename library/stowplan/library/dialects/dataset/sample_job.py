@@ -16,7 +16,7 @@ from stowplan.library.dialects.shared import access, schedules, secrets, source_
 from stowplan.library.dialects.shared.context import Context, Lowered
 from stowplan.library.drivers.api import TaskSet
 from stowplan.library.drivers.registry import STORAGE_DRIVERS
-from stowplan.library.ir.data import CachedDataset, DataTask, Origin, SecretName, Site, Source
+from stowplan.library.ir.data import CachedDataset, DataTask, SecretName, Site, Source
 from stowplan.library.manifest import ExternalReference, Manifest, Unit
 from stowplan.library.values.names import CRON_JOB_LIMIT, HASH_LENGTH, LABEL_LIMIT, SampleJobNames, shorten
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding, has_errors
@@ -111,7 +111,7 @@ def _task(model: SampleJob, dataset: CachedDataset, namespace: str, context: Con
     partitioned = operation in ("warmup", "clear")
     sync = spec.sync_options or _NO_OPTIONS
     return DataTask(
-        origin=Origin(identity, context.sources.get((identity.kind, namespace, identity.name), "")),
+        origin=context.origin(identity),
         operation=operation,
         dataset=dataset,
         namespace=namespace,

@@ -8,7 +8,7 @@ from stowplan.library.dialects.shared.context import Context, Lowered
 from stowplan.library.drivers import registry
 from stowplan.library.drivers.api import StorageDriver
 from stowplan.library.drivers.registry import STORAGE_DRIVERS
-from stowplan.library.ir.data import CachedDataset, Claim, DataTask, Origin, Placement, SecretName, Site, Source, Tier
+from stowplan.library.ir.data import CachedDataset, Claim, DataTask, Placement, SecretName, Site, Source, Tier
 from stowplan.library.manifest import Manifest, Unit
 from stowplan.library.values.names import STATEFUL_SET_LIMIT, SampleSetNames
 from stowplan.schema.diagnostics import Anchor, Finding, finding, has_errors
@@ -64,7 +64,7 @@ def cached_dataset(model: SampleSet, context: Context) -> CachedDataset:
     warms = context.platform.juicefs.warmup_after_sync if asked is None else asked
     warms = warms and driver.cached and not options.read_only
     return CachedDataset(
-        origin=Origin(identity, context.sources.get(("SampleSet", namespace, name), "")),
+        origin=context.origin(identity),
         names=SampleSetNames(namespace, name, context.platform.names),
         driver=driver.name,
         claim=Claim(name) if driver.cached else claim.of_set(model),

@@ -8,7 +8,6 @@ from stowplan.library.dialects.training.accelerators import equipped
 from stowplan.library.dialects.training.group_rules import group_findings
 from stowplan.library.dialects.training.unit import environments, unit
 from stowplan.library.frameworks.mxnet import SCHEDULER, Mxnet
-from stowplan.library.ir.data import Origin
 from stowplan.library.ir.training import Environments, Role, TrainingGroup
 from stowplan.library.manifest import Json, Unit
 from stowplan.library.values.names import TrainingNames
@@ -55,7 +54,7 @@ def lower(model: MxJob, context: Context) -> Lowered:
 def _group(model: MxJob, spec: SpecId, context: Context) -> TrainingGroup:
     distributed = model.spec.job_mode == rules.DISTRIBUTED
     return TrainingGroup(
-        origin=Origin(spec, context.sources.get((spec.kind, spec.namespace, spec.name), "")),
+        origin=context.origin(spec),
         names=TrainingNames(spec.name, KIND.lower()),
         framework=Mxnet(distributed),
         roles=tuple(_role(entry, model.spec.runtime_id, context) for _, entry in _entries(model)),

@@ -9,7 +9,6 @@ from stowplan.library.dialects.shared.context import Context, Lowered
 from stowplan.library.dialects.training.group_rules import group_findings
 from stowplan.library.dialects.training.unit import environments, unit
 from stowplan.library.frameworks.paddle import PORTS, Elastic, Paddle
-from stowplan.library.ir.data import Origin
 from stowplan.library.ir.training import DatasetMount, Environments, GangRequest, Role, TrainingGroup
 from stowplan.library.manifest import Json, Manifest, Unit
 from stowplan.library.values.names import SUBDOMAIN_LIMIT, TrainingNames, shorten
@@ -90,7 +89,7 @@ def _group(
     policy = model.spec.scheduling_policy
     minimum = policy.min_available if policy else None
     return TrainingGroup(
-        origin=Origin(spec, context.sources.get((spec.kind, spec.namespace, spec.name), "")),
+        origin=context.origin(spec),
         names=names,
         framework=Paddle(gloo=model.spec.with_gloo or 0, elastic=_elastic(spec, names, context) if elastic else None),
         roles=roles,

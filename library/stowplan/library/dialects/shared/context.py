@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from stowplan.library.ir.data import Site
+from stowplan.library.ir.data import Origin, Site
 from stowplan.library.manifest import Unit
 from stowplan.schema.diagnostics import Finding
 from stowplan.schema.kinds.sample_set import SampleSet
+from stowplan.schema.meta import SpecId
 from stowplan.schema.platform.platform import Platform
 
 
@@ -28,6 +29,10 @@ class Context:
     @property
     def site(self) -> Site:
         return Site(self.platform, self.version)
+
+    def origin(self, spec: SpecId) -> Origin:
+        """Return the origin of the objects of a spec, with the path of its file if it is known."""
+        return Origin(spec, self.sources.get((spec.kind, spec.namespace, spec.name), ""))
 
     def namespace(self, given: str | None) -> str:
         """Return the namespace `given` in a spec, or the platform's default if it is None or empty."""

@@ -10,7 +10,6 @@ from stowplan.library.dialects.training_job.commands import MASTER_PORT
 from stowplan.library.dialects.training_job.etcd import ETCD_PORT
 from stowplan.library.dialects.training_job.pods import framework, template
 from stowplan.library.dialects.training_job.topology import Shape, shape
-from stowplan.library.ir.data import Origin
 from stowplan.library.ir.training import GangRequest, Role, TrainingGroup
 from stowplan.library.manifest import ExternalReference, Unit
 from stowplan.library.values.names import TrainingNames
@@ -44,7 +43,7 @@ def lower(model: TrainingJob, context: Context) -> Lowered:
 def _group(model: TrainingJob, spec: SpecId, context: Context) -> TrainingGroup:
     layout = shape(model, context.platform)
     return TrainingGroup(
-        origin=Origin(spec, context.sources.get((spec.kind, spec.namespace, spec.name), "")),
+        origin=context.origin(spec),
         names=TrainingNames(spec.name, KIND.lower()),
         framework=framework(model),
         roles=tuple(_roles(model, layout, context)),
