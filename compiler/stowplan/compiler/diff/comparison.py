@@ -3,10 +3,9 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
-from typing import Any
 
 from stowplan.compiler.diff.change import Action, Change, Danger, Pair, Risk, worst_first
-from stowplan.compiler.diff.fields import Field, differences
+from stowplan.compiler.diff.fields import Field, differences, with_strings
 from stowplan.compiler.diff.risks.pods import Pods
 from stowplan.compiler.diff.risks.rules import risks
 from stowplan.compiler.diff.risks.unvouched import unvouched
@@ -85,16 +84,11 @@ class _Renaming:
 
     def follows(self, field: Field) -> bool:
         """Whether a field differs only by such names: the old value with the new names equals the new value."""
-        return self._pattern is not None and self._renamed(field.before) == field.after
-
-    def _renamed(self, value: Any) -> Any:
-        if isinstance(value, str) and self._pattern:
-            return self._pattern.sub(lambda found: self._new[found[0]], value)
-        if isinstance(value, list):
-            return [self._renamed(item) for item in value]
-        if isinstance(value, dict):
-            return {key: self._renamed(item) for key, item in value.items()}
-        return value
+        pattern = self._pattern
+        if pattern is None:
+            return False
+        renamed = with_strings(field.before, lambda text: pattern.sub(lambda found: self._new[found[0]], text))
+        return bool(renamed == field.after)
 
 
 def _entered(pairs: Sequence[Pair], before: Mapping[str, bytes], outputs: Sequence[Output]) -> dict[str, list[Risk]]:

@@ -1,7 +1,7 @@
 """Differing fields of two objects."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -58,6 +58,17 @@ def opened(value: Any) -> Any:
             return json.loads(value)
         except ValueError:
             return value
+    return value
+
+
+def with_strings(value: Any, change: Callable[[str], str]) -> Any:
+    """Return plain data in which `change` has replaced each string, except keys."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, list):
+        return [with_strings(item, change) for item in value]
+    if isinstance(value, dict):
+        return {key: with_strings(item, change) for key, item in value.items()}
     return value
 
 

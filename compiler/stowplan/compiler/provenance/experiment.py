@@ -6,12 +6,13 @@ A value comes from a field if it changes when the field changes. So builders and
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from typing import Any
 
 from stowplan.compiler.diagnostics.document import Document, Node
 from stowplan.compiler.diagnostics.locations import START
 from stowplan.compiler.diagnostics.report import Report
+from stowplan.compiler.diff.fields import with_strings
 from stowplan.compiler.lowering import output_layout
 from stowplan.compiler.lowering.lower import context_of, lower
 from stowplan.compiler.lowering.plain_objects import plain_objects
@@ -196,24 +197,14 @@ def flattened(manifests: Sequence[Manifest]) -> Objects:
     A hash depends on nearly all fields of a spec, so it would hide what a value really comes from.
     """
     hashes = {found[1] for each in manifests if each.name != each.stem and (found := _HASH.search(each.name))}
-    pattern = re.compile("|".join(sorted(hashes))) if hashes else None
-    return {key_of(each): leaves(_without(each.body, pattern)) for each in manifests}
+    if not hashes:
+        return {key_of(each): leaves(each.body) for each in manifests}
+    replaced = partial(re.compile("|".join(sorted(hashes))).sub, HASH)
+    return {key_of(each): leaves(with_strings(each.body, replaced)) for each in manifests}
 
 
 def key_of(manifest: Manifest) -> ObjectKey:
     return manifest.kind, manifest.namespace, manifest.stem
-
-
-def _without(value: Any, pattern: re.Pattern[str] | None) -> Any:
-    if pattern is None:
-        return value
-    if isinstance(value, str):
-        return pattern.sub(HASH, value)
-    if isinstance(value, list):
-        return [_without(item, pattern) for item in value]
-    if isinstance(value, dict):
-        return {key: _without(item, pattern) for key, item in value.items()}
-    return value
 
 
 def _inputs(document: Document, spec: SpecId | None, model: Model) -> Iterator[Input]:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from stowplan.compiler.diagnostics.document import Document
+from stowplan.compiler.kubernetes.fields import items, mapping
 
 Keys = dict[tuple[str, str], frozenset[str]]
 
@@ -13,7 +14,7 @@ def defined(documents: Iterable[Document], default_namespace: str) -> Keys:
     found: Keys = {}
     for document in documents:
         data = document.data
-        metadata = _mapping(data.get("metadata"))
+        metadata = mapping(data, "metadata")
         namespace = str(metadata.get("namespace") or default_namespace)
         for name, keys in _secrets(data, str(metadata.get("name"))):
             found[namespace, name] = keys
@@ -21,21 +22,15 @@ def defined(documents: Iterable[Document], default_namespace: str) -> Keys:
 
 
 def _secrets(data: dict[str, Any], name: str) -> Iterator[tuple[str, frozenset[str]]]:
-    spec = _mapping(data.get("spec"))
+    spec = mapping(data, "spec")
     match data.get("kind"):
         case "Secret":
-            yield name, frozenset((*_mapping(data.get("data")), *_mapping(data.get("stringData"))))
+            yield name, frozenset((*mapping(data, "data"), *mapping(data, "stringData")))
         case "SealedSecret":
-            template = _mapping(_mapping(spec.get("template")).get("metadata"))
-            yield str(template.get("name") or name), frozenset(_mapping(spec.get("encryptedData")))
+            template = mapping(spec, "template", "metadata")
+            yield str(template.get("name") or name), frozenset(mapping(spec, "encryptedData"))
         case "ExternalSecret" if not spec.get("dataFrom"):
-            target = _mapping(spec.get("target"))
+            target = mapping(spec, "target")
             if not target.get("template"):
-                items = spec.get("data")
-                found = items if isinstance(items, list) else []
-                keys = frozenset(str(_mapping(item).get("secretKey")) for item in found)
+                keys = frozenset(str(item.get("secretKey")) for item in items(spec, "data"))
                 yield str(target.get("name") or name), keys
-
-
-def _mapping(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}

@@ -9,6 +9,7 @@ from stowplan.compiler.diagnostics.document import Document
 from stowplan.compiler.diagnostics.locations import PLATFORM_FILE
 from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.kubernetes import system_namespaces
+from stowplan.compiler.kubernetes.fields import mapping
 from stowplan.compiler.kubernetes.list_map_keys import LIST_MAP_KEYS
 from stowplan.compiler.kubernetes.schema_checker import SchemaProblem
 from stowplan.compiler.kubernetes.schemas import definition_problems
@@ -69,8 +70,7 @@ def is_spec(document: Document) -> bool:
 
 def identity_of(document: Document, default_namespace: str) -> SpecId:
     """Return the identity of a spec's document, which may have errors. Without a name it equals that of no spec."""
-    metadata = document.data.get("metadata")
-    given = metadata if isinstance(metadata, dict) else {}
+    given = mapping(document.data, "metadata")
     kind = document.data["kind"]
     return SpecId(kind, str(given.get("namespace") or default_namespace), str(given.get("name", "")))
 
@@ -184,8 +184,7 @@ def _nameless(data: dict[str, Any], field: str) -> Finding:
 
 def _plain(data: dict[str, Any]) -> list[Finding]:
     """Return SP202 for a plain object without a name, because its file is named after it; otherwise an empty list."""
-    metadata = data.get("metadata")
-    if isinstance(metadata, dict) and isinstance(metadata.get("name"), str):
+    if isinstance(mapping(data, "metadata").get("name"), str):
         return []
     path: FieldPath = ("metadata", "name")
     return [finding("SP202", path, f'The field "{dotted(path)}" is missing.', "Add the name of the object.")]
@@ -196,11 +195,10 @@ def _of_the_system(data: dict[str, Any], platform: Platform) -> Iterator[Finding
 
     The labels of a Namespace decide which pods Kubernetes admits in it.
     """
-    metadata = data.get("metadata")
-    given = metadata if isinstance(metadata, dict) else {}
     field = "name" if (data["apiVersion"], data["kind"]) == ("v1", "Namespace") else "namespace"
     if field == "namespace" and not kinds.is_namespaced(platform, data["apiVersion"], data["kind"]):
         return
-    problem = system_namespaces.refused(str(given.get(field) or platform.default_namespace), platform)
+    named = mapping(data, "metadata").get(field) or platform.default_namespace
+    problem = system_namespaces.refused(str(named), platform)
     if problem:
         yield finding("SP615", ("metadata", field), *problem)

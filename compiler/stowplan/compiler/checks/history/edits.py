@@ -45,19 +45,23 @@ def edits_of(spec: SpecId, objects: Objects, previous: Mapping[ObjectId, Json]) 
     obj = custom_resource(spec, objects)
     if obj is None or obj.id not in previous:
         return Edits()
-    own = tuple(_differences(("spec",), previous[obj.id].get("spec"), obj.body.get("spec")))
+    found = differences(("spec",), previous[obj.id].get("spec"), obj.body.get("spec"))
+    own = tuple(path for path, _, _ in found)
     name = mapping(obj.body, "spec", "sampleSetRef").get("name")
     refers = not own and isinstance(name, str) and not is_dataset(spec)
     return Edits(own, SpecId(_DATASET, spec.namespace, str(name)) if refers else None)
 
 
-def _differences(path: FieldPath, before: Any, after: Any) -> Iterator[FieldPath]:
-    """Yield the paths of the deepest fields that differ; of a list with another length, the path of the list."""
+def differences(path: FieldPath, before: Any, after: Any) -> Iterator[tuple[FieldPath, Any, Any]]:
+    """Yield path, old and new value of the deepest fields that differ, by field name. `path` is that of the two values.
+
+    A list with another length is not searched. A field that is null counts as missing.
+    """
     if isinstance(before, dict) and isinstance(after, dict):
         for key in sorted(before.keys() | after.keys()):
-            yield from _differences((*path, key), before.get(key), after.get(key))
+            yield from differences((*path, key), before.get(key), after.get(key))
     elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
         for index, (old, new) in enumerate(zip(before, after, strict=True)):
-            yield from _differences((*path, index), old, new)
+            yield from differences((*path, index), old, new)
     elif before != after:
-        yield path
+        yield path, before, after

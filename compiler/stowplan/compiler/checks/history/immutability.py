@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from stowplan.compiler.checks.history.edits import differences
 from stowplan.compiler.checks.history.fixed_fields import fixed
 from stowplan.compiler.checks.objects.finding import ObjectFinding, about
 from stowplan.compiler.checks.objects.object import Object, Objects
@@ -71,7 +72,7 @@ def _hint(kind: str) -> str:
 def _changes(own: ObjectId, old: Json, new: Json) -> Iterator[tuple[FieldPath, Any, Any]]:
     for path, before, after in fixed((own.group, own.kind), old).changes(old, new):
         if not _elastic(own, path, new):
-            yield _first_difference(path, before, after)
+            yield next(differences(path, before, after), (path, before, after))
 
 
 def _elastic(own: ObjectId, path: tuple[str, ...], new: Json) -> bool:
@@ -83,19 +84,6 @@ def _elastic(own: ObjectId, path: tuple[str, ...], new: Json) -> bool:
         return False
     spec = mapping(new, "spec")
     return spec.get("completionMode") == "Indexed" and spec.get("completions") == spec.get("parallelism", 1)
-
-
-def _first_difference(path: FieldPath, before: Any, after: Any) -> tuple[FieldPath, Any, Any]:
-    """Return path, old and new value of the first difference, by field name, as deep in the values as possible."""
-    if isinstance(before, dict) and isinstance(after, dict):
-        for key in sorted(before.keys() | after.keys()):
-            if before.get(key) != after.get(key):
-                return _first_difference((*path, key), before.get(key), after.get(key))
-    if isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
-        for index, (old, new) in enumerate(zip(before, after, strict=True)):
-            if old != new:
-                return _first_difference((*path, index), old, new)
-    return path, before, after
 
 
 def _resized(own: ObjectId, old: Json, new: Json) -> Iterator[tuple[FieldPath, str]]:
