@@ -59,6 +59,7 @@ class AwaitConfig(Model):
     )
     container: str | None = Field(
         default=None,
+        max_length=63,
         description="Container of the pod whose end with an error fails the deciding Jobs; before its port was first open, it does not. Absent to watch none.",
     )
     replaceable: bool = Field(

@@ -113,7 +113,11 @@ def configurations(group: TrainingGroup, site: Site) -> list[Json]:
 def _config(group: TrainingGroup, role: Role, site: Site) -> AwaitConfig:
     jobs = tuple(group.names.stem(each.name) for each in group.deciders)
     ports = (role.port,) if role.watched else ()
-    container = None if group.replaceable else str(role.template["spec"]["containers"][role.container].get("name", ""))
+    container = (
+        None
+        if group.replaceable
+        else str(role.template["spec"]["containers"][role.container].get("name", ""))[: names.LABEL_LIMIT]
+    )
     return _model(group.origin.spec.namespace, jobs, ports, container, site.platform.engines)
 
 
