@@ -146,6 +146,26 @@ def test_end_by_await_says_why() -> None:
     assert message(status, "Failed") == status["reason"] == f"A helper was lost, so the job was ended: {why}"
 
 
+def test_server_that_crashes_again_and_again_before_it_listens_stalls() -> None:
+    """Await does not end the group then: the server may come, once somebody has helped."""
+    work, servers = trainers(), pservers()
+    last = {"terminated": {"exitCode": 1, "reason": "Error", "finishedAt": time(3)}}
+    crashing = pod(servers)
+    crashing["spec"]["initContainers"] = [{"name": "pserver", "restartPolicy": "Always"}]
+    crashing["status"]["initContainerStatuses"] = [
+        {
+            "name": "pserver",
+            "ready": False,
+            "restartCount": 5,
+            "state": {"waiting": {"reason": "CrashLoopBackOff"}},
+            "lastState": last,
+        }
+    ]
+    status = judge(work, servers, crashing, pod(work, 0), pod(work, 1))
+    assert told(status, "Stalled") == ("True", "ContainerFailed")
+    assert "exit code 1, started again (5 times)" in message(status, "Stalled")
+
+
 def test_suspended() -> None:
     status = judge(trainers(suspend=True, status={"conditions": conditions(3, "Suspended")}))
     assert (status["phase"], condition(status, "Suspended")[0]) == ("Creating", "True")
