@@ -272,14 +272,37 @@ def test_server_that_loses_its_node_fails_the_group(core: Story, agents: Attenda
     agents.until(lambda: core.running(servers) and core.running(workers) and len(agents.by_pod) == 2)
     lost = next(iter(agents.by_pod.values()))
     agents.until(lambda: len(_noted(core, workers)) == 2, what="servers that have begun")
-    condition = {"type": "DisruptionTarget", "status": "True", "reason": "EvictionByEvictionAPI"}
-    conditions = [*core.cluster.admin.get(lost.pod)["status"]["conditions"], condition]
-    core.cluster.admin.patch(lost.pod, {"status": {"conditions": conditions}}, subresource="status")
+    _disrupt(core, lost.pod)
     lost.process.terminate()
     agents.until(lambda: lost.process.poll() == 143, what="the end of the agent")
     agents.until(lambda: len(agents.by_pod) == 3, what="another server")
     assert agents.until(lambda: core.ended(workers, "Failed"), what="failure of the workers") == "DeadlineExceeded"
     assert agents.until(lambda: core.ended(servers, "Failed"), what="failure of the servers") == "PodFailurePolicy"
+
+
+def _disrupt(story: Story, pod: Manifest, phase: str = "Running") -> None:
+    """Mark a pod as one that is taken away, or that was, as before and after an eviction."""
+    condition = {"type": "DisruptionTarget", "status": "True", "reason": "EvictionByEvictionAPI"}
+    conditions = [*story.cluster.admin.get(pod)["status"]["conditions"], condition]
+    story.cluster.admin.patch(pod, {"status": {"conditions": conditions, "phase": phase}}, subresource="status")
+
+
+def test_worker_that_loses_its_node_fails_the_group(core: Story, agents: Attendants) -> None:
+    """The others would not take up another one."""
+    run = core.apply()
+    servers, workers = core.job(run, "ps"), core.job(run, "worker")
+    agents.until(lambda: core.running(servers) and core.running(workers) and len(agents.by_pod) == 2)
+    _disrupt(core, core.pods(workers)[0], "Failed")
+    assert agents.until(lambda: core.ended(workers, "Failed"), what="failure of the workers") == "PodFailurePolicy"
+    assert agents.until(lambda: core.ended(servers, "Failed"), what="failure of the servers") == "PodFailurePolicy"
+
+
+def test_worker_that_loses_its_node_fails_the_job_set(jobset: Story) -> None:
+    run = jobset.apply()
+    servers, workers, whole = jobset.job(run, "ps"), jobset.job(run, "worker"), jobset.job_set(run)
+    _await_running(jobset, servers, workers)
+    _disrupt(jobset, jobset.pods(workers)[0], "Failed")
+    wait_for(lambda: jobset.ended(whole, "Failed"), what="the failure of the JobSet")
 
 
 def test_old_and_new_run_do_not_meet(core: Story, agents: Attendants) -> None:
