@@ -18,6 +18,9 @@ PROBE_SECONDS = 2
 """Pods have longer periods."""
 _CONDITIONS = ("Initialized", "ContainersReady", "Ready")
 
+SERVE = ("python3", "-c", "import time; time.sleep(3600)")
+"""What a container without a command runs, in place of the program of its image, such as a web server."""
+
 
 @dataclass
 class PodLife:
@@ -78,7 +81,7 @@ class PodLife:
 
     def _start(self, container: Mapping[str, Any]) -> None:
         name = container["name"]
-        words = [*container["command"], *container.get("args", ())]
+        words = [*container.get("command", SERVE), *container.get("args", ())]
         options = ["--rm", f"--name={self._id(name)}", *self.made.arguments(container)]
         command = self.podman.command(
             "run", *options, "--entrypoint", words[0], self.image(container["image"]), *words[1:]

@@ -34,15 +34,48 @@ root = pathlib.Path("/mnt/imagenet")
 files = sorted(path for path in root.glob("n*/*.JPEG"))
 print(json.dumps({path.relative_to(root).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}))
 """
-SERVE = "import time; time.sleep(3600)"
+GUIDE = """
+apiVersion: batch.paddlepaddle.org/v1
+kind: PaddleJob
+metadata:
+  name: ps-demo
+  namespace: paddle-system
+spec:
+  sampleSetRef:
+    # Declare the SampleSet to be used
+    name: imagenet
+    # The mounting path of the SampleSet in the Worker Pods
+    mountPath: /mnt/imagenet
+  worker:
+    replicas: 1
+    template:
+      spec:
+        containers:
+          - name: sample
+            image: nginx
+  ps:
+    replicas: 1
+    template:
+      spec:
+        containers:
+          - name: sample
+            image: nginx
+"""
+"""The job of paddle-operator's guide, `docs/en/ext-get-start.md`. Its server never listens on the port of a server."""
 
 
 def training() -> Manifest:
-    """A job whose worker reads all samples, and whose server serves until the worker is done."""
-    roles = {"worker": READ, "ps": SERVE}
-    wait = {"name": DATASET, "mountPath": "/mnt/imagenet", "wait": {"until": "warmed"}}
-    spec = {"sampleSetRef": wait, **{role: {"replicas": 1, "template": _pod(script)} for role, script in roles.items()}}
-    return {**ref("batch.paddlepaddle.org/v1", "PaddleJob", "ps-demo", NAMESPACE), "spec": spec}
+    """The job of the guide, word for word."""
+    found: Manifest = yaml.safe_load(GUIDE)
+    return found
+
+
+def reading() -> Manifest:
+    """The job of the guide with a worker that reads all samples, once they are in the cache, and ends."""
+    job = training()
+    job["spec"]["sampleSetRef"]["wait"] = {"until": "warmed"}
+    job["spec"]["worker"]["template"] = _pod(READ)
+    return job
 
 
 def _pod(script: str) -> Manifest:
