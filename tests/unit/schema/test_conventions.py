@@ -115,6 +115,7 @@ FLAGS = {
     "ReporterConfig.jobSets": "a kind that is either served or not",
     "RuntimeConfig": "steps that are either part of the specs or not",
     "SyncConfig.completes": "a step that is either the last or not",
+    "WarmupConfig.marks": "a marker that is either written or not",
     "TrainingJobSpec": "old API",
     "TrainingJobStatus.released": "old API",
     "MxJobStatus.controlPaused": "old API",
