@@ -46,7 +46,8 @@ class AgentContainer:
     @property
     def config_volume(self) -> str | None:
         """The name of the volume with the configuration, if the program has one."""
-        names = [each["name"] for each in self.container["volumeMounts"] if each["mountPath"] == CONFIG_DIRECTORY]
+        mounts = self.container.get("volumeMounts", ())
+        names = [each["name"] for each in mounts if each["mountPath"] == CONFIG_DIRECTORY]
         return names[0] if names else None
 
     def config(self) -> str:
@@ -96,7 +97,7 @@ class AgentContainer:
         return self.labels.get(label[1], self.path.stem) if label else FIELDS[path]
 
     def _volumes(self, folders: Mapping[str, Path]) -> Iterator[str]:
-        for mount in self.container["volumeMounts"]:
+        for mount in self.container.get("volumeMounts", ()):
             path, name = mount["mountPath"], mount["name"]
             volume = self._volume(mount)
             if "emptyDir" in volume:

@@ -211,7 +211,7 @@ def _held(pod: Pod) -> Cause | None:
     if pod.awaits:
         return Cause(DATASET, f"{place(pod)} waits for dataset {pod.awaits}", 6, _since(pod))
     if pod.awaits_peers:
-        return Cause(PEERS, f"{place(pod)} waits for peers without addresses", 7, _since(pod))
+        return Cause(PEERS, f"{place(pod)} waits for its peers", 7, _since(pod))
     return None
 
 

@@ -105,7 +105,7 @@ def test_a_pod_that_waits_for_peers() -> None:
     told = causes.of_pod(found)
     assert told is not None
     assert (told.reason, told.lasting) == ("WaitingForPeers", False)
-    assert told.message.endswith("waits for peers without addresses")
+    assert told.message.endswith("waits for its peers")
 
 
 def test_termination_message_of_an_agent() -> None:
