@@ -31,15 +31,16 @@ def job(
     patience: float = PATIENCE,
     peers_timeout: int = 60,
     command: Sequence[str] = (),
+    port: int = 36000,
 ) -> Result:
     """A PaddleJob compiled; roles are given by their number of pods, the launcher is that of elastic jobs.
 
-    `command` replaces the programs of this folder.
+    `command` replaces the programs of this folder, `port` is the first port of all pods.
     """
     words = command or ["python", "-m", "tests.launcher.program", mode, str(patience)]
     roles = {key: _role(value, words) if key in ROLES else value for key, value in spec.items()}
     model = {"apiVersion": "batch.paddlepaddle.org/v1", "kind": "PaddleJob", "metadata": _METADATA, "spec": roles}
-    return _compiled(folder, model, {"jobs": engine, "peersTimeoutSeconds": peers_timeout}, launcher)
+    return _compiled(folder, model, {"jobs": engine, "peersTimeoutSeconds": peers_timeout}, launcher, port)
 
 
 def training_job(
@@ -104,13 +105,15 @@ def mx_job_of(
     return _compiled(folder, model, {"jobs": engine})
 
 
-def _compiled(folder: Path, model: Mapping[str, Any], engines: Mapping[str, Any], launcher: str = "legacy") -> Result:
+def _compiled(
+    folder: Path, model: Mapping[str, Any], engines: Mapping[str, Any], launcher: str = "legacy", port: int = 36000
+) -> Result:
     platform: dict[str, Any] = {
         "apiVersion": "stowplan.dev/v1alpha1",
         "kind": "Platform",
         "images": {"registry": "registry.example.com/ml", "tag": "1"},
         "engines": dict(engines),
-        "paddle": {"elasticServers": [ETCD, _SECOND], "elasticLauncher": launcher},
+        "paddle": {"elasticServers": [ETCD, _SECOND], "elasticLauncher": launcher, "basePort": port},
         "policy": {"allow": ["hostNetwork"]},
     }
     result = compiled(folder, {"job.yaml": _yaml([platform, model])})
