@@ -11,6 +11,9 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from typer.testing import CliRunner
+
+from stowplan.compiler.cli import app
 from tests.hostile.forged_runs import FILES, Repository
 
 
@@ -206,6 +209,19 @@ def _forged_config_map(repo: Path) -> None:
     meta = {"name": "imagenet-more-aaaaaaaa", "namespace": "ml", "labels": labels}
     body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta, "data": {"a": "b"}}
     forged.forge("ml/sampleset-imagenet/configmap-imagenet-more.yaml", body)
+
+
+@case("SP543-local-images", "synth .")
+def _local_images(repo: Path) -> None:
+    """The registry is named after the first synth."""
+    (repo / "specs/imagenet.yaml").write_text(
+        SPEC.replace("noSync: true", "source: {uri: 's3://imagenet.example.com/'}")
+    )
+    platform = repo / "stowplan.yaml"
+    later = platform.read_text()
+    platform.write_text("")
+    assert CliRunner().invoke(app, ["synth", str(repo)]).exit_code == 0
+    platform.write_text(later)
 
 
 @contextmanager

@@ -49,6 +49,8 @@ class Program:
     """Keys of the Secrets that the repository defines, by namespace and name of the Secret; values are never read."""
     refused: frozenset[SpecId] = frozenset()
     """Identities of the specs whose documents have errors."""
+    incomplete: bool = False
+    """Whether a file could not be read, so that there may be specs that nobody knows of."""
 
     def spec(self, identity: SpecId) -> Spec | None:
         """Return the spec with this identity; None if there is none."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import PurePosixPath
 
-from stowplan.compiler.committed import acceptance
+from stowplan.compiler.committed import acceptance, local_images
 from stowplan.compiler.committed.vouching import Base
 from stowplan.compiler.diagnostics.report import Diagnostic, diagnose_at
 from stowplan.compiler.model import Output
@@ -73,7 +73,7 @@ def keep(
     the compiled ones.
 
     A reused file that is not accepted (see `acceptance`) is SP519: an error, since neither reusing the file nor
-    starting a new run is safe.
+    starting a new run is safe. A reused file with an image that no registry has is SP543 (see `local_images`).
     """
     fixed = {output.path for output in outputs if not output.manifest.run}
     chosen: list[Output] = []
@@ -87,6 +87,8 @@ def keep(
         # If all committed files equal the compiled ones, the compiled run is used, with all its further files.
         keeps = not lost and any(output.kept for output in runs)
         refused = _refused(runs, entries, own, base) if keeps else {}
+        if spec is not None and keeps and not refused:
+            refused = local_images.findings(spec, runs, own)
         problems += [diagnose_at(paths.location(tree.root, path), each) for path, each in refused.items()]
         chosen += [output for output in own if not (keeps and output.manifest.run)] + (runs if keeps else [])
     ordered = tuple(sorted(chosen, key=lambda output: (output.path, output.manifest.id)))

@@ -21,6 +21,7 @@ def context_of(program: Program, version: str) -> Context:
         {(s.id.namespace, s.id.name): s.model for s in program.specs if isinstance(s.model, SampleSet)},
         {(s.id.kind, s.id.namespace, s.id.name): s.document.file for s in program.specs},
         frozenset((refused.namespace, refused.name) for refused in program.refused if refused.kind == "SampleSet"),
+        program.incomplete,
     )
 
 

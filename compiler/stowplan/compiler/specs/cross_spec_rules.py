@@ -34,13 +34,13 @@ def check(program: Program, specs: Sequence[SpecFacts], document_of: DocumentOf,
     """Check all specs against each other and report the findings.
 
     `document_of` is called only for specs with findings. Of `program`, only the plain objects, the platform and the
-    identities of refused specs are used.
+    identities of refused specs are used. If a file could not be read, no dataset is reported as unused.
     """
     directories: dict[str, SpecFacts] = {}
     blocks: list[tuple[range, SpecFacts]] = []
     single = dict(_single_node_claims(program)) | dict(_single_node_datasets(specs, document_of))
     datasets = {(spec.id.namespace, spec.id.name): spec for spec in specs if spec.id.kind == "SampleSet"}
-    used = _used(program, specs, datasets)
+    used = {} if program.incomplete else _used(program, specs, datasets)
     writers: _Writers = {}
     claims = claim_names.of(program, specs)
     for spec in specs:

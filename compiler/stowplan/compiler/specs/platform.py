@@ -6,7 +6,7 @@ from stowplan.compiler.diagnostics.document import Document
 from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.specs import placeholders, platform_rules
 from stowplan.library.values import image_reference
-from stowplan.schema.diagnostics import Finding, finding, has_errors
+from stowplan.schema.diagnostics import Finding, Severity, finding, has_errors
 from stowplan.schema.parse_model import read
 from stowplan.schema.platform.platform import Platform
 
@@ -28,7 +28,8 @@ def _notes(model: Platform) -> Iterator[Finding]:
     if model.images.registry is None:
         message = "`images.registry` is not given, so agent images are named local/stowplan-<agent>."
         hint = "Build the images in library/images, push them to your registry, and name it here."
-        yield finding("SP606", ("images",), message, hint)
+        severity = Severity.WARNING if model.argocd.repo_url else None
+        yield finding("SP606", ("images",), message, hint, severity=severity)
     if image_reference.moves(model.images.tag):
         message = f"With the tag `{model.images.tag}`, a pod may run another version tomorrow."
         yield finding("SP607", ("images", "tag"), message, "Name a version, or give `images.digests`.")

@@ -26,7 +26,7 @@ NOT_COMPILED = {
     **dict.fromkeys(
         ("SP508", "SP509", "SP510", "SP511", "SP512", "SP513", "SP516", "SP517", "SP518", "SP519", "SP526"), HISTORY
     ),
-    **dict.fromkeys(("SP540", "SP541", "SP542"), HISTORY),
+    **dict.fromkeys(("SP540", "SP541", "SP542", "SP543"), HISTORY),
     **dict.fromkeys(("SP533", "SP560", "SP561", "SP604", "SP605"), EXTENSION),
 }
 """Codes whose examples are no repository; `test_cases_invalid.py` has one for each."""

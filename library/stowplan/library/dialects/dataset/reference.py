@@ -14,9 +14,9 @@ def name_of(reference: NamedReference | DatasetMount | None) -> str | None:
 def missing(name: str, namespace: str, context: Context) -> list[Finding]:
     """Return a finding about the missing SampleSet `name`.
 
-    Return an empty list if its document has errors, which are reported already.
+    Return an empty list if its document has errors, or may be in a file that has some: they are reported already.
     """
-    if (namespace, name) in context.refused:
+    if context.incomplete or (namespace, name) in context.refused:
         return []
     path: FieldPath = ("spec", "sampleSetRef", "name")
     elsewhere = sorted(home for home, other in context.sample_sets if other == name)

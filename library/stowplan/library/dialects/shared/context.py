@@ -17,7 +17,7 @@ class Context:
 
     `sample_sets` has the datasets by (namespace, name). `sources` has the path of a spec's file by (kind, namespace,
     name), and may lack specs. `refused` has (namespace, name) of datasets whose documents have errors: they are not
-    reported as missing.
+    reported as missing. No dataset is if the specs are `incomplete`, because a file could not be read.
     """
 
     platform: Platform
@@ -25,6 +25,7 @@ class Context:
     sample_sets: Mapping[tuple[str, str], SampleSet] = field(default_factory=dict)
     sources: Mapping[tuple[str, str, str], str] = field(default_factory=dict)
     refused: frozenset[tuple[str, str]] = frozenset()
+    incomplete: bool = False
 
     @property
     def site(self) -> Site:
