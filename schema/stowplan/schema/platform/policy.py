@@ -57,7 +57,7 @@ class Policy(Model):
         max_length=256,
         description="The only priority classes that jobs may name. Without any, all but `system-*`, which are always refused.",
     )
-    quiet: list[Annotated[str, Field(pattern=r"^SP[0-9]{3}$")]] = Field(
+    quiet: list[Annotated[str, Field(pattern=r"^SP[0-9]{3}$", max_length=5)]] = Field(
         default_factory=list,
         max_length=64,
         description="Codes of infos that no command prints, such as `SP536`. Warnings and errors cannot be silenced.",
