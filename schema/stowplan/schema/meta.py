@@ -51,6 +51,10 @@ class ObjectId(NamedTuple):
         return f"{self.kind} {place}"
 
 
+KUBERNETES_TYPE = "x-stowplan-kubernetes-type"
+"""Keyword with the `definition` of a `KubernetesType`, in JSON Schemas that are made from models."""
+
+
 @dataclass(frozen=True, slots=True)
 class KubernetesType:
     """Annotation of a model's field whose value is an embedded Kubernetes type.
@@ -69,7 +73,7 @@ class KubernetesType:
         return core_schema.no_info_before_validator_function(_given, handler(source))
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        return {**handler(schema), **copy.deepcopy(dict(self.shape))}
+        return {**handler(schema), **copy.deepcopy(dict(self.shape)), KUBERNETES_TYPE: self.definition}
 
 
 def _given(value: Any) -> Any:

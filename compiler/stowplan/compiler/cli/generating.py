@@ -43,11 +43,14 @@ def crds(folder: Annotated[Path, typer.Argument(help="Folder to write to.")] = P
 def schema(folder: Annotated[Path, typer.Argument(help="Folder to write to.")] = Path("schema")) -> None:
     """Write the JSON Schemas of all kinds and of the platform file, for editors.
 
+    Pod templates are those of the Kubernetes version in the platform file of this folder, or the nearest one above.
+
     Example: stowplan schema .schemas
     """
-    from stowplan.compiler.generate import export  # noqa: PLC0415 - start-up time
+    from stowplan.compiler.cli.options import folder as repository  # noqa: PLC0415 - start-up time
+    from stowplan.compiler.generate import export  # noqa: PLC0415
 
-    _write_files(folder, export.schemas())
+    _write_files(folder, export.schemas(export.kubernetes_version(repository(Path()))))
 
 
 def _write_files(folder: Path, files: dict[str, str]) -> None:

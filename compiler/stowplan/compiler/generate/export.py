@@ -3,12 +3,19 @@
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
+from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.generate import kubernetes_schemas
+from stowplan.compiler.kubernetes.schema_checker import FORM
+from stowplan.compiler.kubernetes.schemas import PREFIX, definitions
 from stowplan.compiler.repository import own_files
+from stowplan.compiler.repository.load import Loading
+from stowplan.compiler.specs.platform import platform
 from stowplan.compiler.yaml.emitter import emit
 from stowplan.schema.export import crd, json_schema, shipped_crds
 from stowplan.schema.kinds.table import KINDS
+from stowplan.schema.platform.platform import Platform
 
 _DATA, _NAME = f"schema/stowplan/schema/{shipped_crds.FILE}".rsplit("/", 1)
 
@@ -24,18 +31,48 @@ def crds() -> dict[str, str]:
     return files
 
 
-def schemas() -> dict[str, str]:
-    """Return the JSON Schemas for editors, by file name: `<kind>.schema.json`."""
-    return {
+def schemas(kubernetes: str = Platform().kubernetes_version) -> dict[str, str]:
+    """Return the JSON Schemas for editors, by file name: `<kind>.schema.json`.
+
+    One file holds the definitions of the Kubernetes version `kubernetes`, such as `1.36`.
+    """
+    texts = {
         name: json.dumps(schema, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
         for name, schema in json_schema.schemas().items()
     }
+    return texts | {json_schema.KUBERNETES: _kubernetes(kubernetes)}
+
+
+def kubernetes_version(repo: Path) -> str:
+    """Return the version of Kubernetes in the platform file of `repo`; the default if there is no sound file."""
+    report = Report()
+    model = platform(Loading(repo, report, {}).platform, report)
+    return (model or Platform()).kubernetes_version
+
+
+def _kubernetes(kubernetes: str) -> str:
+    """Return the file with the definitions of Kubernetes, each on a line of its own."""
+    found = definitions(kubernetes, json_schema.kubernetes_types())
+    lines = (
+        f"{json.dumps(name)}: {json.dumps(_without_forms(body), sort_keys=True)}".replace(PREFIX, "#/definitions/")
+        for name, body in sorted(found.items())
+    )
+    head = f'"$schema": "{json_schema.DIALECT}",\n"title": "Types of Kubernetes {kubernetes}"'
+    body = ",\n".join(lines)
+    return f'{{\n{head},\n"definitions": {{\n{body}\n}}\n}}\n'
+
+
+def _without_forms(node: Any) -> Any:
+    """Return a schema without the strings for our messages, which editors would show as titles of fields."""
+    if isinstance(node, dict):
+        return {key: _without_forms(value) for key, value in node.items() if key != FORM or not isinstance(value, str)}
+    return [_without_forms(item) for item in node] if isinstance(node, list) else node
 
 
 def data() -> dict[str, str]:
     """Return the file from which the compiler reads the CRDs, by its name: a JSON list with one CRD in a line."""
-    definitions = (crd.custom_resource_definition(resource) for resource in KINDS.values())
-    lines = ",\n".join(json.dumps(definition, ensure_ascii=False) for definition in definitions)
+    resources = (crd.custom_resource_definition(resource) for resource in KINDS.values())
+    lines = ",\n".join(json.dumps(resource, ensure_ascii=False) for resource in resources)
     return {_NAME: f"[\n{lines}\n]\n"}
 
 

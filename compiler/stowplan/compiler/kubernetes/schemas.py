@@ -7,6 +7,7 @@ part of a kind is extracted and compiled on first use, and cached.
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
@@ -17,7 +18,9 @@ import orjson
 from stowplan.compiler.kubernetes.rules import CLUSTER_SCOPED, REPLACED, rules_of
 from stowplan.compiler.kubernetes.schema_checker import Checker, JsonSchema, SchemaProblem
 
-_PREFIX = "#/$defs/"
+PREFIX = "#/$defs/"
+"""What references to definitions begin with."""
+
 _GENERATED = Path(__file__).with_name("generated")
 
 
@@ -70,16 +73,24 @@ def _object_checker(kubernetes: str, api_version: str, kind: str) -> Checker | N
     return _checker(kubernetes, definition) if definition else None
 
 
-@cache
-def _checker(kubernetes: str, definition: str) -> Checker:
+def definitions(kubernetes: str, names: Iterable[str]) -> dict[str, JsonSchema]:
+    """Return the definitions of these types, and of all that they refer to, by name, with Stowplan's rules.
+
+    A reference begins with `#/$defs/`. Raises `KeyError` for an unknown definition.
+    """
     closed: dict[str, JsonSchema] = {}
-    wanted = [definition]
+    wanted = list(names)
     while wanted:
         name = wanted.pop()
         if name not in closed:
             closed[name], references = _definition(kubernetes, name)
             wanted.extend(references)
-    return Checker({"$ref": _PREFIX + definition, "$defs": closed})
+    return closed
+
+
+@cache
+def _checker(kubernetes: str, definition: str) -> Checker:
+    return Checker({"$ref": PREFIX + definition, "$defs": definitions(kubernetes, [definition])})
 
 
 @cache

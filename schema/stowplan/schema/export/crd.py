@@ -10,7 +10,7 @@ from typing import Any
 
 from stowplan.schema.export.plain_schema import INT_OR_STRING, Schema, plain_schema
 from stowplan.schema.kinds.custom_resource import Column, CustomResource
-from stowplan.schema.meta import LARGEST_INT32
+from stowplan.schema.meta import KUBERNETES_TYPE, LARGEST_INT32
 
 CATEGORIES = ("mlops",)
 """Category by which `kubectl get mlops` lists the objects of all Stowplan kinds."""
@@ -23,7 +23,7 @@ Removing a CRD would remove every object of its kind.
 
 LABELS = {"app.kubernetes.io/managed-by": "stowplan", "app.kubernetes.io/part-of": "stowplan"}
 
-_NOT_FOR_CRDS = frozenset({"additionalProperties", "default"})
+_NOT_FOR_CRDS = frozenset({"additionalProperties", "default", KUBERNETES_TYPE})
 
 
 def custom_resource_definition(resource: type[CustomResource]) -> dict[str, Any]:

@@ -1,16 +1,20 @@
 """JSON Schemas for editors, generated from the models.
 
-They are draft-07, which every editor supports, and each file is self-contained. They leave out what depends on the
-platform: an embedded Kubernetes value is any mapping, or at most has the shape of a small type. The compiler checks it
-against the platform's Kubernetes version.
+They are draft-07, which every editor supports. For an embedded value of Kubernetes, such as a pod template, they refer
+to the file `KUBERNETES`, which must lie in the same folder and hold the definitions of the platform's version.
 """
 
 import re
+from collections.abc import Iterator
 
+from stowplan.schema.export.editor_rules import with_rules
 from stowplan.schema.export.plain_schema import Schema, plain_schema
 from stowplan.schema.kinds.table import KINDS
-from stowplan.schema.meta import Model
+from stowplan.schema.meta import KUBERNETES_TYPE, Model
 from stowplan.schema.platform.platform import Platform
+
+KUBERNETES = "kubernetes.schema.json"
+"""Name of the file with the definitions of Kubernetes, each below `definitions` by its full name."""
 
 DIALECT = "http://json-schema.org/draft-07/schema#"
 SUFFIX = ".schema.json"
@@ -28,7 +32,40 @@ def schemas() -> dict[str, Schema]:
 
 
 def _document(model: type[Model]) -> Schema:
-    return {"$schema": DIALECT, "title": model.__name__} | plain_schema(model)
+    return {"$schema": DIALECT, "title": model.__name__} | _schema(model)
+
+
+def _schema(model: type[Model]) -> Schema:
+    return with_rules(model.__name__, _with_references(plain_schema(model)))
+
+
+def _with_references(node: Schema) -> Schema:
+    """Return a schema in which values of Kubernetes' types refer to their definitions."""
+    if definition := node.get(KUBERNETES_TYPE):
+        # Draft-07 ignores what stands beside `$ref`, also the description.
+        return {
+            "description": node.get("description", ""),
+            "allOf": [{"$ref": f"{KUBERNETES}#/definitions/{definition}"}],
+        }
+    for key in ("items", "additionalProperties"):
+        if isinstance(node.get(key), dict):
+            node[key] = _with_references(node[key])
+    if "properties" in node:
+        node["properties"] = {name: _with_references(child) for name, child in node["properties"].items()}
+    return node
+
+
+def kubernetes_types() -> frozenset[str]:
+    """Return the names of the definitions of Kubernetes to which the schemas refer."""
+    return frozenset(name for model in MODELS for name in _definitions(plain_schema(model)))
+
+
+def _definitions(node: Schema) -> Iterator[str]:
+    if definition := node.get(KUBERNETES_TYPE):
+        yield definition
+    for child in (*node.get("properties", {}).values(), node.get("items"), node.get("additionalProperties")):
+        if isinstance(child, dict):
+            yield from _definitions(child)
 
 
 def _our_groups() -> str:
@@ -58,7 +95,7 @@ def _combined() -> Schema:
         "if": {"required": ["apiVersion"], "properties": {"apiVersion": {"not": {"pattern": _our_groups()}}}},
         "else": {"properties": {"kind": {"enum": sorted(model.__name__ for model in MODELS)}}},
         "allOf": [_if_kind(model) for model in MODELS],
-        "definitions": {model.__name__: {"title": model.__name__} | plain_schema(model) for model in MODELS},
+        "definitions": {model.__name__: {"title": model.__name__} | _schema(model) for model in MODELS},
     }
 
 

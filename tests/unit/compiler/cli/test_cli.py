@@ -458,6 +458,13 @@ def test_schemas_are_written(repo: Path) -> None:
     assert files(repo / "schema") == {name: text.encode() for name, text in schemas().items()}
 
 
+def test_schemas_have_the_pods_of_the_platforms_kubernetes(repo: Path) -> None:
+    (repo / ".git").mkdir()
+    (repo / "stowplan.yaml").write_text('kubernetesVersion: "1.35"\n')
+    assert run("schema", ".schemas").exit_code == 0
+    assert '"Types of Kubernetes 1.35"' in (repo / ".schemas/kubernetes.schema.json").read_text()
+
+
 @pytest.mark.parametrize("code", ["SP204", "sp204", "204"])
 def test_a_code_is_explained(code: str) -> None:
     result = run("explain", code)

@@ -8,6 +8,7 @@ from string import Template
 from stowplan.compiler.generate import export
 from stowplan.compiler.generate.starter import installation
 from stowplan.compiler.repository import own_files
+from stowplan.schema.platform.platform import Platform
 
 SCHEMAS = ".schemas"
 """Folder of the editor schemas, which `stowplan schema .schemas` updates after an upgrade."""
@@ -27,8 +28,11 @@ _TEMPLATES = {
 }
 
 
-def files() -> dict[str, str]:
-    """Return the contents of the files, by path relative to the folder of the user's repository."""
+def files(kubernetes: str = Platform().kubernetes_version) -> dict[str, str]:
+    """Return the contents of the files, by path relative to the folder of the user's repository.
+
+    `kubernetes` is the version of Kubernetes for the editor schemas, such as `1.36`.
+    """
     values = {"version": version("stowplan")}
     here = Path(__file__).parent
     # `safe_substitute`, because `$schema` and the variables of scripts are no placeholders of this template.
@@ -37,7 +41,7 @@ def files() -> dict[str, str]:
         for path, name in _TEMPLATES.items()
     }
     texts[installation.FILE] = installation.requirements()
-    return texts | {f"{SCHEMAS}/{name}": text for name, text in export.schemas().items()}
+    return texts | {f"{SCHEMAS}/{name}": text for name, text in export.schemas(kubernetes).items()}
 
 
 def write(folder: Path) -> tuple[list[str], list[str]]:
@@ -47,7 +51,7 @@ def write(folder: Path) -> tuple[list[str], list[str]]:
     """
     written: list[str] = []
     kept: list[str] = []
-    for path, text in sorted(files().items()):
+    for path, text in sorted(files(export.kubernetes_version(folder)).items()):
         place = folder / path
         own_files.make_folder(place.parent, folder)
         try:
