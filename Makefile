@@ -1,5 +1,5 @@
 # Three commands do everything on a machine with Python 3.11 or newer, git and make:
-#   make demo       compiles examples/ into out/
+#   make demo       compiles examples/ into out/, and shows one of them
 #   make test       runs every check, and the tests that need no other programs, in about six minutes on two cores
 #   make test-all   runs every check and every test
 
@@ -12,11 +12,29 @@ PYTEST := $(BIN)/pytest -n auto --dist loadgroup
 
 .PHONY: all-tests argocd check clean control-plane demo generate layers lint quick-tests requirements sbom synth test test-all types
 
-demo: .venv/ready synth
+# Shows one example in full, and what the others come to. Four at a time, each with its output in build/demo.
+DEMO := sampleset-imagenet
+demo: .venv/ready
+	@mkdir -p build/demo
+	@printf '%s\n' $(EXAMPLES) | xargs -P 4 -I{} sh -c \
+	  '$(BIN)/stowplan synth examples/{} --out out/{} > build/demo/{}.log 2>&1 || { cat build/demo/{}.log; exit 255; }'
+	@echo "You write examples/imagenet/specs/imagenet.yaml:"
 	@echo
-	@echo "Compiled: $(EXAMPLES)"
-	@echo "Specs are in examples/<name>/specs, manifests in out/<name>."
-	@echo "Start with examples/imagenet/specs/imagenet.yaml and out/imagenet/paddle-system/sampleset-imagenet."
+	@grep -v '^ *#' examples/imagenet/specs/imagenet.yaml | sed -n '1,/^---/p' | sed -e '/^---/d' -e 's/^/    /'
+	@echo
+	@echo "Stowplan writes out/imagenet/paddle-system/$(DEMO):"
+	@echo
+	@ls out/imagenet/paddle-system/$(DEMO) | sed 's/^/    /'
+	@echo
+	@echo "All that its agents may do in the cluster, role-imagenet-sampleset.yaml:"
+	@echo
+	@sed -n '/^rules:/,$$p' out/imagenet/paddle-system/$(DEMO)/role-imagenet-sampleset.yaml | sed 's/^/    /'
+	@echo
+	@for name in $(EXAMPLES); do \
+	  printf '%-16s %4d lines of specs -> %3d objects in out/%s\n' $$name \
+	    "$$(find examples/$$name/specs -name '*.y*ml' -exec cat {} + | grep -vcE '^ *(#|$$)')" \
+	    "$$(find out/$$name -name '*.yaml' | wc -l)" $$name; \
+	done
 
 synth: .venv/ready
 	@for name in $(EXAMPLES); do \
