@@ -162,7 +162,7 @@ def test_server_that_crashes_again_and_again_before_it_listens_stalls() -> None:
         }
     ]
     status = judge(work, servers, crashing, pod(work, 0), pod(work, 1))
-    assert told(status, "Stalled") == ("True", "ContainerFailed")
+    assert condition(status, "Stalled") == ("True", "ContainerFailed")
     assert "exit code 1, started again (5 times)" in message(status, "Stalled")
 
 
