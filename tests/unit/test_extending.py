@@ -108,7 +108,7 @@ JOB_ENGINE = '''
             return indexed.hosts(group, group.roles, run)
 
         def pods(self, group, environments, gang, site, run):
-            return indexed.pods(group, environments, gang, site, run)
+            return indexed.pods(group, environments, gang, site, run, peers=self.hosts(group, run))
 
         def run(self, group, environments, gang, site):
             return "abcdefgh"

@@ -39,7 +39,7 @@ def test_training_waits_for_its_samples(tmp_path: Path) -> None:
     assert run("synth", str(tmp_path)).exit_code == 0
     (path,) = tmp_path.glob("out/ml/paddlejob-mnist-train/job-*.yaml")
     pod = YAML(typ="safe").load(path)["spec"]["template"]["spec"]
-    assert [each["name"] for each in pod.get("initContainers", ())] == ["wait-dataset"]
+    assert [each["name"] for each in pod.get("initContainers", ())] == ["wait-dataset", "wait-peers"]
 
 
 def test_in_the_present_folder_by_default(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
