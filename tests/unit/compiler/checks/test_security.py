@@ -126,10 +126,20 @@ def test_a_binding_of_one_account() -> None:
 def test_an_image_without_a_fixed_version_is_reported(image: str) -> None:
     made = changed(job(), f"{CONTAINER}.image", image)
     assert fields(images.check(objects(made), PLATFORM)) == [("SP607", "spec.template.spec.containers[0].image")]
-    assert images.check(objects(foreign(made)), PLATFORM) == []
 
 
-@pytest.mark.parametrize("image", ["agent:1.0", "host:5000/agent:1.0", f"agent@sha256:{'a' * 64}", "a:latest@sha256:b"])
+@pytest.mark.parametrize(
+    ("image", "code"),
+    [("agent", "SP607"), ("agent:latest", "SP607"), ("host:5000/agent", "SP607"), ("host/agent:", "SP206")],
+)
+def test_an_image_of_an_extension_is_checked_too(image: str, code: str) -> None:
+    made = foreign(changed(job(), f"{CONTAINER}.image", image))
+    assert fields(images.check(objects(made), PLATFORM)) == [(code, "spec.template.spec.containers[0].image")]
+
+
+@pytest.mark.parametrize(
+    "image", ["agent:1.0", "host:5000/agent:1.0", f"agent@sha256:{'a' * 64}", f"a:latest@sha256:{'b' * 64}"]
+)
 def test_an_image_that_is_pinned(image: str) -> None:
     assert images.check(objects(output(changed(job(), f"{CONTAINER}.image", image))), PLATFORM) == []
 

@@ -196,7 +196,7 @@ def test_invalid_utf_8_is_reported_at_its_position(repo: Path, content: bytes, p
 
 def test_a_nul_is_reported_at_its_position(repo: Path) -> None:
     _, diagnostics = run(write(repo, {"specs/a.yaml": "é: 1\nb: \0"}))
-    assert diagnostics == ["SP104 specs/a.yaml:2:4 YAML text cannot hold the character U+0000."]
+    assert diagnostics == ["SP104 specs/a.yaml:2:4 YAML cannot hold the character U+0000."]
 
 
 # Limits.

@@ -74,6 +74,6 @@ def test_a_warmup_of_a_cache_that_is_too_small_succeeds_and_says_so() -> None:
     told = status(config(2), small, {"status": {"attempts": [other(1, "succeeded")]}})
     assert (told["phase"], told["attempts"][0]["reason"]) == ("Succeeded", "CacheTooSmall")
     found = {each["type"]: each for each in told["conditions"]}
-    assert (found["CacheTooSmall"]["status"], found["CacheTooSmall"]["message"]) == ("True", "partition 0: told")
+    assert (found["CacheTooSmall"]["status"], found["CacheTooSmall"]["message"]) == ("True", "partition 0: reported")
     told = status(config(1), outcome(0, 0), {"status": {}})
     assert {each["type"]: each["status"] for each in told["conditions"]}["CacheTooSmall"] == "False"
