@@ -239,8 +239,9 @@ def test_what_a_template_says_is_kept(result: Result) -> None:
 
 
 def _trainer(pod: dict[str, Any]) -> dict[str, Any]:
-    """The container that trains or serves: of a helper, the one that is not await."""
-    container = (pod.get("initContainers") or pod["containers"])[0]
+    """The container that trains or serves: of a helper, the sidecar."""
+    sidecars = [each for each in pod.get("initContainers", ()) if each.get("restartPolicy") == "Always"]
+    container = (sidecars or pod["containers"])[0]
     assert isinstance(container, dict)
     return container
 

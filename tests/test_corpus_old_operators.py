@@ -31,13 +31,13 @@ def elastic(tmp_path_factory: pytest.TempPathFactory) -> Result:
 
 def test_what_is_said_of_them(result: Result) -> None:
     assert [(each.severity, each.code, each.field_path) for each in result.diagnostics] == [
+        ("warning", "SP607", "spec.image"),
+        ("warning", "SP471", "spec.trainer.max-instance"),
+        ("warning", "SP483", "spec.pserver"),
         ("info", "SP212", _GPU),
         ("info", "SP478", "spec.replicaSpecs[0].template.spec.restartPolicy"),
         ("info", "SP212", "apiVersion"),
-        ("warning", "SP607", "spec.image"),
         ("info", "SP212", "spec.trainer.passes"),
-        ("warning", "SP471", "spec.trainer.max-instance"),
-        ("warning", "SP483", "spec.pserver"),
         ("info", "SP536", "argocd"),
     ]
 

@@ -170,14 +170,13 @@ RULES: Mapping[str, Mapping[str, Schema]] = {
         "spec.replicaSpecs[].replicas": _PODS,
         "spec.replicaSpecs[].mxReplicaType": {"enum": ["SCHEDULER", "SERVER", "WORKER"]},
     },
-    "Platform": {},
 }
 """The rules of each kind, by the path of the field. `[]` stands for the items of a list."""
 
 
 def with_rules(kind: str, schema: Schema) -> Schema:
-    """Add the rules of a kind to its schema, which is changed, and return it. Raises `KeyError` for an unknown field."""
-    for path, rule in RULES[kind].items():
+    """Add the rules of a kind, if it has any, to its schema, which is changed, and return it. Raises `KeyError` for an unknown field."""
+    for path, rule in RULES.get(kind, {}).items():
         node = schema
         for name in path.replace("[]", ".[]").split("."):
             node = node["items"] if name == "[]" else node["properties"][name]

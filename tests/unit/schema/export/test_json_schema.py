@@ -234,16 +234,15 @@ def flagged(path: Path) -> bool:
     )
 
 
-@pytest.mark.parametrize(("hundred", "least", "most"), [("SP2", 75, 18), ("SP4", 34, 88)])
-def test_editors_show_what_a_schema_can_say(hundred: str, least: int, most: int) -> None:
+@pytest.mark.parametrize(("hundred", "least"), [("SP2", 78), ("SP4", 35)])
+def test_editors_show_what_a_schema_can_say(hundred: str, least: int) -> None:
     """Mistakes in the fields of one document. The others need arithmetic, a list by key, the platform or another spec.
 
     Before editors had patterns, required fields and the types of Kubernetes, they showed 54 and none of these.
     """
     wrong = [path for name, path in INVALID_CASES.items() if name.startswith(hundred) and "error SP" in output(path)]
     shown = [path for path in wrong if flagged(path)]
-    assert len(shown) >= least
-    assert len(wrong) - len(shown) <= most, sorted(path.stem for path in wrong if path not in shown)
+    assert len(shown) >= least, sorted(path.stem for path in wrong if path not in shown)
 
 
 def output(path: Path) -> str:
