@@ -329,8 +329,8 @@ def test_run_of_another_engine_is_kept_where_the_base_has_it(repo: Repository) -
 
 
 def test_new_run_is_accepted_as_it_is_compiled(repo: Repository) -> None:
-    text = (repo.folder / "specs/imagenet.yaml").read_text()
-    (repo.folder / "specs/new.yaml").write_text(text.replace("name: imagenet", "name: new"))
+    text = (repo.folder / "specs/imagenet.yaml").read_text().replace("name: imagenet", "name: new")
+    (repo.folder / "specs/new.yaml").write_text(text.replace("{name: volume}", "{name: new-volume}"))
     repo.edit("specs/imagenet.yaml", "s3://bucket/imagenet", "s3://bucket/other")
     assert repo.run("synth").exit_code == 0
     repo.commit("Add a dataset")

@@ -139,8 +139,9 @@ def stored(wire: Wire, key: str, upload: str) -> dict[int, Stored]:
             return {}
         found = document(response.content, "a list of parts", "ListPartsResult")
         for each in found.all("Part"):
+            part, size = each.number("PartNumber"), each.number("Size")
             if found_etag := each.etag():
-                parts[each.number("PartNumber")] = Stored(each.number("Size"), found_etag)
+                parts[part] = Stored(size, found_etag)
         if not found.flag("IsTruncated") or not (following := found.text("NextPartNumberMarker")):
             return parts
         before, marker = marker, number(following, "a list of parts whose marker")
