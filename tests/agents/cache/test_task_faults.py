@@ -253,7 +253,7 @@ def test_sigterm_stops_a_warmup_in_the_mount_too(dataset: Dataset, mounts: NewMo
 
 
 def test_a_cache_on_a_full_disk(dataset: Dataset, mounts: NewMounts, tmp_path: Path) -> None:
-    """The client is told to leave no space free, so the disk refuses blocks. The warmup never says that all is cached."""
+    """The client leaves no space free, so the disk refuses blocks. The warmup never says that all is cached."""
     (writer,) = mounts(1)
     fill(writer, {f"{number}": os.urandom(4 * MIB) for number in range(8)})
     disk = tmp_path / "disk"
