@@ -175,6 +175,13 @@ class QuickStart:
     def await_phase(self, kind: str, name: str, phase: str) -> None:
         self._until(lambda: self.status(kind, name).get("phase") == phase, f"{kind} {name} {phase}")
 
+    def await_condition(self, kind: str, name: str, condition: str, status: str) -> None:
+        def holds() -> bool:
+            conditions = self.status(kind, name).get("conditions", ())
+            return (condition, status) in {(each["type"], each["status"]) for each in conditions}
+
+        self._until(holds, f"{condition}={status} of {kind} {name}")
+
     def await_cache(self, files: int, *, cached: str) -> None:
         """Until the SampleSet tells this many files, `all` or `none` or `some` of them in the cache."""
 

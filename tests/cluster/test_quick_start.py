@@ -7,6 +7,7 @@ specs are those of the example; only the address of the bucket differs, and it i
 import base64
 import hashlib
 import json
+import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -160,7 +161,7 @@ def test_example_is_that_of_the_guide() -> None:
 
 @pytest.mark.parametrize("store", ["redis", "s3"], indirect=True)
 def test_quick_start(start: QuickStart, snapshot: SnapshotAssertion) -> None:
-    """The steps of the guide. What a sync brings is cached by the warmup that follows, not by the sync itself."""
+    """The steps of the guide. What a sync brings is in the cache once the warmup after it is done."""
     specs = start.specs()
     start.commit(specs[DATASET])
     start.await_cache(sum(DEMO.values()), cached="all")
@@ -178,7 +179,8 @@ def test_quick_start(start: QuickStart, snapshot: SnapshotAssertion) -> None:
 
     start.run(specs["imagenet-sync"])
     everything = sum(DEMO.values()) + sum(WHOLE.values())
-    start.await_cache(everything, cached="some")
+    start.await_cache(everything, cached="all")
+    start.await_condition("SampleJob", "imagenet-sync", "Warmed", "True")
     start.tell("SampleJob sync", "imagenet-sync")
 
     start.run(specs["imagenet-clear"])
@@ -196,6 +198,20 @@ def test_quick_start(start: QuickStart, snapshot: SnapshotAssertion) -> None:
     seen = json.loads(start.node.log(pod["metadata"]["name"], "sample"))
     assert seen == {name: hashlib.sha256(data).hexdigest() for name, data in samples(WHOLE).items()}
     assert start.transcript() == snapshot(extension_class=Markdown)
+
+
+def test_warmup_of_the_guide_ends_well_though_the_dataset_is_larger_than_the_cache(
+    start: QuickStart, bucket: Storage
+) -> None:
+    start.platform["juicefs"] = {"cacheSize": 40}
+    bucket.put({f"imagenet/demo/large/{number}.JPEG": os.urandom(4 << 20) for number in range(16)})
+    specs = start.specs()
+    start.commit(specs[DATASET])
+    start.await_phase("SampleSet", DATASET, "Ready")
+    start.await_condition("SampleSet", DATASET, "CacheTooSmall", "True")
+    start.run(specs["imagenet-warmup"])
+    assert "would do, with as much disk or memory" in start.complaint("imagenet-warmup")
+    assert len(start.pods("imagenet-warmup")) == 1
 
 
 def test_training_of_the_guide_runs_on(start: QuickStart) -> None:
