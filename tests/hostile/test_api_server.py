@@ -5,6 +5,7 @@ import json
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from fractions import Fraction
 from functools import partial
 from io import StringIO
 from pathlib import Path
@@ -21,6 +22,7 @@ from stowplan.agents.await_group import command as await_command
 from stowplan.agents.cache.drivers.api import Extent, Pulse
 from stowplan.agents.cache.drivers.bounded_subprocess import MOST_BYTES, Answer, Asker
 from stowplan.agents.cache.runtime.figures import Figures, Record
+from stowplan.agents.cache.runtime.space import Space
 from stowplan.agents.cache.runtime.watch import MountWatch
 from stowplan.agents.cluster import client as client_module
 from stowplan.agents.cluster.access import Access
@@ -244,8 +246,8 @@ def test_a_panic_of_the_driver_ends_the_cache_agent(tmp_path: Path) -> None:
             raise PanicError
 
     stop = Stop()
-    record = Record(Figures(0, None, 1))
-    MountWatch(Driver(), tmp_path, record, stop, Log(stream=StringIO()), tmp_path / "beat", 1.0).start()
+    record, space = Record(Figures(0, None, 1)), Space(1, Fraction(0), expires=False)
+    MountWatch(Driver(), tmp_path, record, space, stop, Log(stream=StringIO()), tmp_path / "beat", 1.0).start()
     assert stop._event.wait(5)
     assert stop.why == "failure"
 

@@ -1,5 +1,6 @@
 """Real volumes for the tests of the cache agent. They need Go or a built client, Redis, and the right to mount."""
 
+import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -15,6 +16,7 @@ from tests.cluster.tools import JUICEFS
 
 NewVolume = Callable[[Store], Volume]
 NewMounts = Callable[..., list[Mount]]
+NewDisk = Callable[[int], Path]
 
 
 @pytest.fixture(scope="session")
@@ -114,3 +116,18 @@ def mounts(fuse: None, volume: Volume, tmp_path: Path) -> Iterator[NewMounts]:
 def dataset(volume: Volume, s3: str, tmp_path: Path) -> Dataset:
     """A volume with its blocks in a directory, and an empty bucket to fill it from."""
     return Dataset(volume, tmp_path, new_bucket(s3))
+
+
+@pytest.fixture
+def new_disk(fuse: None, tmp_path: Path) -> Iterator[NewDisk]:
+    """Makes a file system of so many MiB, in memory."""
+    path = tmp_path / "disk"
+
+    def make(size: int) -> Path:
+        path.mkdir()
+        subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}m", "tmpfs", path], check=True)
+        return path
+
+    yield make
+    if path.is_mount():
+        subprocess.run(["umount", "--lazy", path], check=True)

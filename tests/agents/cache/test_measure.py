@@ -100,8 +100,8 @@ def test_cache_is_that_of_this_node_alone(mounts: NewMounts) -> None:
     one.run("warmup", one.path / "a")
     one.await_written()
     # A block of 100 KiB, and 4 KiB that JuiceFS counts for each.
-    assert JuiceFS().pulse(one.path) == Pulse(104 * KIB)
-    assert JuiceFS().pulse(other.path) == Pulse(0)
+    assert JuiceFS().pulse(one.path) == Pulse(104 * KIB, evictions=0)
+    assert JuiceFS().pulse(other.path) == Pulse(0, evictions=0)
 
 
 def test_measuring_reads_no_data(node: Mount) -> None:
@@ -170,7 +170,7 @@ def test_user_of_the_image(common: Mount) -> None:
     (common.path / ".stowplan").mkdir(mode=0o700)
     (common.path / "train").chmod(0o700)
     assert as_user("extent", common) == str(Extent(strictly(common).bytes, 3))
-    assert as_user("pulse", common).endswith("trouble=None)")
+    assert as_user("pulse", common).endswith("trouble=None, evictions=0)")
 
 
 def test_root_that_only_its_owner_may_enter(common: Mount) -> None:

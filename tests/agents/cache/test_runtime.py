@@ -1,12 +1,13 @@
 """The runtime of a cache pod during every fault of its mount."""
 
 import json
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.agents.cache.conftest import NewMounts
+from tests.agents.cache.conftest import NewDisk, NewMounts
 from tests.agents.cache.redis_server import PASSWORD, Redis
 from tests.agents.cache.runtime_agent import Runtime, runtime
 from tests.agents.cache.volume import Mount
@@ -111,3 +112,34 @@ def test_configuration_of_another_task(node: Mount, tmp_path: Path) -> None:
     with runtime(tmp_path / "agent", node, task="sync") as agent:
         assert agent.process.wait(60) == 2
         assert "task" in agent.events()[-1]["message"]
+
+
+@pytest.mark.parametrize(
+    ("directory", "available"),
+    [("/dev/shm/imagenet", 64 << 20), ("/data/imagenet", (256 << 20) - 5000 - 4096)],
+)
+def test_a_cache_in_memory_has_no_more_space_than_its_node(
+    node: Mount, tmp_path: Path, directory: str, available: int
+) -> None:
+    memory = tmp_path / "meminfo"
+    memory.write_text("MemTotal: 8000000 kB\nMemAvailable: 65536 kB\n", encoding="ascii")
+    node.run("warmup", node.path / "a")
+    node.await_written()
+    variables, options = {"STOWPLAN_MEMINFO": str(memory)}, ["cache-size=256", f"cache-dir={directory}"]
+    with runtime(tmp_path / "agent", node, environment=variables, mountOptions=options) as agent:
+        wait_for(agent.said(message="Measured", availableBytes=available), what="the space")
+
+
+def test_a_cache_whose_disk_is_full_has_no_space(mounts: NewMounts, new_disk: NewDisk, tmp_path: Path) -> None:
+    """The disk of 256 MiB holds 150 MiB of others, and JuiceFS leaves its half free. Its budget is 128 MiB."""
+    disk = new_disk(256)
+    options = (f"--cache-dir={disk}/cache", "--cache-size=128", "--free-space-ratio=0.5")
+    (node,) = mounts(1, options=options)
+    with runtime(tmp_path / "agent", node, cacheSizeMiB=128, mountOptions=["cache-size=128"]) as agent:
+        wait_for(agent.said(message="Measured", availableBytes=128 << 20), what="the budget")
+        for number in range(4):
+            (node.path / str(number)).write_bytes(os.urandom(4 << 20))
+        node.run("warmup", node.path)
+        wait_for(agent.said(message="Measured", cachedBytes=4 * ((4 << 20) + 4096)), what="a full cache")
+        (disk / "others").write_bytes(bytes(150 << 20))
+        wait_for(agent.said(message="Measured", availableBytes=0), what="no space")

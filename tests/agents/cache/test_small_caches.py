@@ -6,13 +6,11 @@ checks the free space of the disk, does it find that the space is too small.
 
 import os
 import shutil
-import subprocess
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.agents.cache.conftest import NewMounts, NewVolume
+from tests.agents.cache.conftest import NewDisk, NewMounts, NewVolume
 from tests.agents.cache.task_agent import Dataset, warmup_fields
 from tests.agents.cache.volume import FORGETS, Mount, Store
 from tests.agents.kills import ends
@@ -23,8 +21,6 @@ BLOCK = 4 * MIB
 BLOCKS = 16
 """As many as JuiceFS takes before a single one of them is written: one that it writes, and a queue of 15."""
 
-NewDisk = Callable[[int], Path]
-
 
 @pytest.fixture
 def large(dataset: Dataset, mounts: NewMounts) -> Dataset:
@@ -33,21 +29,6 @@ def large(dataset: Dataset, mounts: NewMounts) -> Dataset:
     for number in range(BLOCKS):
         (writer.path / str(number)).write_bytes(os.urandom(BLOCK))
     return dataset
-
-
-@pytest.fixture
-def new_disk(fuse: None, tmp_path: Path) -> Iterator[NewDisk]:
-    """Makes a file system of so many MiB, in memory."""
-    path = tmp_path / "disk"
-
-    def make(size: int) -> Path:
-        path.mkdir()
-        subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}m", "tmpfs", path], check=True)
-        return path
-
-    yield make
-    if path.is_mount():
-        subprocess.run(["umount", "--lazy", path], check=True)
 
 
 def test_a_dataset_larger_than_its_cache_warms_what_fits_and_ends_well(large: Dataset, mounts: NewMounts) -> None:

@@ -55,6 +55,8 @@ class Tier:
 
     directories: tuple[str, ...]
     size_mib: int
+    in_memory: bool = False
+    """True if the spec says that the directories are in memory (`mediumType: MEM`)."""
 
 
 @dataclass(frozen=True, slots=True)

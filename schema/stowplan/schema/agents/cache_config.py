@@ -93,6 +93,10 @@ class RuntimeConfig(AgentConfig):
     driver: str = Field(
         default=MEASURED, description="Storage driver of the dataset, which the agent measures it by.", max_length=63
     )
+    memory_directories: list[str] | None = Field(
+        default=None,
+        description="Cache directories that the spec says are in memory, besides those below `/dev/shm`, which are; null for none.",
+    )
 
     @model_serializer(mode="wrap")
     def _read(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:

@@ -33,7 +33,8 @@ class CacheLevel(Model):
     """One tier of the cache."""
 
     medium_type: Literal["MEM", "SSD", "HDD"] | None = Field(
-        default=None, description="Medium of the tier. It is a note for readers and has no effect."
+        default=None,
+        description="Medium of the tier. With `MEM`, as below `/dev/shm`, the available space in the status is at most the available memory of the nodes. Otherwise it is a note for readers.",
     )
     path: str | None = Field(
         default=None,

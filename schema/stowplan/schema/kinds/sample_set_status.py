@@ -23,7 +23,10 @@ class CacheStatus(Model):
     )
     disk_size: str | None = Field(default=None, description="Cache budget of all nodes together.")
     disk_used: str | None = Field(default=None, description="Used part of the cache budget.")
-    disk_avail: str | None = Field(default=None, description="Free part of the cache budget.")
+    disk_avail: str | None = Field(
+        default=None,
+        description="Bytes that the caches of all nodes can still take: the free part of the cache budget. Of caches in memory, it is at most the available memory of their nodes. How much is free on disks is not known; a cache that drops blocks since its disk is full can take none until it grows again.",
+    )
     disk_usage_rate: str | None = Field(default=None, description="Used share of the cache budget, such as `43.1%`.")
     error_massage: str | None = Field(
         default=None, description="What went wrong while measuring. The spelling is the old operator's."
@@ -53,6 +56,10 @@ class Partition(Model):
     total_bytes: int | None = Field(default=None, description="Bytes of the dataset.")
     total_files: int | None = Field(default=None, description="Files of the dataset.")
     cached_bytes: int | None = Field(default=None, description="Bytes of the volume in this node's cache.")
+    available_bytes: int | None = Field(
+        default=None,
+        description="Bytes that this node's cache can still take: the free part of its budget, and in memory at most the available memory of the node.",
+    )
     budget_bytes: int | None = Field(default=None, description="Cache budget of this node in bytes.")
     message: str | None = Field(default=None, description="What went wrong while measuring.")
     observed_at: str | None = Field(default=None, description="Time of the measurement, RFC 3339.")

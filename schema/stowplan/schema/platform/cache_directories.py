@@ -36,6 +36,11 @@ def normal(directory: str) -> str:
     return "/" + "/".join(part for part in directory.split("/") if part not in ("", "."))
 
 
+def is_shared_memory(directory: str) -> bool:
+    """Return whether an absolute path is `/dev/shm` or below it."""
+    return _within(normal(directory), SHARED_MEMORY)
+
+
 def findings(directory: str, path: FieldPath, allowed: Sequence[str]) -> list[Finding]:
     """Return a finding at `path` if `directory` may not be a cache, else an empty list.
 
@@ -75,7 +80,7 @@ def prefix_findings(prefix: str, path: FieldPath) -> list[Finding]:
 
 def _system(directory: str) -> str | None:
     """Return the system directory that is `directory`, above it or below it; None if there is none."""
-    if _within(directory, SHARED_MEMORY):
+    if is_shared_memory(directory):
         return None
     return next((each for each in SYSTEM if _within(directory, each) or _within(each, directory)), None)
 

@@ -29,6 +29,8 @@ class Pulse:
     """Bytes of the volume that this cluster node caches; None if unknown."""
     trouble: Trouble | None = None
     """Problem of the mount; None if the mount works."""
+    evictions: int | None = None
+    """Number of blocks that the cache has dropped since the start of the mount's process; None if unknown."""
 
 
 @dataclass(frozen=True, slots=True)

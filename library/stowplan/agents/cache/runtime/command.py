@@ -53,7 +53,7 @@ def _run(given: Arguments, parsed: RuntimeSettings, stop: Stop, log: Log) -> int
     record = Record(Figures(parsed.ordinal, parsed.node, parsed.budget_bytes))
     file = heartbeat.path()
     heartbeat.beat(file, "Starting")
-    MountWatch(parsed.driver, parsed.mount, record, stop, log, file, parsed.pace).start()
+    MountWatch(parsed.driver, parsed.mount, record, parsed.space, stop, log, file, parsed.pace).start()
     reporter = _reporter(given, parsed, record, log)
     with suppress(StoppedError):
         while reporter is None or reporter.works:

@@ -24,6 +24,8 @@ class Figures:
     """Number of files of the whole dataset."""
     cached_bytes: int | None = None
     """Bytes in the cache."""
+    available_bytes: int | None = None
+    """Bytes that the cache can still take."""
     trouble: str | None = None
     """Present problem; None if there is none."""
     observed_at: str | None = None
@@ -37,6 +39,7 @@ class Figures:
             "totalBytes": self.total_bytes,
             "totalFiles": self.total_files,
             "cachedBytes": self.cached_bytes,
+            "availableBytes": self.available_bytes,
             "budgetBytes": self.budget_bytes,
             "message": self.trouble,
         }
@@ -71,13 +74,15 @@ class Record:
         with self._lock:
             return self._of_pulse is None
 
-    def felt(self, pulse: Pulse) -> None:
-        """Record the result of a check of the mount."""
+    def felt(self, pulse: Pulse, available: int | None = None) -> None:
+        """Record the result of a check of the mount, and the bytes that its cache can still take (None if unknown)."""
         with self._lock:
             self._of_pulse = pulse.trouble
             self.faults += pulse.trouble is not None
             if pulse.cached_bytes is not None:
                 self._figures = replace(self._figures, cached_bytes=pulse.cached_bytes)
+            if available is not None:
+                self._figures = replace(self._figures, available_bytes=available)
             self._figures = replace(self._figures, observed_at=now())
             self._tell()
 

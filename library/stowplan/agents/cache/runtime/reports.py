@@ -1,7 +1,7 @@
 """Status fields of a SampleSet that a cache pod writes, and the field manager for each of them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from stowplan.agents.cache.runtime.figures import Record
@@ -22,12 +22,13 @@ class Reports:
     def own(self, found: Mapping[str, Any] | None) -> Status:
         """Return the status fields with the entry of this pod's partition.
 
-        `found` is the current custom resource. With None the caller only checks for a change, and the entry has no
-        time.
+        `found` is the current custom resource. With None the caller only checks for a change, and the entry has neither
+        a time nor the available space, which changes with the node's memory all the time.
         """
         figures = self.record.figures
-        entry = figures.entry()
-        return {"partitions": [entry if found is None else {**entry, "observedAt": figures.observed_at}]}
+        if found is None:
+            return {"partitions": [replace(figures, available_bytes=None).entry()]}
+        return {"partitions": [{**figures.entry(), "observedAt": figures.observed_at}]}
 
     def others(self, found: Mapping[str, Any]) -> list[tuple[str, Status]]:
         """Return (field manager, status fields) pairs to apply in addition: the sums, and fields to remove old entries.

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from stowplan.agents.cache.drivers.api import Driver
 from stowplan.agents.cache.drivers.registry import DRIVERS
+from stowplan.agents.cache.runtime.space import MEMORY_FILE, Space, expires, memory_share
 from stowplan.agents.runtime.arguments import Arguments, parse
 from stowplan.agents.runtime.settings import SettingsError, read_config
 from stowplan.schema.agents.cache_config import NODE_ENV, POD_ENV, RuntimeConfig
@@ -21,6 +22,9 @@ _POD = re.compile(r".+-(0|[1-9][0-9]{0,8})")
 
 MIB = 1 << 20
 
+MEMORY_ENV = "STOWPLAN_MEMINFO"
+"""Environment variable with the path of a file to read in place of `/proc/meminfo`, for tests."""
+
 
 @dataclass(frozen=True, slots=True)
 class RuntimeSettings:
@@ -31,6 +35,8 @@ class RuntimeSettings:
     """Number of this cache pod in its StatefulSet, from 0; also the number of its partition."""
     node: str | None
     """Name of the cluster node; None if unknown."""
+    memory_file: Path = MEMORY_FILE
+    """File in the format of `/proc/meminfo` with the memory of the cluster node."""
 
     @property
     def driver(self) -> Driver:
@@ -44,6 +50,13 @@ class RuntimeSettings:
     @property
     def budget_bytes(self) -> int:
         return self.config.cache_size_mib * MIB
+
+    @property
+    def space(self) -> Space:
+        """The space that is left in the cache, from its size, its directories and the memory of the cluster node."""
+        options = self.config.mount_options
+        share = memory_share(options, self.config.memory_directories or ())
+        return Space(self.budget_bytes, share, expires(options), self.memory_file)
 
     @property
     def pace(self) -> float:
@@ -71,4 +84,5 @@ def settings(given: Arguments, environment: Mapping[str, str]) -> RuntimeSetting
     if config.driver not in DRIVERS:
         known = ", ".join(sorted(DRIVERS))
         raise SettingsError(f"This program cannot measure datasets of the driver {config.driver!r}; it knows {known}")
-    return RuntimeSettings(config, int(found[1]), environment.get(NODE_ENV) or None)
+    memory = Path(environment.get(MEMORY_ENV) or MEMORY_FILE)
+    return RuntimeSettings(config, int(found[1]), environment.get(NODE_ENV) or None, memory)

@@ -83,11 +83,16 @@ class Sums:
         """
         sized = next((entry for entry in entries.values() if "totalBytes" in entry), None)
         used = sum(entry.get("cachedBytes", 0) for entry in entries.values())
-        budget = self.config.partitions * self.record.figures.budget_bytes
+        each_budget = self.record.figures.budget_bytes
+        budget = self.config.partitions * each_budget
+        # A partition without a report counts with its whole budget. Older agents do not report what is available.
+        available = (self.config.partitions - len(entries)) * each_budget + sum(
+            entry.get("availableBytes", max(0, each_budget - entry.get("cachedBytes", 0))) for entry in entries.values()
+        )
         status = {
             "diskSize": number_format.size(budget),
             "diskUsed": number_format.size(used),
-            "diskAvail": number_format.size(max(0, budget - used)),
+            "diskAvail": number_format.size(available),
             "diskUsageRate": number_format.rate(used, budget),
         }
         if sized:

@@ -11,6 +11,7 @@ from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.cache.drivers.api import Driver, Trouble
 from stowplan.agents.cache.runtime.figures import Record
 from stowplan.agents.cache.runtime.heartbeat import beat
+from stowplan.agents.cache.runtime.space import Space
 from stowplan.agents.runtime.log import Log
 
 PULSE_SECONDS = 10.0
@@ -30,6 +31,7 @@ class MountWatch:
     driver: Driver
     mount: Path
     record: Record
+    space: Space
     stop: Stop
     log: Log
     heartbeat: Path
@@ -58,7 +60,7 @@ class MountWatch:
     def _feel(self) -> float:
         before = self.record.trouble
         pulse = self.driver.pulse(self.mount)
-        self.record.felt(pulse)
+        self.record.felt(pulse, self.space.left(pulse))
         now = self.record.trouble
         beat(self.heartbeat, str(now) if now else None)
         self._tell(before, now)
@@ -75,9 +77,9 @@ class MountWatch:
         if isinstance(extent, Trouble):
             self._tell(before, self.record.trouble)
         else:
-            cached = self.record.figures.cached_bytes
-            fields = {"bytes": extent.bytes, "files": extent.files, "cachedBytes": cached}
-            self.log.info("Measured", **fields, seconds=round(took, 2))
+            figures = self.record.figures
+            cache = {"cachedBytes": figures.cached_bytes, "availableBytes": figures.available_bytes}
+            self.log.info("Measured", bytes=extent.bytes, files=extent.files, **cache, seconds=round(took, 2))
         # If the mount had a problem meanwhile, the duration does not show what a measurement normally takes.
         return max(self.pace, took * SHARE) if faults == self.record.faults else self.pace
 

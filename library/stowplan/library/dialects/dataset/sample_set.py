@@ -82,7 +82,7 @@ def cached_dataset(model: SampleSet, context: Context) -> CachedDataset:
 
 def _tier(level: CacheLevel) -> Tier:
     directories = tuple(part for part in (level.path or "").split(":") if part)
-    return Tier(directories, level.cache_size or 0)
+    return Tier(directories, level.cache_size or 0, in_memory=level.medium_type == "MEM")
 
 
 def _required(model: SampleSet) -> list[Finding]:
@@ -161,7 +161,7 @@ def _dead(model: SampleSet) -> list[Finding]:
             "Nothing to do.",
         )
         for index, level in enumerate(levels)
-        if level.medium_type
+        if level.medium_type and level.medium_type != "MEM"
     ]
 
 

@@ -38,6 +38,15 @@ def resolve(dataset: CachedDataset, site: Site) -> Cache:
     )
 
 
+def memory_directories(dataset: CachedDataset) -> list[str]:
+    """Return the directories of tiers with `mediumType: MEM`, without those below `/dev/shm`, which always are.
+
+    The agent recognises the latter by their path.
+    """
+    found = [d for tier in dataset.tiers if tier.in_memory for d in tier.directories]
+    return [d for d in found if not cache_directories.is_shared_memory(d)]
+
+
 def default_directory(name: str) -> str:
     """Return the default directory of the cache, as in the old operator: in memory, with the lower-case `name`."""
     return f"/dev/shm/{name.lower()}"  # noqa: S108 - a path on the node

@@ -86,6 +86,7 @@ def _config(dataset: CachedDataset, site: Site) -> RuntimeConfig:
         synced=dataset.source is not None,
         warmed=dataset.warmed,
         driver=dataset.driver,
+        memoryDirectories=cache.memory_directories(dataset) or None,
     )
 
 

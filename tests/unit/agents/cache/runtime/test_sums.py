@@ -5,6 +5,7 @@ from typing import Any
 
 from stowplan.agents.cache.drivers.api import Extent, Pulse
 from stowplan.agents.cache.runtime.figures import Figures, Record
+from stowplan.agents.cache.runtime.reports import Reports
 from stowplan.agents.cache.runtime.sums import SILENT_SECONDS, Sightings, Sums
 from stowplan.schema.agents.cache_config import RuntimeConfig
 
@@ -71,6 +72,28 @@ def test_caches_over_their_budget() -> None:
     over = sums(Clock(), 1)
     over.record.felt(Pulse(150 * MIB))
     assert over.status(resource())["cacheStatus"]["diskAvail"] == "0 B"
+
+
+def test_available_space_is_what_each_node_can_take() -> None:
+    """A full node takes nothing of another's space. A node that has not reported counts with its budget."""
+    tested = sums(Clock(), 4)
+    tested.record.felt(Pulse(20 * MIB), 1 * MIB)
+    found = tested.status(resource(entry(1, 120), entry(2, 30, availableBytes=5 * MIB)))
+    assert found["cacheStatus"]["diskAvail"] == "106 MiB"
+    assert (found["cacheStatus"]["diskSize"], found["cacheStatus"]["diskUsed"]) == ("400 MiB", "170 MiB")
+
+
+def test_a_change_of_the_available_space_alone_is_no_reason_to_report() -> None:
+    """The memory of a node changes all the time."""
+    record = Record(Figures(0, "node-0", 100 * MIB))
+    reports = Reports(record, None)
+    record.felt(Pulse(0), 70 * MIB)
+    before = reports.own(None)
+    record.felt(Pulse(0), 60 * MIB)
+    assert reports.own(None) == before
+    assert reports.own({})["partitions"][0]["availableBytes"] == 60 * MIB
+    record.felt(Pulse(None), None)
+    assert reports.own({})["partitions"][0]["availableBytes"] == 60 * MIB
 
 
 def test_partitions_that_are_missing_or_in_trouble() -> None:

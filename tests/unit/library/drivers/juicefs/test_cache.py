@@ -81,3 +81,10 @@ def test_a_cache_in_memory_uses_no_directory() -> None:
     driver = JuiceFSDriver()
     assert driver.cache_directories(given(**{"cache-dir": "memory"}), site()) == ()
     assert driver.cache_directories(given(LEVEL), site()) == ("/tier",)
+
+
+def test_directories_in_memory_are_named_unless_their_path_says_so() -> None:
+    memory = {"mediumType": "MEM", "path": "/ram/a:/dev//shm/b:/dev/shm:/dev/shmoo"}
+    data = given(memory, {"mediumType": "SSD", "path": "/data"}, {"path": "/other"})
+    assert cache.memory_directories(data) == ["/ram/a", "/dev/shmoo"]
+    assert cache.memory_directories(given()) == []

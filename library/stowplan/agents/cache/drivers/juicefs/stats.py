@@ -18,6 +18,13 @@ CACHED = "juicefs_blockcache_bytes"
 It counts blocks of the whole volume, not only of the dataset, and 4 KiB in addition for each block.
 """
 
+EVICTIONS = "juicefs_blockcache_evicts"
+"""Name of the statistic with the number of blocks that the cache has dropped: it was full, its disk had too little free
+space, or the blocks were too old for the option `cache-expire`.
+
+The statistic `juicefs_blockcache_drops` is of no use here: it counts blocks that the disk was too slow for, too.
+"""
+
 INODES = "juicefs_used_inodes"
 """Name of the statistic with the number of files and directories of the whole volume."""
 
@@ -43,7 +50,8 @@ def stats(asker: Asker, mount: Path) -> Stats:
     answer = asker.ask(command, _NO_VARIABLES, SECONDS)
     found = numbers(answer.output)
     trouble = _trouble(answer, mount) if isinstance(answer, Answer) else _silence(answer)
-    return Stats(Pulse(_whole(found.get(CACHED)), trouble), _whole(found.get(INODES)))
+    pulse = Pulse(_whole(found.get(CACHED)), trouble, _whole(found.get(EVICTIONS)))
+    return Stats(pulse, _whole(found.get(INODES)))
 
 
 def numbers(text: str) -> dict[str, float]:
