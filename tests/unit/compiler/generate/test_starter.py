@@ -189,15 +189,85 @@ def test_no_diff_of_the_output_is_folded(tmp_path: Path) -> None:
     assert all(line.endswith(": unspecified") for line in said)
 
 
+def with_repository(folder: Path) -> None:
+    """Give the platform file of the starter in `folder` an address, and change nothing else."""
+    file = folder / "stowplan.yaml"
+    text = file.read_text()
+    assert text.count("# repoURL: ") == 1
+    file.write_text(text.replace("# repoURL: ", "repoURL: "))
+
+
 def test_argo_cd_may_write_into_named_namespaces_alone(tmp_path: Path) -> None:
+    """Also for those who fill in the address of their repository and nothing else."""
     starter.write(tmp_path)
-    file = tmp_path / "stowplan.yaml"
-    before, _, rest = file.read_text().partition("# argocd:")
-    argocd, gap, rest = rest.partition("\n\n")
-    file.write_text(before + "argocd:" + re.sub(r"^# ?", "", argocd, flags=re.MULTILINE) + gap + rest)
+    with_repository(tmp_path)
     assert run("synth", str(tmp_path)).exit_code == 0
     (project,) = tmp_path.glob("out/argocd/appproject-*.yaml")
     assert [each["namespace"] for each in YAML(typ="safe").load(project)["spec"]["destinations"]] == ["ml"]
+
+
+def test_a_namespace_that_argo_cd_may_not_write_into_is_named(tmp_path: Path) -> None:
+    starter.write(tmp_path)
+    with_repository(tmp_path)
+    job = tmp_path / "specs/mnist-train.yaml"
+    job.write_text(job.read_text().replace("name: mnist-train", "name: mnist-train\n  namespace: other", 1))
+    done = run("validate", str(tmp_path))
+    assert done.exit_code == 1
+    assert "argocd.destination.namespaces" in done.output
+
+
+PRIVILEGED = """\
+apiVersion: batch.paddlepaddle.org/v1
+kind: PaddleJob
+metadata: {name: probe, namespace: kube-system}
+spec:
+  worker:
+    replicas: 1
+    template:
+      spec:
+        containers:
+          - name: probe
+            image: registry.example.com/ml/probe:1.0
+            securityContext: {privileged: true}
+            volumeMounts: [{name: node, mountPath: /node}]
+        volumes: [{name: node, hostPath: {path: /}}]
+"""
+
+
+_POD = "spec.worker.template.spec"
+
+
+@pytest.mark.parametrize(
+    ("namespace", "errors"),
+    [
+        ("kube-system", {("SP615", "metadata.namespace")}),
+        (
+            "ml",
+            {
+                ("SP614", f"{_POD}.containers[0].securityContext.privileged"),
+                ("SP614", f"{_POD}.volumes[0].hostPath"),
+            },
+        ),
+    ],
+)
+def test_a_privileged_job_with_the_files_of_its_node_is_refused(
+    tmp_path: Path, namespace: str, errors: set[tuple[str, str]]
+) -> None:
+    """The namespace is judged before the pods."""
+    starter.write(tmp_path)
+    (tmp_path / "specs/probe.yaml").write_text(PRIVILEGED.replace("kube-system", namespace))
+    done = run("validate", str(tmp_path), "--format", "json")
+    assert done.exit_code == 1
+    found = json.loads(done.output)["diagnostics"]
+    assert {(each["code"], each["fieldPath"]) for each in found if each["severity"] == "error"} == errors
+
+
+def test_the_platform_file_shows_what_guards_it(tmp_path: Path) -> None:
+    """Settings that hold by default are written out, so that a pull request that lifts them shows it."""
+    starter.write(tmp_path)
+    platform = YAML(typ="safe").load(tmp_path / "stowplan.yaml")
+    assert platform["policy"]["podSecurityLevel"] == "baseline"
+    assert platform["argocd"]["destination"] == {"namespaces": ["ml"]}
 
 
 def test_a_source_that_ci_cannot_reach_is_reported_at_once(tmp_path: Path) -> None:
