@@ -14,7 +14,7 @@ from stowplan.compiler.kubernetes.list_map_keys import LIST_MAP_KEYS
 from stowplan.compiler.kubernetes.schema_checker import SchemaProblem
 from stowplan.compiler.kubernetes.schemas import definition_problems
 from stowplan.compiler.model import Program, Sources, Spec
-from stowplan.compiler.specs import kinds, placeholders, secret_keys
+from stowplan.compiler.specs import fitting_parts, kinds, placeholders, secret_keys
 from stowplan.compiler.specs import platform as platform_file
 from stowplan.library.builders.pods.training_pod import MERGE_KEYS
 from stowplan.library.values.canonical_json import ascii_json
@@ -44,7 +44,7 @@ def validate(sources: Sources, report: Report) -> Program:
     if platform is None:
         for document in sources.documents:
             if is_spec(document):
-                read_spec(document, Platform(), report)
+                read_spec(document, Platform(), report, sound=False)
         return Program(Platform(), sources.platform, ())
     specs: list[Spec] = []
     passed: list[Document] = []
@@ -75,7 +75,12 @@ def identity_of(document: Document, default_namespace: str) -> SpecId:
     return SpecId(kind, str(given.get("namespace") or default_namespace), str(given.get("name", "")))
 
 
-def read_spec(document: Document, platform: Platform, report: Report) -> Spec | None:
+def read_spec(document: Document, platform: Platform, report: Report, *, sound: bool = True) -> Spec | None:
+    """Return the spec in a document; None if it has errors. Its findings go to `report`.
+
+    If only Kubernetes values or the metadata have errors, the rules of the kind judge the rest. They depend on the
+    platform, so they need a `sound` platform file.
+    """
     kind = document.data["kind"]
     left_in = []
     if placeholders.suspected(document):
@@ -90,7 +95,11 @@ def read_spec(document: Document, platform: Platform, report: Report) -> Spec | 
     if model is None:
         report.add_findings(document, found)
         return None
-    found += [*_metadata(model, data, platform), *_embedded(model, platform)]
+    embedded_problems = list(_embedded(model, platform))
+    found += [*_metadata(model, data, platform), *(each for _, each in embedded_problems)]
+    if sound and has_errors(found):
+        unfit = ((value, each.path[len(value) :]) for value, each in embedded_problems)
+        found += fitting_parts.findings(model, unfit, platform)
     report.add_findings(document, found)
     namespace = model.metadata.namespace or platform.default_namespace
     identity = SpecId(kind, namespace, model.metadata.name)
@@ -125,11 +134,13 @@ def _metadata(model: CustomResource, data: dict[str, Any], platform: Platform) -
         yield finding("SP210", ("metadata", *problem.path), problem.message, problem.hint, anchor=problem.anchor)
 
 
-def _embedded(model: Model, platform: Platform) -> Iterator[Finding]:
+def _embedded(model: Model, platform: Platform) -> Iterator[tuple[FieldPath, Finding]]:
+    """Yield findings about embedded Kubernetes values, each with the path of the whole value."""
     for path, definition, value in embedded(model):
         for problem in definition_problems(platform.kubernetes_version, definition, value):
             if not _is_merged(definition, problem):
-                yield finding("SP213", (*path, *problem.path), problem.message, problem.hint, anchor=problem.anchor)
+                at = (*path, *problem.path)
+                yield path, finding("SP213", at, problem.message, problem.hint, anchor=problem.anchor)
 
 
 def _is_merged(definition: str, problem: SchemaProblem) -> bool:

@@ -1,8 +1,8 @@
 """The dialect of the kind MxJob."""
 
 from stowplan.library.dialects import mounted_claims
+from stowplan.library.dialects.mx_job import rules
 from stowplan.library.dialects.mx_job.lower import lower
-from stowplan.library.dialects.mx_job.rules import role_of
 from stowplan.library.dialects.shared.context import Context
 from stowplan.library.dialects.shared.dialect import Dialect, Relations
 from stowplan.schema.diagnostics import FieldPath
@@ -15,8 +15,8 @@ def relations(model: MxJob, context: Context) -> Relations:  # noqa: ARG001 - as
     for index, entry in enumerate(model.spec.replica_specs or ()):
         pods = 1 if entry.replicas is None else entry.replicas
         path: FieldPath = ("spec", "replicaSpecs", index, "template")
-        mounted += mounted_claims.of_template(entry.template, pods, role_of(entry), path)
+        mounted += mounted_claims.of_template(entry.template, pods, rules.role_of(entry), path)
     return Relations(mounted=tuple(mounted))
 
 
-DIALECT = Dialect(lower, relations)
+DIALECT = Dialect(lower, relations, lambda model, _: rules.findings(model))

@@ -2,6 +2,7 @@
 
 from stowplan.library.dialects import mounted_claims
 from stowplan.library.dialects.dataset.reference import name_of
+from stowplan.library.dialects.paddle_job import rules
 from stowplan.library.dialects.paddle_job.lower import lower, ports_of
 from stowplan.library.dialects.shared.context import Context
 from stowplan.library.dialects.shared.dialect import Dialect, Relations
@@ -27,4 +28,4 @@ def _ports(model: PaddleJob, context: Context) -> tuple[int, int] | None:
     return (taken[0].start, taken[-1].stop) if taken else None
 
 
-DIALECT = Dialect(lower, relations)
+DIALECT = Dialect(lower, relations, rules.findings)

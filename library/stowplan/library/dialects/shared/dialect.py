@@ -1,14 +1,15 @@
 """Interface of a dialect, which compiles the specs of one kind."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
 
 from stowplan.library.dialects.mounted_claims import MountedClaim
 from stowplan.library.dialects.shared.claim_writes import Write
 from stowplan.library.dialects.shared.context import Context, Lowered
-from stowplan.schema.diagnostics import FieldPath
+from stowplan.schema.diagnostics import FieldPath, Finding
 from stowplan.schema.kinds.custom_resource import CustomResource
+from stowplan.schema.platform.platform import Platform
 
 Model = TypeVar("Model", bound=CustomResource)
 
@@ -43,8 +44,11 @@ class Dialect(Generic[Model]):
     """The compiler of one kind.
 
     `lower` builds the manifests of one spec. It never raises for a user's mistake, but returns findings.
-    `relations` is only called for specs without errors.
+    `relations` is only called for specs without errors. `rules`, for kinds with pod templates, returns the findings
+    of `lower` that depend on the spec and the platform alone. It is also called for what is left of a spec without the
+    parts that do not fit the schemas of Kubernetes.
     """
 
     lower: Callable[[Model, Context], Lowered]
     relations: Callable[[Model, Context], Relations]
+    rules: Callable[[Model, Platform], Iterable[Finding]] | None = None

@@ -127,7 +127,7 @@ def _same_names(spec: Json, containers: Sequence[Placed], path: FieldPath) -> It
 
     The official schema finds other equal names, which are keys of one list.
     """
-    inits = {container.get("name") for container in spec.get("initContainers") or ()}
+    inits = {container.get("name") for container in spec.get("initContainers") or ()} - {None}
     for index, container in enumerate(spec["containers"]):
         if container.get("name") in inits:
             message = f'An init container is called "{container["name"]}" too; names are unique in a pod.'

@@ -3,6 +3,7 @@
 from stowplan.library.dialects import mounted_claims
 from stowplan.library.dialects.shared.context import Context
 from stowplan.library.dialects.shared.dialect import Dialect, Relations
+from stowplan.library.dialects.training_job import rules
 from stowplan.library.dialects.training_job.lower import lower
 from stowplan.library.dialects.training_job.topology import shape
 from stowplan.schema.kinds.training_job import TrainingJob
@@ -16,4 +17,4 @@ def relations(model: TrainingJob, context: Context) -> Relations:
     return Relations(mounted=tuple(mounted_claims.of_volumes(volumes, pods, "the job", ("spec", "volumes"))))
 
 
-DIALECT = Dialect(lower, relations)
+DIALECT = Dialect(lower, relations, rules.findings)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from stowplan.library.dialects.shared.context import Context, Lowered
 from stowplan.library.dialects.training.group_rules import group_findings
 from stowplan.library.dialects.training.unit import environments, unit
-from stowplan.library.dialects.training_job import role_rules, rules
+from stowplan.library.dialects.training_job import rules
 from stowplan.library.dialects.training_job.commands import MASTER_PORT
 from stowplan.library.dialects.training_job.etcd import ETCD_PORT
 from stowplan.library.dialects.training_job.pods import framework, template
@@ -32,7 +32,6 @@ def lower(model: TrainingJob, context: Context) -> Lowered:
     group = _group(model, spec, context)
     variables = environments(group, context)
     found += group_findings(group, variables, context, size_path=lambda role: ("spec", role.name, "min-instance"))
-    found += role_rules.of_pods(group.roles)
     if has_errors(found):
         return Lowered(Unit(spec, ()), tuple(found))
     own = rules.own_pod_group(model, context.platform)

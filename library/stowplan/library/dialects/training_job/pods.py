@@ -47,9 +47,25 @@ def framework(model: TrainingJob) -> PaddleLegacy:
 
 def template(model: TrainingJob, role: str, layout: Shape, platform: Platform) -> Json:
     """Return the PodTemplateSpec of a role, built from the spec's fields as by the old operator."""
+    pod = outline(model, role, layout, platform)
+    words = command(model, role)
+    optional: dict[str, Any] = {
+        "command": words,
+        "workingDir": _directory(getattr(model.spec, role) or JobRole()) if words else None,
+        "ports": _ports(role, layout),
+    }
+    pod["spec"]["containers"][0] |= {key: value for key, value in optional.items() if value not in (None, [])}
+    return pod
+
+
+def outline(model: TrainingJob, role: str, layout: Shape, platform: Platform) -> Json:
+    """Return the PodTemplateSpec of a role without its command and its ports.
+
+    It can also be built if the spec has errors: an entrypoint that cannot be split, or a number of ports in millions.
+    """
     spec = model.spec
     given: JobRole = getattr(spec, role) or JobRole()
-    pod: Json = {"containers": [_container(model, role, given, layout)]}
+    pod: Json = {"containers": [_container(model, role, given)]}
     if role == "master" and layout.own_etcd:
         pod["initContainers"] = [etcd(platform.paddle.etcd_image)]
     volumes = [*(spec.volumes or ()), *([etcd_volume()] if "initContainers" in pod else ())]
@@ -65,15 +81,11 @@ def template(model: TrainingJob, role: str, layout: Shape, platform: Platform) -
     return {"metadata": _metadata(model, role), "spec": pod}
 
 
-def _container(model: TrainingJob, role: str, given: JobRole, layout: Shape) -> Json:
+def _container(model: TrainingJob, role: str, given: JobRole) -> Json:
     container: Json = {"name": role, "image": model.spec.image or IMAGE, "imagePullPolicy": "Always"}
-    words = command(model, role)
     envs = given.envs or {}
     optional: dict[str, Any] = {
-        "command": words,
-        "workingDir": _directory(given) if words else None,
         "env": [{"name": name, "value": envs[name]} for name in sorted(envs)],
-        "ports": _ports(role, layout),
         "resources": given.resources or (_MASTER_RESOURCES if role == "master" else None),
         "volumeMounts": model.spec.volume_mounts,
         "livenessProbe": given.liveness_probe,

@@ -1,16 +1,12 @@
-"""Rules for a single role of a TrainingJob, and for its pods."""
+"""Rules for a single role of a TrainingJob."""
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 
-from stowplan.library.builders.pods import await_pod
-from stowplan.library.dialects.training import image_rules, pod_template
+from stowplan.library.dialects.training import image_rules
 from stowplan.library.dialects.training.label_form import label_findings
 from stowplan.library.dialects.training_job.commands import IMAGE, entrypoint, is_old_image, server_command
 from stowplan.library.dialects.training_job.etcd import ETCD, endpoints
-from stowplan.library.dialects.training_job.fields import written
-from stowplan.library.ir.training import Role
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
 from stowplan.schema.kinds.training_job import JobRole, MasterRole, ServerRole, TrainerRole, TrainingJob
 
@@ -37,23 +33,6 @@ def findings(model: TrainingJob) -> Iterator[Finding]:
     yield from _volumes(model)
     yield from image_rules.of_image(model.spec.image or IMAGE, ("spec", "image"))
     yield from image_rules.of_volumes(model.spec.volumes or (), ("spec", "volumes"))
-
-
-def of_pods(roles: tuple[Role, ...]) -> Iterator[Finding]:
-    """Yield all findings about the roles' pod templates, without duplicates.
-
-    Each is at the field of the document that gives the wrong value.
-    """
-    seen = set()
-    for role in roles:
-        found = pod_template.findings(role.template, ())
-        if not role.decides:
-            found += pod_template.taken(role.template, await_pod.CONTAINER, await_pod.VOLUMES, ())
-        for each in found:
-            placed = replace(each, path=written(each.path, role.name))
-            if placed not in seen:
-                seen.add(placed)
-                yield placed
 
 
 def _role(role: JobRole, path: FieldPath) -> Iterator[Finding]:

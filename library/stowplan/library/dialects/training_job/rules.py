@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from stowplan.library.dialects.training.label_form import VALUE_FORM, is_label_value
-from stowplan.library.dialects.training_job import role_rules
+from stowplan.library.dialects.training_job import pod_rules, role_rules
 from stowplan.library.dialects.training_job.commands import MASTER_PORT
 from stowplan.library.dialects.training_job.etcd import ETCD_PORT
 from stowplan.library.dialects.training_job.topology import (
@@ -39,6 +39,7 @@ def findings(model: TrainingJob, platform: Platform) -> list[Finding]:
         *_wishes(model, platform),
         *role_rules.findings(model),
         *_commands(model, platform),
+        *pod_rules.findings(model, platform),
     ]
 
 
