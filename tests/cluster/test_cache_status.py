@@ -187,6 +187,22 @@ def test_two_nodes(account: Deciders, made: Manifest, nodes: list[Mount], agents
     }
 
 
+def test_available_space_of_caches_in_memory_is_that_of_their_nodes(
+    account: Deciders, made: Manifest, nodes: list[Mount], agents: Agents, tmp_path: Path
+) -> None:
+    """One node has memory for all of its cache, the other one for a quarter of it."""
+    options = ["cache-dir=/dev/shm/imagenet", "cache-size=256"]
+    for number, available in enumerate((1024, 64)):
+        file = tmp_path / f"meminfo-{number}"
+        file.write_text(f"MemTotal: 8388608 kB\nMemAvailable: {available * 1024} kB\n", encoding="ascii")
+        agents.environment["STOWPLAN_MEMINFO"] = str(file)
+        agents.start(nodes[number], number, mountOptions=options)
+    status = await_status(account, made, phase="Ready")
+    cached = 4 * MIB + 2 * 4096
+    assert [each["availableBytes"] for each in partitions(status)] == [256 * MIB - cached, 64 * MIB]
+    assert (status["cacheStatus"]["diskSize"], status["cacheStatus"]["diskAvail"]) == ("512 MiB", "316 MiB")
+
+
 def test_node_whose_mount_hangs(account: Deciders, made: Manifest, nodes: list[Mount], agents: Agents) -> None:
     agents.start(nodes[0])
     agents.start(nodes[1], 1)
