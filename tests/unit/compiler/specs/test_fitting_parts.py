@@ -2,6 +2,7 @@
 
 import copy
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +12,8 @@ from stowplan.compiler.specs.validate import read_spec
 from stowplan.compiler.yaml.emitter import emit
 from stowplan.compiler.yaml.reader import read
 from stowplan.schema.platform.platform import Platform
+from tests.unit.users import codes as user_codes
+from tests.unit.users import laid_out
 
 POD: dict[str, Any] = {
     "metadata": {"labels": {"team": "vision"}},
@@ -69,7 +72,7 @@ SPECS: dict[str, dict[str, Any]] = {
     },
 }
 WRONG: tuple[Any, ...] = (7, "a b", [], {})
-Path = tuple[str | int, ...]
+Place = tuple[str | int, ...]
 
 
 def codes(data: dict[str, Any]) -> set[str]:
@@ -79,7 +82,7 @@ def codes(data: dict[str, Any]) -> set[str]:
     return {each.code for each in report.diagnostics}
 
 
-def places(node: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
+def places(node: Any, path: Place = ()) -> Iterator[tuple[Place, Any]]:
     """Yield the paths and values of all fields and items of Kubernetes values, the whole values included."""
     if {"template", "volumes", "VolumeMounts", "resources", "tolerations"} & set(path):
         yield path, node
@@ -87,7 +90,7 @@ def places(node: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
         yield from places(below, (*path, key))
 
 
-def changed(data: dict[str, Any], path: Path, value: Any) -> dict[str, Any]:
+def changed(data: dict[str, Any], path: Place, value: Any) -> dict[str, Any]:
     """Return the document with another value at `path`; with the value ..., under a misspelt name."""
     data = copy.deepcopy(data)
     node: Any = data
@@ -146,3 +149,15 @@ def test_a_misnamed_spec_is_judged_too() -> None:
     spec = changed(SPECS["elastic"], ("metadata", "name"), "A_B")
     template = ("spec", "worker", "template", "spec", "containers", 0)
     assert codes(changed(spec, (*template, "image"), "a/b:1:2")) == {"SP210", "SP206"}
+
+
+def test_rules_wait_for_a_platform_file_without_errors(tmp_path: Path) -> None:
+    """Some depend on it: this job would find its etcd in `paddle.elasticServers`."""
+    spec = changed(SPECS["elastic"], ("spec", "worker", "template", "spec", "containers", 0, "ports"), 7)
+    del spec["spec"]["worker"]["template"]["spec"]["containers"][0]["env"]
+    laid_out(tmp_path, emit(spec), "paddle: {elasticServers: [etcd.ml:2379]}\n")
+    assert "error SP434" not in user_codes("validate", str(tmp_path))
+    laid_out(tmp_path, emit(spec), "paddle: {elasticServer: [etcd.ml:2379]}\n")
+    assert user_codes("validate", str(tmp_path)) == ["error SP213", "error SP201"]
+    laid_out(tmp_path, emit(spec), "")
+    assert user_codes("validate", str(tmp_path))[:2] == ["error SP434", "error SP213"]
