@@ -115,7 +115,7 @@ def test_dataset_and_its_four_tasks(
 
     place.dataset.put({"more/1.jpg": b"m" * 100})
     story.apply(compile_specs(place.specs("sync")))
-    story.step("More was copied", "SampleJob", "imagenet-sync", phase="Succeeded")
+    story.step("More was copied", "SampleJob", "imagenet-sync", phase="Succeeded", Warmed="Succeeded")
     assert "more/1.jpg" in files(place.mount.path)
 
     story.apply(compile_specs(place.specs("sync", "warmup")))
