@@ -106,7 +106,7 @@ def _same_run(old: str, new: str) -> Edit:
 
 
 SERVERS = {
-    "agent image": _new_run('tag: "1"', 'tag: "2"', jobset=False),
+    "agent image": _new_run('tag: "1"', 'tag: "2"'),
     "helper's patience": _new_run("helperTimeoutSeconds: 300", "helperTimeoutSeconds: 600", jobset=False),
     "port": _new_run("basePort: 36000", "basePort: 36100"),
     "run": _new_run('run: "1"', 'run: "2"'),
