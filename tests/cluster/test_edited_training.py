@@ -120,8 +120,8 @@ SERVERS = {
     "cache nodes": _same_run("partitions: 3", "partitions: 2"),
     "more servers": _new_run("replicas: 2", "replicas: 3"),
     "fewer workers": _new_run("replicas: 3", "replicas: 1"),
-    "servers that restart": _same_run(
-        "restartPolicy: Never\n        automount", "restartPolicy: OnFailure\n        automount"
+    "servers that restart": _new_run(
+        "restartPolicy: Never\n        automount", "restartPolicy: OnFailure\n        automount", core=False
     ),
     "workers that restart": _new_run("restartPolicy: Never\n        toler", "restartPolicy: OnFailure\n        toler"),
     "server's image": _new_run("local/server", "local/server:2"),
