@@ -2,7 +2,6 @@
 
 import base64
 import json
-import os
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -192,13 +191,6 @@ def _start_redis(processes: Processes, program: Path, folder: Path) -> str:
     return f"127.0.0.1:{port}"
 
 
-_VERIFY = """\
-#!/bin/sh
-git verify-commit "$1" 2>&1 || true
-"""
-"""A program of Argo CD's image. Its repository server runs it on each commit, to see what Git says of a signature."""
-
-
 def _start_repo_server(processes: Processes, program: Path, cache: str, folder: Path) -> str:
     port = free_port()
     arguments = [
@@ -208,18 +200,12 @@ def _start_repo_server(processes: Processes, program: Path, cache: str, folder: 
         "--metrics-address=127.0.0.1",
         f"--metrics-port={free_port()}",
         "--disable-tls",
-        "--client-ca-path=",  # its default is refused together with the line above
         f"--redis={cache}",
         "--revision-cache-expiration=1s",
     ]
     clones = folder / "clones"
     clones.mkdir()
-    programs = folder / "bin"
-    programs.mkdir()
-    (programs / "git-verify-wrapper.sh").write_text(_VERIFY, encoding="ascii")
-    (programs / "git-verify-wrapper.sh").chmod(0o755)
     environment = {
-        "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
         "TMPDIR": str(clones),
         "ARGOCD_ASK_PASS_SOCK": str(folder / "ask-pass"),
         "ARGOCD_GPG_ENABLED": "false",
