@@ -260,9 +260,10 @@ def _restart_sidecar(story: Story, pod: Manifest, *, exit_code: int, count: int)
     status = story.cluster.admin.get(pod)["status"]["initContainerStatuses"]
     reason = "Completed" if exit_code == 0 else "Error"
     last = {"terminated": {"exitCode": exit_code, "finishedAt": timestamp.now(), "reason": reason}}
-    sidecars = [{**each, "restartCount": count, "lastState": last} for each in status]
-    assert [each["name"] for each in sidecars] == ["main"]
-    story.cluster.admin.patch(pod, {"status": {"initContainerStatuses": sidecars}}, subresource="status")
+    peers, sidecar = status
+    assert (peers["name"], sidecar["name"]) == ("wait-peers", "main")
+    restarted = {**sidecar, "restartCount": count, "lastState": last}
+    story.cluster.admin.patch(pod, {"status": {"initContainerStatuses": [peers, restarted]}}, subresource="status")
 
 
 def test_server_that_loses_its_node_fails_the_group(core: Story, agents: Attendants) -> None:
