@@ -210,10 +210,9 @@ def _begin(newcomer: Newcomer) -> None:
         "stowplan.yaml",
         ("defaultNamespace: ml", f"defaultNamespace: {NAMESPACE}"),
         ("# images:\n#   registry: ", "images:\n  registry: "),
-        ("# argocd:\n#   repoURL: https://git.example.com/ml/data.git\n#   targetRevision: main\n#   path: out",
-         f"argocd:\n  namespace: {ARGO_CD}\n  repoURL: {newcomer.url}\n  targetRevision: main\n  path: out"),
-        ("#   destination:\n#     namespaces: [ml]", f"  destination:\n    namespaces: [{NAMESPACE}]"),
-    )  # fmt: skip
+        ("  # repoURL: https://git.example.com/ml/data.git", f"  namespace: {ARGO_CD}\n  repoURL: {newcomer.url}"),
+        ("    namespaces: [ml]", f"    namespaces: [{NAMESPACE}]"),
+    )
     newcomer.edit("specs/mnist.yaml", ("s3://samples.s3.example.com/mnist/", _source(newcomer.samples)))
     transcript.say("The places that the comments name, filled in:")
     transcript.run("git diff --unified=0")
