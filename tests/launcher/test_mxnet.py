@@ -80,8 +80,9 @@ def test_no_group_with_a_wrong_variable(wrong: Wrong, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_no_group_without_a_service(engine: str, tmp_path: Path) -> None:
+    """The scheduler listens on its own address; servers and workers look for its name in vain."""
     sizes = {"SCHEDULER": 1, "SERVER": 1, "WORKER": 1}
     result = mx_job_of(tmp_path / "repo", "dist", sizes, engine=engine, patience=2)
     with machine.running(tmp_path / "run", pods(result), {}) as group:
         assert any(group.codes().values())
-        assert NOBODY in group.said()
+        assert "there came []" in group.said()
