@@ -287,10 +287,10 @@ def test_volume_of_root(start: QuickStart) -> None:
         name = job["metadata"]["name"]
         start.commit(job)
         start.await_phase("SampleJob", name, "Failed")
-        assert start.codes(name) == f"{job['spec']['type']} 3"
+        assert f"{job['spec']['type']} 3" in start.codes(name)
         assert "taskUser" in start.complaint(name), start.status("SampleJob", name)
     start.platform["juicefs"] = {"taskUser": 0}
     for job in jobs:
         job["metadata"]["annotations"] = {"stowplan.dev/run": "as root"}
         start.run(job)
-    start.await_cache(sum(DEMO.values()) + sum(WHOLE.values()) - WHOLE["n01514859"], cached="some")
+    start.await_cache(sum(DEMO.values()) + sum(WHOLE.values()) - WHOLE["n01514859"], cached="any")
