@@ -184,7 +184,7 @@ class QuickStart:
         self._until(holds, f"{condition}={status} of {kind} {name}")
 
     def await_cache(self, files: int, *, cached: str) -> None:
-        """Until the SampleSet tells this many files, `all` or `none` or `some` of them in the cache, or `any` number."""
+        """Until the SampleSet tells this many files, `all` or `none` or `some` of them in the cache, or `any`."""
 
         def holds() -> bool:
             cache = self.status("SampleSet", DATASET).get("cacheStatus") or {}
