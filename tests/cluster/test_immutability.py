@@ -21,7 +21,14 @@ from tests.cluster.shared import engine_crd, parameters
 from tests.repositories import CASES, case
 from tests.unit.compiler.checks.given import changed, objects
 
-_CUSTOM_GROUPS = {"argoproj.io", "batch.paddlepaddle.org", "mxnet.mlkube.io", "paddlepaddle.org", "tensorstack.dev", "kubeflow.org"}
+_CUSTOM_GROUPS = {
+    "argoproj.io",
+    "batch.paddlepaddle.org",
+    "mxnet.mlkube.io",
+    "paddlepaddle.org",
+    "tensorstack.dev",
+    "kubeflow.org",
+}
 
 Cell = tuple[Manifest, Edit]
 
