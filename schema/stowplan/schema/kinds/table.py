@@ -6,12 +6,25 @@ A kind is a `CustomResource`, whose class variables hold its facts. Lists of kin
 from stowplan.schema.kinds.custom_resource import CustomResource
 from stowplan.schema.kinds.data_cube import DataCube
 from stowplan.schema.kinds.mx_job import MxJob
+from stowplan.schema.kinds.native.dataset import Dataset
+from stowplan.schema.kinds.native.dataset_task import DatasetTask
+from stowplan.schema.kinds.native.training import Training
 from stowplan.schema.kinds.paddle_job import PaddleJob
 from stowplan.schema.kinds.sample_job import SampleJob
 from stowplan.schema.kinds.sample_set import SampleSet
 from stowplan.schema.kinds.training_job import TrainingJob
 
-_MODELS: tuple[type[CustomResource], ...] = (DataCube, MxJob, PaddleJob, SampleJob, SampleSet, TrainingJob)
+_MODELS: tuple[type[CustomResource], ...] = (
+    DataCube,
+    Dataset,
+    DatasetTask,
+    MxJob,
+    PaddleJob,
+    SampleJob,
+    SampleSet,
+    Training,
+    TrainingJob,
+)
 
 KINDS = {model.__name__: model for model in sorted(_MODELS, key=lambda model: model.__name__)}
 """The kinds by name, sorted by name."""

@@ -10,6 +10,7 @@ from stowplan.schema.platform.engines import Accelerator, Engines, Mxnet, Paddle
 from stowplan.schema.platform.network import Network
 from stowplan.schema.platform.pod_grants import PodLevel
 from stowplan.schema.platform.policy import Policy
+from stowplan.schema.platform.profiles import Profiles
 
 KUBERNETES_VERSIONS = ("1.35", "1.36", "1.37")
 """Minor versions that the Kubernetes project supports, oldest first: https://kubernetes.io/releases/."""
@@ -192,6 +193,7 @@ class Platform(Model):
         max_length=64,
         description="What containers of MXNet jobs get that ask for a device, by the name of the resource.",
     )
+    profiles: Profiles = Field(default=Profiles(), description="Devices and networks that a Training names.")
     argocd: ArgoCD = Field(default=ArgoCD(), description="How Argo CD finds and syncs the output.")
     policy: Policy = Field(default=Policy(), description="What is refused, and what only warned about.")
     namespaces: Namespaces = Field(default=Namespaces(), description="Whether namespaces are part of the output.")

@@ -1,0 +1,166 @@
+"""`Dataset`: data, where it comes from, where it is stored and where it is cached."""
+
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field
+
+from stowplan.schema.juicefs.mount_options import MountOptions
+from stowplan.schema.kinds.custom_resource import AGE, Column, CustomResource, SpecFields
+from stowplan.schema.kinds.kubernetes_shapes import NODE_AFFINITY, TOLERATION
+from stowplan.schema.kinds.native.dataset_status import DatasetStatus
+from stowplan.schema.kinds.native.places import GitSource, HubSource, S3Source, StorageSource
+from stowplan.schema.meta import Int32, KubernetesType, Model, ObjectMeta, SecretReference
+
+_CORE = "io.k8s.api.core.v1"
+CacheAffinity = Annotated[dict[str, Any], KubernetesType(f"{_CORE}.NodeAffinity", NODE_AFFINITY)]
+CacheToleration = Annotated[dict[str, Any], KubernetesType(f"{_CORE}.Toleration", TOLERATION)]
+VolumeClaimTemplate = Annotated[dict[str, Any], KubernetesType(f"{_CORE}.PersistentVolumeClaimTemplate")]
+
+
+class DatasetSource(Model):
+    """Where the data comes from: exactly one of the four."""
+
+    s3: S3Source | None = Field(default=None, description="Objects in an S3 store.")
+    huggingface: HubSource | None = Field(default=None, description="A repository on a Hugging Face Hub.")
+    git: GitSource | None = Field(default=None, description="A Git repository.")
+    storage: StorageSource | None = Field(default=None, description="Another object storage that JuiceFS can read.")
+
+
+class JuiceFSVolume(Model):
+    """A directory of a JuiceFS volume."""
+
+    secret_ref: SecretReference = Field(
+        description="Secret of the volume with the keys `name`, `metaurl`, `storage` and `bucket`."
+    )
+    sub_path: str | None = Field(
+        default=None,
+        max_length=4096,
+        description="Directory of the data in the volume. Without it, `<namespace>/<name>`; `/` is the whole volume.",
+    )
+    options: MountOptions | None = Field(
+        default=None,
+        description="Options of the mount on each node. The directory and the cache have fields of their own.",
+    )
+
+
+class ClaimVolume(Model):
+    """A directory of a PersistentVolumeClaim in the namespace of the dataset: exactly one of `name` and `template`."""
+
+    name: str | None = Field(default=None, min_length=1, max_length=253, description="Name of a claim that exists.")
+    template: VolumeClaimTemplate | None = Field(
+        default=None,
+        description="The claim itself, written with the dataset: `metadata` and `spec` of a PersistentVolumeClaim. Its name is that of the dataset, unless `metadata.name` says otherwise.",
+    )
+    sub_path: str | None = Field(
+        default=None,
+        max_length=4096,
+        description="Directory of the data in the claim. Without it, `<namespace>/<name>`; `/` is the whole claim.",
+    )
+
+
+class DatasetVolume(Model):
+    """Where the data is stored: exactly one of the two."""
+
+    juicefs: JuiceFSVolume | None = Field(default=None, description="A JuiceFS volume, which nodes can cache.")
+    claim: ClaimVolume | None = Field(default=None, description="A claim of any storage, such as NFS.")
+
+
+class CacheTier(Model):
+    """One tier of the cache of a node."""
+
+    path: str = Field(
+        min_length=1,
+        max_length=4096,
+        description="Absolute directory of the node. The platform may allow only the directories of a list, `juicefs.cacheDirectories`.",
+    )
+    size: str = Field(max_length=32, description="Size of the tier on each node, such as `200Gi`.")
+    medium: Literal["Disk", "Memory"] = Field(
+        default="Disk",
+        description="`Memory` for a directory in memory, such as one below `/dev/shm`. The available space in the status is then at most the available memory of the node.",
+    )
+
+
+class DatasetCache(Model):
+    """Which nodes cache the data, and how. Only with a JuiceFS volume."""
+
+    nodes: Int32 = Field(ge=1, description="Number of nodes that cache the data.")
+    tiers: list[CacheTier] | None = Field(
+        default=None,
+        min_length=1,
+        max_length=16,
+        description="The tiers, fastest first. Without it, the platform's `juicefs.cacheSize` in JuiceFS' own directory.",
+    )
+    node_selector: dict[str, str] | None = Field(default=None, description="Labels of the nodes that may cache.")
+    affinity: CacheAffinity | None = Field(
+        default=None, description="Which nodes may cache: a Kubernetes NodeAffinity."
+    )
+    tolerations: list[CacheToleration] | None = Field(
+        default=None, description="Taints that cache and task pods tolerate: Kubernetes Tolerations."
+    )
+    warmup: Literal["all", "none"] = Field(
+        default="all",
+        description="What is loaded into the caches after each sync: `all`, or `none` if data is cached only when it is read. Of data that is larger than the cache, what fits is loaded.",
+    )
+    warmup_paths: list[Annotated[str, Field(min_length=1, max_length=4096)]] | None = Field(
+        default=None,
+        min_length=1,
+        max_length=1024,
+        description="Paths of the data to load after each sync, instead of all.",
+    )
+
+
+class Refresh(Model):
+    """Copies again what is new at the source."""
+
+    schedule: str = Field(max_length=256, description="Cron expression, such as `0 3 * * *`.")
+    time_zone: str | None = Field(
+        default=None,
+        max_length=64,
+        description="Time zone of the schedule, such as `Europe/Berlin`. Without it, that of the control plane.",
+    )
+    delete: bool | None = Field(
+        default=None, description="Also delete what the source no longer has. Default false. Only with `s3`."
+    )
+    max_delete: int | None = Field(
+        default=None,
+        ge=0,
+        description="With `delete`: maximum number of files to delete. If more would be deleted, the refresh fails without deleting any. Default 1000.",
+    )
+
+
+class DatasetSpec(Model):
+    """Where the data comes from, where it is stored and where it is cached."""
+
+    source: DatasetSource | None = Field(
+        default=None, description="Where the data comes from. Without it, the volume is taken as it is."
+    )
+    volume: DatasetVolume = Field(description="Where the data is stored.")
+    cache: DatasetCache | None = Field(
+        default=None, description="Which nodes cache the data. Without it, no node does."
+    )
+    refresh: Refresh | None = Field(default=None, description="Copy again what is new at the source, on a schedule.")
+    retain: bool | None = Field(
+        default=None,
+        description="Whether claim and volume outlive the spec. Default true: Argo CD never deletes them.",
+    )
+
+
+class Dataset(CustomResource):
+    """Data that training jobs mount: copied from a source, and cached on nodes."""
+
+    PLURAL: ClassVar[str] = "datasets"
+    COLUMNS: ClassVar[tuple[Column, ...]] = (
+        Column("PHASE", ".status.phase"),
+        Column("FILES", ".status.cacheStatus.totalFiles"),
+        Column("SIZE", ".status.cacheStatus.totalSize"),
+        Column("CACHED", ".status.cacheStatus.cachedSize"),
+        Column("NODES", ".status.runtimeStatus.runtimeReady"),
+        AGE,
+    )
+    STATUS: ClassVar[type[Model]] = DatasetStatus
+    OBSERVED: ClassVar[SpecFields] = {"source": None, "volume": None, "cache": ("nodes",)}
+
+    api_version: Literal["stowplan.dev/v1alpha1"] = Field(description="Version of this kind.")
+    kind: Literal["Dataset"] = Field(description="Always `Dataset`.")
+    metadata: ObjectMeta = Field(description="Name, namespace, labels and annotations.")
+    spec: DatasetSpec = Field(description="Where the data comes from, where it is stored and where it is cached.")

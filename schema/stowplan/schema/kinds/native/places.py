@@ -1,0 +1,108 @@
+"""Places of data outside of a volume: what datasets are copied from, and what tasks copy to."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from stowplan.schema.meta import Model
+
+Patterns = Annotated[list[Annotated[str, Field(max_length=1024)]], Field(min_length=1, max_length=1024)]
+
+_INCLUDE = "Patterns of the files to copy, as paths below the source. `*` and `?` match `/` too, and `folder/` is everything below it. Without it, all."
+_EXCLUDE = "Patterns of the files to leave out, even if `include` matches."
+
+
+class LocalSecret(Model):
+    """A Secret in the namespace of the spec. Only its name is in Git, never its content."""
+
+    name: str = Field(description="Name of the Secret.", min_length=1, max_length=253)
+
+
+class S3Place(Model):
+    """Objects in an S3 store."""
+
+    uri: str = Field(
+        description="`s3://bucket/prefix`, without credentials.", pattern=r"^s3://[^/\s]+(/\S*)?$", max_length=2048
+    )
+    endpoint: str | None = Field(
+        default=None,
+        description="URL of the store, such as `https://minio.example.com`. Without it, that of AWS.",
+        pattern=r"^https?://[^/\s@]+/?$",
+        max_length=2048,
+    )
+    region: str | None = Field(default=None, description="Region of the bucket.", max_length=63)
+    secret_ref: LocalSecret | None = Field(
+        default=None,
+        description="Secret with the keys `access-key` and `secret-key`, and `session-token` for temporary credentials.",
+    )
+
+
+class S3Source(S3Place):
+    """Objects in an S3 store, to copy from."""
+
+    anonymous: bool | None = Field(
+        default=None, description="True for a public bucket: no credentials are sent. Excludes `secretRef`."
+    )
+    include: Patterns | None = Field(default=None, description=_INCLUDE)
+    exclude: Patterns | None = Field(default=None, description=_EXCLUDE)
+
+
+class HubPlace(Model):
+    """A repository on a Hugging Face Hub."""
+
+    repo: str = Field(description="The repository, `owner/name`.", pattern=r"^[\w.-]+(/[\w.-]+)?$", max_length=200)
+    type: Literal["model", "dataset", "space"] = Field(default="dataset", description="Kind of the repository.")
+    revision: str | None = Field(
+        default=None, description="Branch, tag or commit. Without it, the default branch.", max_length=256
+    )
+    secret_ref: LocalSecret | None = Field(
+        default=None, description="Secret with the key `token`. Needed for private and gated repositories."
+    )
+
+
+class HubSource(HubPlace):
+    """A repository on a Hugging Face Hub, to copy from."""
+
+    include: Patterns | None = Field(default=None, description=_INCLUDE)
+    exclude: Patterns | None = Field(default=None, description=_EXCLUDE)
+
+
+class GitPlace(Model):
+    """A Git repository."""
+
+    url: str = Field(
+        description="Address of the repository, `https://host/path.git`, without credentials.",
+        pattern=r"^https?://[^/\s@]+/\S+$",
+        max_length=2048,
+    )
+    ref: str | None = Field(
+        default=None, description="Branch, tag or commit. Without it, the remote's HEAD.", max_length=256
+    )
+    lfs: bool | None = Field(
+        default=None, description="Copy the content of Git LFS, and check that it came. Default true."
+    )
+    secret_ref: LocalSecret | None = Field(
+        default=None, description="Secret with the key `token`, and `username` if it is not `oauth2`."
+    )
+
+
+class GitSource(GitPlace):
+    """A Git repository, to copy from."""
+
+    include: Patterns | None = Field(default=None, description=_INCLUDE)
+    exclude: Patterns | None = Field(default=None, description=_EXCLUDE)
+
+
+class StorageSource(Model):
+    """An object storage that JuiceFS can read."""
+
+    uri: str = Field(
+        description="`NAME://BUCKET[.ENDPOINT][/PREFIX]`, with a storage name of `juicefs sync`, such as `oss` or `gs`.",
+        min_length=10,
+        max_length=2048,
+    )
+    secret_ref: LocalSecret | None = Field(
+        default=None, description="Secret with the keys `access-key` and `secret-key`."
+    )
+    include: Patterns | None = Field(default=None, description=_INCLUDE)
+    exclude: Patterns | None = Field(default=None, description=_EXCLUDE)

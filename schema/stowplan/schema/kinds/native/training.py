@@ -1,0 +1,120 @@
+"""`Training`: a training job on one or more nodes, with torch, JAX, XGBoost, Paddle or any other program."""
+
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field
+
+from stowplan.schema.kinds.custom_resource import AGE, Column, CustomResource, SpecFields
+from stowplan.schema.kinds.kubernetes_shapes import ENV_VAR
+from stowplan.schema.kinds.native.dataset_task import RunAfter
+from stowplan.schema.kinds.native.training_parts import (
+    Checkpoints,
+    Elastic,
+    Output,
+    Restart,
+    Scheduling,
+    TrainingCode,
+    TrainingDataset,
+)
+from stowplan.schema.kinds.native.training_status import TrainingStatus
+from stowplan.schema.meta import Int32, KubernetesType, Model, ObjectMeta
+
+_CORE = "io.k8s.api.core.v1"
+TrainerVariable = Annotated[dict[str, Any], KubernetesType(f"{_CORE}.EnvVar", ENV_VAR)]
+TrainerEnvFrom = Annotated[dict[str, Any], KubernetesType(f"{_CORE}.EnvFromSource")]
+TrainerResources = Annotated[dict[str, Any], KubernetesType(f"{_CORE}.ResourceRequirements")]
+TrainingTemplate = Annotated[dict[str, Any], KubernetesType(f"{_CORE}.PodTemplateSpec")]
+
+FrameworkName = Literal["torch", "jax", "xgboost", "paddle", "none"]
+
+TRAINER = "trainer"
+"""Name of the container that trains, which `template` may name to change it."""
+
+ROLE = "node"
+"""Role of all pods of a Training."""
+
+
+class TrainingSpec(Model):
+    """The program, its data, and its nodes."""
+
+    framework: FrameworkName = Field(
+        description="By which variables the processes find each other. `none` sets only `STOWPLAN_*`, from which any launcher can be started."
+    )
+    image: str = Field(description="Image of the trainer.", min_length=1, max_length=512)
+    command: list[str] | None = Field(
+        default=None,
+        description="Program and its arguments, such as `[torchrun, train.py]`. Without it, the image's. `$(NAME)` is replaced by a variable.",
+    )
+    args: list[str] | None = Field(default=None, description="Arguments of the program. Without it, the image's.")
+    env: list[TrainerVariable] | None = Field(
+        default=None, description="Environment variables: Kubernetes' type. Those that Stowplan sets are refused."
+    )
+    env_from: list[TrainerEnvFrom] | None = Field(
+        default=None, description="ConfigMaps and Secrets whose keys become variables: Kubernetes' type."
+    )
+    num_nodes: Int32 = Field(default=1, ge=1, le=5000, description="Number of nodes: each runs one pod.")
+    num_proc_per_node: str | None = Field(
+        default=None,
+        pattern=r"^(auto|cpu|gpu|[1-9][0-9]{0,3})$",
+        description="Processes on each node: a number in quotes, `gpu` for one for each GPU, `cpu` for one, or `auto`, which lets the launcher decide. Without it, `gpu` if `resourcesPerNode` or the accelerator has GPUs, else `auto`.",
+    )
+    resources_per_node: TrainerResources | None = Field(
+        default=None, description="Requests and limits of the trainer on each node: Kubernetes' type."
+    )
+    shm_size: str | None = Field(
+        default=None, max_length=32, description="Size of `/dev/shm`, such as `16Gi`. It counts as memory of the pod."
+    )
+    network: str | None = Field(
+        default=None, max_length=63, description="A network of the platform's `profiles.networks`."
+    )
+    accelerator: str | None = Field(
+        default=None, max_length=63, description="A device of the platform's `profiles.accelerators`."
+    )
+    code: TrainingCode | None = Field(
+        default=None, description="Code that is fetched before the trainer starts. Not supported yet."
+    )
+    datasets: list[TrainingDataset] | None = Field(
+        default=None, max_length=32, description="Datasets that every pod mounts: training data and models."
+    )
+    checkpoints: Checkpoints | None = Field(
+        default=None, description="Where the job saves its state. Not supported yet."
+    )
+    outputs: list[Output] | None = Field(
+        default=None, max_length=16, description="Files that are copied away after the job. Not supported yet."
+    )
+    restart: Restart | None = Field(
+        default=None, description="When the whole job starts again from its checkpoints. Not supported yet."
+    )
+    elastic: Elastic | None = Field(default=None, description="Lets the job run with fewer or more nodes.")
+    run_after: list[RunAfter] | None = Field(
+        default=None, max_length=16, description="Specs that must be done first. Not supported yet."
+    )
+    scheduling: Scheduling | None = Field(default=None, description="Where and when the job runs.")
+    active_deadline_seconds: int | None = Field(
+        default=None, ge=1, description="Seconds after which the job is stopped and fails. Without it, no limit."
+    )
+    suspend: bool | None = Field(default=None, description="Stop the job, or hold it back, until this is false again.")
+    template: TrainingTemplate | None = Field(
+        default=None,
+        description="Further fields of the pods: a Kubernetes PodTemplateSpec, which is merged into the compiled one as `kubectl patch` does. The container that trains is `trainer`.",
+    )
+
+
+class Training(CustomResource):
+    """A training job on one or more nodes."""
+
+    PLURAL: ClassVar[str] = "trainings"
+    COLUMNS: ClassVar[tuple[Column, ...]] = (
+        Column("FRAMEWORK", ".spec.framework"),
+        Column("PHASE", ".status.phase"),
+        Column("NODES", ".status.nodesReady"),
+        AGE,
+    )
+    STATUS: ClassVar[type[Model]] = TrainingStatus
+    TRAINS: ClassVar[bool] = True
+    OBSERVED: ClassVar[SpecFields] = {"numNodes": None, "suspend": None, "activeDeadlineSeconds": None}
+
+    api_version: Literal["stowplan.dev/v1alpha1"] = Field(description="Version of this kind.")
+    kind: Literal["Training"] = Field(description="Always `Training`.")
+    metadata: ObjectMeta = Field(description="Name, namespace, labels and annotations.")
+    spec: TrainingSpec = Field(description="The program, its data, and its nodes.")

@@ -1,0 +1,29 @@
+"""The status of a `Training`, as the reporter reports it."""
+
+from pydantic import Field
+
+from stowplan.schema.kinds.conditions import Conditions
+from stowplan.schema.meta import Int32, Model
+
+
+class TrainingStatus(Model):
+    """What was observed of the job."""
+
+    phase: str | None = Field(
+        default=None,
+        description="`Pending`, `Waiting`, `Starting`, `Running`, `Restarting`, `Succeeded` or `Failed`; `Suspended` while `suspend` is true.",
+    )
+    run: str | None = Field(
+        default=None, description="The run that was observed: the hash that ends the names of its objects."
+    )
+    nodes: Int32 | None = Field(default=None, description="Wanted pods.")
+    ready_nodes: Int32 | None = Field(
+        default=None, description="Pods whose containers are all ready, or that are done."
+    )
+    nodes_ready: str | None = Field(default=None, description="Ready and wanted pods, such as `2/4`.")
+    restarts: Int32 | None = Field(default=None, description="Restarts of the whole job.")
+    start_time: str | None = Field(default=None, description="When all pods ran for the first time, RFC 3339.")
+    completion_time: str | None = Field(default=None, description="When the job ended, RFC 3339.")
+    message: str | None = Field(default=None, description="Why the job waits, restarts or failed, in a sentence.")
+    conditions: Conditions | None = Field(default=None, description="Standard conditions.")
+    observed_generation: int | None = Field(default=None, description="Generation of the spec that was observed.")
