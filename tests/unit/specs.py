@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from stowplan.library.dialects.dataset.sample_set import cached_dataset
 from stowplan.library.dialects.registry import lower
+from stowplan.library.dialects.sample_set.sample_set import cached_dataset
 from stowplan.library.dialects.shared.context import Context, Lowered
 from stowplan.library.ir.data import CachedDataset, Origin, Site
 from stowplan.library.manifest import Json, Manifest

@@ -413,7 +413,7 @@ DIALECT = '''
 
     from stowplan.library.dialects.shared.context import Lowered
     from stowplan.library.dialects.shared.dialect import Dialect, Relations
-    from stowplan.library.dialects.training.unit import environments, unit
+    from stowplan.library.dialects.training_group.unit import environments, unit
     from stowplan.library.frameworks.registry import FRAMEWORKS
     from stowplan.library.ir.data import Origin
     from stowplan.library.ir.training import Role, TrainingGroup

@@ -8,8 +8,8 @@ from stowplan.compiler.kubernetes.fields import mapping
 from stowplan.compiler.model import Program
 from stowplan.compiler.specs import claim_names
 from stowplan.compiler.specs.spec_facts import SpecFacts
-from stowplan.library.dialects.dataset.claim import is_single_node
 from stowplan.library.dialects.mounted_claims import MountedClaim
+from stowplan.library.dialects.sample_set.claim import is_single_node
 from stowplan.library.dialects.shared import claim_writes
 from stowplan.library.dialects.shared.claim_writes import Write
 from stowplan.schema.diagnostics import FieldPath, Finding, finding

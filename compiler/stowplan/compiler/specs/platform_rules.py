@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ipaddress import ip_interface, ip_network
 from urllib.parse import urlsplit
 
-from stowplan.library.dialects.training import image_rules
+from stowplan.library.dialects.training_group import image_rules
 from stowplan.library.values import image_reference
 from stowplan.library.values.names import is_dns_subdomain
 from stowplan.library.values.quantities import amount, larger

@@ -3,20 +3,26 @@
 from typing import Any
 
 from stowplan.library.dialects.data_cube import dialect as data_cube
-from stowplan.library.dialects.dataset import sample_job_dialect, sample_set_dialect
+from stowplan.library.dialects.dataset import dialect as dataset
+from stowplan.library.dialects.dataset_task import dialect as dataset_task
 from stowplan.library.dialects.mx_job import dialect as mx_job
 from stowplan.library.dialects.paddle_job import dialect as paddle_job
+from stowplan.library.dialects.sample_set import sample_job_dialect, sample_set_dialect
 from stowplan.library.dialects.shared.context import Context, Lowered
 from stowplan.library.dialects.shared.dialect import Dialect
+from stowplan.library.dialects.training import dialect as training
 from stowplan.library.dialects.training_job import dialect as training_job
 from stowplan.schema.kinds.custom_resource import CustomResource
 
 DIALECTS: dict[str, Dialect[Any]] = {
     "DataCube": data_cube.DIALECT,
+    "Dataset": dataset.DIALECT,
+    "DatasetTask": dataset_task.DIALECT,
     "MxJob": mx_job.DIALECT,
     "PaddleJob": paddle_job.DIALECT,
     "SampleJob": sample_job_dialect.DIALECT,
     "SampleSet": sample_set_dialect.DIALECT,
+    "Training": training.DIALECT,
     "TrainingJob": training_job.DIALECT,
 }
 """A dialect for each kind of `stowplan.schema.kinds.table`."""

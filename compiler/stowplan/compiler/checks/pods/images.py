@@ -2,7 +2,7 @@
 
 from stowplan.compiler.checks.objects.finding import ObjectFinding, about
 from stowplan.compiler.checks.objects.object import Object, Objects, is_plain
-from stowplan.library.dialects.training import image_rules
+from stowplan.library.dialects.training_group import image_rules
 from stowplan.library.values import image_reference
 from stowplan.schema.platform.platform import Platform
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from stowplan.agents.reporter.observed import Observed
 from stowplan.agents.reporter.rules.conditions import Status, is_final, of_work, settled
-from stowplan.agents.reporter.rules.training import Role, Training, reason_of, training
+from stowplan.agents.reporter.rules.training_group import Role, Training, reason_of, training
 
 ORDER = ("scheduler", "server", "worker")
 FIELDS = frozenset("phase state reason replicaStatuses run conditions observedGeneration".split())

@@ -4,7 +4,17 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from stowplan.agents.reporter.observed import Observed
-from stowplan.agents.reporter.rules import data_cube, mx_job, paddle_job, sample_job, sample_set, training_job
+from stowplan.agents.reporter.rules import (
+    data_cube,
+    dataset,
+    dataset_task,
+    mx_job,
+    paddle_job,
+    sample_job,
+    sample_set,
+    training,
+    training_job,
+)
 from stowplan.agents.reporter.rules.conditions import Status
 
 
@@ -21,10 +31,13 @@ class Rules(Protocol):
 
 RULES: Mapping[str, Rules] = {
     "DataCube": data_cube,
+    "Dataset": dataset,
+    "DatasetTask": dataset_task,
     "MxJob": mx_job,
     "PaddleJob": paddle_job,
     "SampleJob": sample_job,
     "SampleSet": sample_set,
+    "Training": training,
     "TrainingJob": training_job,
 }
 """Modules by kind, for each kind of `stowplan.schema.kinds.table`."""

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from stowplan.agents.reporter.rules.training import Role, Training
+from stowplan.agents.reporter.rules.training_group import Role, Training
 
 MOST = 50
 """Maximum number of records in the status; the oldest are dropped."""

@@ -7,7 +7,7 @@ from stowplan.agents.reporter.causes import DEADLINE
 from stowplan.agents.reporter.observed import Observed
 from stowplan.agents.reporter.rules import scaling
 from stowplan.agents.reporter.rules.conditions import Status, is_final, of_work, settled
-from stowplan.agents.reporter.rules.training import Role, Training, reason_of, training
+from stowplan.agents.reporter.rules.training_group import Role, Training, reason_of, training
 
 DECIDER = "trainer"
 ORDER = ("master", "pserver", "trainer")

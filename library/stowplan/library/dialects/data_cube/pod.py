@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from stowplan.library.dialects.data_cube import resources
 from stowplan.library.dialects.data_cube.cube import Cube
-from stowplan.library.dialects.training.label_form import label_findings
+from stowplan.library.dialects.training_group.label_form import label_findings
 from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import FieldPath, Finding, finding
 

@@ -4,9 +4,9 @@ from typing import Any
 
 from stowplan.library.dialects.mx_job import rules
 from stowplan.library.dialects.shared.context import Context, Lowered
-from stowplan.library.dialects.training.accelerators import equipped
-from stowplan.library.dialects.training.group_rules import group_findings
-from stowplan.library.dialects.training.unit import environments, unit
+from stowplan.library.dialects.training_group.accelerators import equipped
+from stowplan.library.dialects.training_group.group_rules import group_findings
+from stowplan.library.dialects.training_group.unit import environments, unit
 from stowplan.library.frameworks.mxnet import SCHEDULER, Mxnet
 from stowplan.library.ir.training import Environments, Role, TrainingGroup
 from stowplan.library.manifest import Json, Unit

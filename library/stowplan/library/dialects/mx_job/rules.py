@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from stowplan.library.builders.pods import await_pod
-from stowplan.library.dialects.training import image_rules, pod_template
-from stowplan.library.dialects.training.label_form import VALUE_FORM, is_label_value
+from stowplan.library.dialects.training_group import image_rules, pod_template
+from stowplan.library.dialects.training_group.label_form import VALUE_FORM, is_label_value
 from stowplan.library.frameworks.mxnet import VARIABLES
 from stowplan.library.manifest import Json
 from stowplan.library.values.names import MOST_PODS

@@ -1,9 +1,9 @@
 """The dialect of the kind PaddleJob."""
 
 from stowplan.library.dialects import mounted_claims
-from stowplan.library.dialects.dataset.reference import name_of
 from stowplan.library.dialects.paddle_job import rules
 from stowplan.library.dialects.paddle_job.lower import lower, ports_of
+from stowplan.library.dialects.sample_set.reference import name_of
 from stowplan.library.dialects.shared.context import Context
 from stowplan.library.dialects.shared.dialect import Dialect, Relations
 from stowplan.schema.kinds.paddle_job import ROLES, PaddleJob, PaddleRole

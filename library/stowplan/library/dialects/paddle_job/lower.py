@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 
 from stowplan.library.builders.config_map import plain_config_map
-from stowplan.library.dialects.dataset import mount as dataset_mount
 from stowplan.library.dialects.paddle_job import host_ports, rules
+from stowplan.library.dialects.sample_set import mount as dataset_mount
 from stowplan.library.dialects.shared.context import Context, Lowered
-from stowplan.library.dialects.training.group_rules import group_findings
-from stowplan.library.dialects.training.unit import environments, unit
+from stowplan.library.dialects.training_group.group_rules import group_findings
+from stowplan.library.dialects.training_group.unit import environments, unit
 from stowplan.library.frameworks.paddle import PORTS, Elastic, Paddle
 from stowplan.library.ir.training import DatasetMount, Environments, GangRequest, Role, TrainingGroup
 from stowplan.library.manifest import Json, Manifest, Unit

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 from stowplan.library.builders.pods import await_pod
-from stowplan.library.dialects.training import image_rules, pod_template
+from stowplan.library.dialects.training_group import image_rules, pod_template
 from stowplan.library.manifest import Json
 from stowplan.library.values import quantities
 from stowplan.library.values.names import MOST_PODS, is_dns_label, is_dns_subdomain

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from stowplan.library.dialects.shared.context import Context, Lowered
-from stowplan.library.dialects.training.group_rules import group_findings
-from stowplan.library.dialects.training.unit import environments, unit
+from stowplan.library.dialects.training_group.group_rules import group_findings
+from stowplan.library.dialects.training_group.unit import environments, unit
 from stowplan.library.dialects.training_job import rules
 from stowplan.library.dialects.training_job.commands import MASTER_PORT
 from stowplan.library.dialects.training_job.etcd import ETCD_PORT

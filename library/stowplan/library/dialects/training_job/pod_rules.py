@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from stowplan.library.builders.pods import await_pod
-from stowplan.library.dialects.training import pod_template
+from stowplan.library.dialects.training_group import pod_template
 from stowplan.library.dialects.training_job.fields import written
 from stowplan.library.dialects.training_job.pods import outline
 from stowplan.library.dialects.training_job.topology import shape

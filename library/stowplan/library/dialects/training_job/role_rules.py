@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from stowplan.library.dialects.training import image_rules
-from stowplan.library.dialects.training.label_form import label_findings
+from stowplan.library.dialects.training_group import image_rules
+from stowplan.library.dialects.training_group.label_form import label_findings
 from stowplan.library.dialects.training_job.commands import IMAGE, entrypoint, is_old_image, server_command
 from stowplan.library.dialects.training_job.etcd import ETCD, endpoints
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding

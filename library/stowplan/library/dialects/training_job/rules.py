@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from itertools import combinations
 
-from stowplan.library.dialects.training.label_form import VALUE_FORM, is_label_value
+from stowplan.library.dialects.training_group.label_form import VALUE_FORM, is_label_value
 from stowplan.library.dialects.training_job import pod_rules, role_rules
 from stowplan.library.dialects.training_job.commands import MASTER_PORT
 from stowplan.library.dialects.training_job.etcd import ETCD_PORT

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from stowplan.library.builders.custom_resource import custom_resource
 from stowplan.library.builders.pods import training_pod
 from stowplan.library.dialects.shared.context import Context
-from stowplan.library.dialects.training import pod_references
+from stowplan.library.dialects.training_group import pod_references
 from stowplan.library.engines.gang.registry import GANG_ENGINES
 from stowplan.library.engines.registry import JOB_ENGINES
 from stowplan.library.ir.training import Environments, TrainingGroup

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from stowplan.library.dialects.data_cube import paths
-from stowplan.library.dialects.dataset import claim
-from stowplan.library.dialects.dataset.sample_set import cached_dataset, driver_of, lower
+from stowplan.library.dialects.sample_set import claim
+from stowplan.library.dialects.sample_set.sample_set import cached_dataset, driver_of, lower
 from stowplan.library.dialects.shared.claim_writes import Write
 from stowplan.library.dialects.shared.context import Context
 from stowplan.library.dialects.shared.dialect import Dialect, Relations

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from stowplan.library.builders.pods import wait_container
-from stowplan.library.dialects.dataset import reference as dataset_reference
-from stowplan.library.dialects.dataset import sample_set
+from stowplan.library.dialects.sample_set import reference as dataset_reference
+from stowplan.library.dialects.sample_set import sample_set
 from stowplan.library.dialects.shared.context import Context
-from stowplan.library.dialects.training import pod_template
+from stowplan.library.dialects.training_group import pod_template
 from stowplan.library.drivers.registry import STORAGE_DRIVERS
 from stowplan.library.ir.data import CachedDataset
 from stowplan.library.ir.training import DatasetMount, Role

@@ -2,13 +2,13 @@
 
 from stowplan.library.builders import job
 from stowplan.library.builders.custom_resource import custom_resource
-from stowplan.library.dialects.dataset import (
+from stowplan.library.dialects.sample_set import (
     path as dataset_path,
 )
-from stowplan.library.dialects.dataset import (
+from stowplan.library.dialects.sample_set import (
     reference as dataset_reference,
 )
-from stowplan.library.dialects.dataset import (
+from stowplan.library.dialects.sample_set import (
     sample_set,
     sync_namespace,
 )

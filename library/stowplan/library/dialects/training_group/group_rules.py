@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 from stowplan.library.builders.pods import peers_container
 from stowplan.library.dialects.shared.context import Context
-from stowplan.library.dialects.training import pod_template
+from stowplan.library.dialects.training_group import pod_template
 from stowplan.library.engines.gang.registry import GANG_ENGINES
 from stowplan.library.engines.registry import JOB_ENGINES
 from stowplan.library.ir.training import Environments, Role, TrainingGroup

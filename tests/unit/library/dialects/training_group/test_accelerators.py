@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from stowplan.library.dialects.training.accelerators import equipped
+from stowplan.library.dialects.training_group.accelerators import equipped
 from stowplan.library.manifest import Json
 from stowplan.schema.platform.engines import Accelerator
 

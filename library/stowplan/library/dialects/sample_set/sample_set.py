@@ -2,7 +2,7 @@
 
 from stowplan.library.builders import job
 from stowplan.library.builders.custom_resource import custom_resource
-from stowplan.library.dialects.dataset import claim, sync_namespace
+from stowplan.library.dialects.sample_set import claim, sync_namespace
 from stowplan.library.dialects.shared import access, secrets, source_uri
 from stowplan.library.dialects.shared.context import Context, Lowered
 from stowplan.library.drivers import registry

@@ -1,7 +1,7 @@
 """The dialect of the kind SampleJob."""
 
-from stowplan.library.dialects.dataset.reference import name_of
-from stowplan.library.dialects.dataset.sample_job import lower
+from stowplan.library.dialects.sample_set.reference import name_of
+from stowplan.library.dialects.sample_set.sample_job import lower
 from stowplan.library.dialects.shared.context import Context
 from stowplan.library.dialects.shared.dialect import Dialect, Relations
 from stowplan.schema.kinds.sample_job import SampleJob

@@ -1,0 +1,141 @@
+"""Common parts of the three kinds of training jobs: the roles of a run, and its outcome."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from stowplan.agents.reporter import causes, outcome
+from stowplan.agents.reporter.causes import Cause
+from stowplan.agents.reporter.observed import Observed, ObservedRun, latest, present_run
+from stowplan.agents.reporter.outcome import RunOutcome
+from stowplan.agents.reporter.pods import Pod
+from stowplan.agents.reporter.rules.conditions import is_over, last_cause
+
+PodState = Literal["pending", "starting", "running", "succeeded", "failed", "unknown"]
+POD_STATES: tuple[PodState, ...] = ("pending", "starting", "running", "succeeded", "failed", "unknown")
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """The pods of one role in one run."""
+
+    name: str
+    wanted: int
+    """Number of pods that should run now."""
+    pods: Sequence[Pod]
+    counts: Mapping[PodState, int]
+    """Number of pods in each state."""
+    state: Literal["starting", "running", "succeeded", "failed"]
+
+    @property
+    def present(self) -> int:
+        """Return the number of pods that run or have succeeded."""
+        return self.counts["running"] + self.counts["succeeded"]
+
+    @property
+    def is_complete(self) -> bool:
+        return self.wanted > 0 and self.present >= self.wanted
+
+
+@dataclass(frozen=True, slots=True)
+class Training:
+    """What is known about the present run of a training job."""
+
+    run: ObservedRun
+    outcome: RunOutcome
+    cause: Cause | None
+    roles: Mapping[str, Role]
+    before: Mapping[str, Any]
+    """Last reported status of this run; empty if the last report was about another run."""
+
+    @property
+    def all_run(self) -> bool:
+        """Return whether every wanted pod runs or has succeeded."""
+        return bool(self.roles) and all(role.is_complete for role in self.roles.values())
+
+    @property
+    def ran_at(self) -> str:
+        """Return the time at which the last of the running pods became ready (RFC 3339); empty if no pod runs."""
+        pods = [pod for role in self.roles.values() for pod in role.pods]
+        return latest(pod.conditions["Ready"].at for pod in pods if pod.is_running and "Ready" in pod.conditions)
+
+    @property
+    def began_at(self) -> str:
+        """Return the start time of the last Job if the run is complete (RFC 3339); otherwise empty.
+
+        It is the start time of a run so short that the reporter never saw its pods run.
+        """
+        return latest(job.started for job in self.run.jobs) if self.outcome.state == "complete" else ""
+
+
+def training(
+    seen: Observed, deciders: Collection[str], *, enough: Collection[str] = (), walltime: int | None = None
+) -> Training:
+    """Return what is known about the present run: its outcome, the cause of a problem, and its roles.
+
+    `deciders` and `enough` are role names as in `outcome.of_run`. `walltime` is the deadline in seconds that the user
+    has set; None for no deadline.
+    """
+    run = present_run(seen)
+    status = seen.resource.status
+    before = status if status.get("run") == run.name else {}
+    found = outcome.of_run(run, deciders, enough)
+    if is_over(before) and found.state in ("active", "suspended"):
+        # The Jobs were deleted and created again with the same names.
+        before = {}
+    cause = causes.of_work(run.pods, [*run.jobs, *run.job_sets])
+    if found.state == "failed":
+        cause = last_cause(cause, before)
+    judged = outcome.explained(outcome.lost_helper(run, found, walltime), cause)
+    return Training(run, judged, cause, _roles(run), before)
+
+
+def pod_state(pod: Pod) -> PodState:
+    """Return the state of a pod, by the definitions of the old PaddlePaddle operator."""
+    if pod.phase == "Succeeded":
+        return "succeeded"
+    if pod.phase == "Failed":
+        return "failed"
+    cause = causes.of_pod(pod)
+    if pod.phase == "Unknown" or (cause and cause.reason == causes.NODE_LOST):
+        return "unknown"
+    if pod.phase == "Running":
+        return "running" if pod.complete else "starting"
+    return "pending"
+
+
+def reason_of(found: Training) -> str:
+    """Return why the training job ended, is suspended or does not progress, as a message; empty if nothing is wrong."""
+    if found.outcome.is_over:
+        return found.outcome.message
+    if found.outcome.state == "suspended":
+        return found.outcome.message
+    return found.cause.message if found.cause else ""
+
+
+def _roles(run: ObservedRun) -> dict[str, Role]:
+    wanted: dict[str, int] = {}
+    for job_set in run.job_sets:
+        wanted |= job_set.sizes
+    for job in run.jobs:
+        wanted[job.role] = job.parallelism
+    return {name: _role(name, size, run) for name, size in wanted.items() if name}
+
+
+def _role(name: str, wanted: int, run: ObservedRun) -> Role:
+    pods = [pod for pod in run.pods if pod.role == name]
+    jobs = [job for job in run.jobs if job.role == name]
+    counts = dict.fromkeys(POD_STATES, 0)
+    for pod in pods:
+        counts[pod_state(pod)] += 1
+    # The pods of a finished Job may be gone.
+    counts["succeeded"] = max(counts["succeeded"], sum(job.succeeded for job in jobs))
+    ended = [outcome.of_job(job) for job in jobs]
+    if ended and all(each.state == "complete" for each in ended):
+        return Role(name, wanted, pods, counts, "succeeded")
+    if any(each.state == "failed" for each in ended):
+        return Role(name, wanted, pods, counts, "failed")
+    present = counts["running"] + counts["succeeded"]
+    if not jobs and present >= wanted and counts["succeeded"] >= wanted:
+        return Role(name, wanted, pods, counts, "succeeded")
+    return Role(name, wanted, pods, counts, "running" if wanted and present >= wanted else "starting")

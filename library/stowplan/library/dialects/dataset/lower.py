@@ -1,0 +1,15 @@
+"""Lowering of `Dataset`."""
+
+from stowplan.library.builders.custom_resource import custom_resource
+from stowplan.library.dialects.shared.context import Context, Lowered
+from stowplan.library.manifest import Unit
+from stowplan.schema.kinds.native.dataset import Dataset
+from stowplan.schema.meta import SpecId
+
+KIND = "Dataset"
+
+
+def lower(model: Dataset, context: Context) -> Lowered:
+    """Return all manifests of a Dataset (none if it has errors) and all findings."""
+    spec = SpecId(KIND, context.namespace(model.metadata.namespace), model.metadata.name)
+    return Lowered(Unit(spec, (custom_resource(model, context.origin(spec)),)))
