@@ -91,7 +91,7 @@ def mx_job(*entries: Any, name: str = "train", **spec: Any) -> MxJob:
 
 
 def context(*datasets: SampleSet, **fields: Any) -> Context:
-    known = {(each.metadata.namespace or "default", each.metadata.name): each for each in datasets}
+    known = {SpecId(each.kind, each.metadata.namespace or "default", each.metadata.name): each for each in datasets}
     return Context(platform(**fields), VERSION, known)
 
 

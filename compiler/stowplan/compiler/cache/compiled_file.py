@@ -15,6 +15,7 @@ from stowplan.compiler.checks.objects.finding import ObjectFinding
 from stowplan.compiler.diagnostics.report import Diagnostic
 from stowplan.compiler.output.folder import OutputFolder
 from stowplan.compiler.specs.spec_facts import SpecFacts
+from stowplan.schema.meta import SpecId
 
 
 class CompiledObjects(NamedTuple):
@@ -71,20 +72,20 @@ class Known(NamedTuple):
     outputs: OutputIndex = OutputIndex()
 
 
-Datasets = Mapping[tuple[str, str], SpecFacts]
-"""The SampleSets of a program, by namespace and name."""
+Datasets = Mapping[SpecId, SpecFacts]
+"""The datasets of a program, of every kind."""
 
 
-def of_dataset(spec: SpecFacts, datasets: Datasets, refused: Collection[tuple[str, str]]) -> str:
-    """Return a string that changes when the dataset that a spec refers to changes; empty if it refers to none.
+def of_datasets(spec: SpecFacts, datasets: Datasets, refused: Collection[SpecId]) -> str:
+    """Return a string that changes when a dataset that a spec refers to changes; empty if it refers to none.
 
-    `refused` holds namespace and name of the SampleSets whose documents have errors. For such a dataset the string is
-    constant. For a missing dataset the string covers the names of all datasets, because the finding proposes similar
-    names.
+    `refused` are the datasets whose documents have errors. For such a dataset the string is constant. For a missing
+    dataset the string covers the names of all datasets, because the finding proposes similar names.
     """
-    if not spec.reference:
-        return ""
-    wanted = spec.id.namespace, spec.reference
+    return "\n".join(_of_dataset(each.spec, datasets, refused) for each in spec.references if each.spec.name)
+
+
+def _of_dataset(wanted: SpecId, datasets: Datasets, refused: Collection[SpecId]) -> str:
     if wanted in datasets:
         return f"{datasets[wanted].file} {datasets[wanted].own_digest}"
     return "refused" if wanted in refused else repr(sorted(datasets))

@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from hashlib import blake2b
 
 from stowplan.compiler.model import Spec
+from stowplan.library.dialects.registry import DIALECTS
 from stowplan.library.dialects.shared.context import Context
 from stowplan.library.values.canonical_json import ascii_json
-from stowplan.schema.kinds.paddle_job import PaddleJob
+from stowplan.schema.kinds.table import TRAINING_KINDS
 
 _SIZE = 16
 """Size of a digest in bytes."""
@@ -21,8 +22,8 @@ def marks(specs: Sequence[Spec], context: Context) -> list[str]:
 
     All are empty if the platform lists extensions: an extension may read anything, so no digest covers its input.
 
-    A mark covers the version of Stowplan, the platform file, the path of the spec's file, and the dataset of a training
-    job. The digest of the spec covers all other inputs of a run.
+    A mark covers the version of Stowplan, the platform file, the path of the spec's file, and the datasets of a
+    training job. The digest of the spec covers all other inputs of a run.
     """
     if context.platform.extensions:
         return [""] * len(specs)
@@ -32,6 +33,7 @@ def marks(specs: Sequence[Spec], context: Context) -> list[str]:
 
 
 def _own(spec: Spec, context: Context) -> list[object]:
-    reference = spec.model.spec.sample_set_ref if isinstance(spec.model, PaddleJob) else None
-    dataset = context.sample_sets.get((spec.id.namespace, reference.name or "")) if reference else None
-    return [spec.document.file, dataset.model_dump(mode="json", exclude_unset=True) if dataset else None]
+    named = DIALECTS[spec.id.kind].relations(spec.model, context).references if spec.id.kind in TRAINING_KINDS else ()
+    datasets = [context.datasets[each.spec] for each in named if each.spec in context.datasets]
+    bodies: list[object] = [each.model_dump(mode="json", exclude_unset=True) for each in datasets]
+    return [spec.document.file, *(bodies or [None])]

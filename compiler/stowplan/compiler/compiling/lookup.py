@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from stowplan.compiler.cache import fingerprint
-from stowplan.compiler.cache.compiled_file import CompiledFile, CompiledPlatform, Datasets, Known, of_dataset
+from stowplan.compiler.cache.compiled_file import CompiledFile, CompiledPlatform, Datasets, Known, of_datasets
 from stowplan.compiler.lowering.platform_objects import Place
 from stowplan.compiler.output.inventory import Inventory
 from stowplan.compiler.output.render import Rendered
@@ -39,12 +39,12 @@ class Lookup:
         return {path: files[path] for path, key in keys.items() if path in files and files[path].content == key}
 
     def hit(
-        self, file: CompiledFile, others: str, datasets: Datasets, refused: Collection[tuple[str, str]]
+        self, file: CompiledFile, others: str, datasets: Datasets, refused: Collection[SpecId]
     ) -> list[Rendered] | None:
         """Return the output files of a compiled file; None if it cannot be reused.
 
         It cannot be reused if its digest `surroundings` differs from the present one, or if an output file differs from
-        the inventory. For the other parameters see `surroundings` and `of_dataset`.
+        the inventory. For the other parameters see `surroundings` and `of_datasets`.
         """
         found = {spec.facts.id: self.outputs(spec.facts.id, spec.facts.file) for spec in file.specs}
         lines = {spec: [each.line for each in own] for spec, own in found.items()}
@@ -78,17 +78,17 @@ def surroundings(
     specs: Sequence[SpecFacts],
     others: str,
     datasets: Datasets,
-    refused: Collection[tuple[str, str]],
+    refused: Collection[SpecId],
     lines: Mapping[SpecId, Sequence[str]],
 ) -> str:
     """Return a digest of all that the `specs` of a file depend on outside of the file.
 
     `others` is a digest of the files with other documents than specs. `datasets` are all datasets; `refused` are
-    namespace and name of those with errors. `lines` are the inventory lines by spec.
+    those with errors. `lines` are the inventory lines by spec.
     """
     parts = [others]
     for each in specs:
-        parts += [str(each.id), of_dataset(each, datasets, refused), *sorted(lines.get(each.id, ()))]
+        parts += [str(each.id), of_datasets(each, datasets, refused), *sorted(lines.get(each.id, ()))]
     return fingerprint.of(*parts)
 
 

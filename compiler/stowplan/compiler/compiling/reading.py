@@ -21,7 +21,7 @@ from stowplan.compiler.specs.resolve import resolve
 from stowplan.compiler.specs.spec_facts import SpecFacts
 from stowplan.compiler.specs.validate import is_spec, read_spec, validate
 from stowplan.library.dialects.shared.context import Context
-from stowplan.schema.kinds.sample_set import SampleSet
+from stowplan.schema.kinds.table import DATASET_KINDS
 from stowplan.schema.meta import SpecId
 
 
@@ -71,8 +71,8 @@ def read(repo: Path, report: Report, lookup: Lookup) -> Reading:
     mixed = frozenset(each.file for each in sources.documents if not is_spec(each))
     others = fingerprint.of(*(keys[file] for file in sorted(mixed)))
     facts = _sorted(program.specs, candidates.values(), program)
-    datasets = {each.id[1:]: each for each in reversed(facts) if each.id.kind == "SampleSet"}
-    refused = {(each.namespace, each.name) for each in program.refused if each.kind == "SampleSet"}
+    datasets = {each.id: each for each in reversed(facts) if each.id.kind in DATASET_KINDS}
+    refused = {each for each in program.refused if each.kind in DATASET_KINDS}
     outputs: list[Rendered] = []
     hits: dict[str, CompiledFile] = {}
     for path, file in candidates.items():
@@ -117,16 +117,12 @@ def _with_datasets(context: Context, loading: Loading, program: Program, facts: 
     """
     sources = {(each.id.kind, each.id.namespace, each.id.name): each.file for each in facts}
     own = {spec.id for spec in program.specs}
-    wanted = {(each.id.namespace, each.reference) for each in facts if each.reference and each.id in own}
-    there = {each.id[1:]: each for each in facts if each.id.kind == "SampleSet" and each.id not in own}
-    complete = wanted <= there.keys() | context.sample_sets.keys()
-    files = {each.file for name, each in there.items() if not complete or name in wanted}
-    models = {
-        (spec.id.namespace, spec.id.name): spec.model
-        for spec in _specs(loading, files, program, Report())
-        if isinstance(spec.model, SampleSet) and spec.id[1:] in there
-    }
-    return replace(context, sample_sets={**models, **context.sample_sets}, sources=sources)
+    wanted = {one.spec for each in facts if each.id in own for one in each.references if one.spec.name}
+    there = {each.id: each for each in facts if each.id.kind in DATASET_KINDS and each.id not in own}
+    complete = wanted <= there.keys() | context.datasets.keys()
+    files = {each.file for spec, each in there.items() if not complete or spec in wanted}
+    models = {spec.id: spec.model for spec in _specs(loading, files, program, Report()) if spec.id in there}
+    return replace(context, datasets={**models, **context.datasets}, sources=sources)
 
 
 @cache

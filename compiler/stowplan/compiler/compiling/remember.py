@@ -9,6 +9,7 @@ from stowplan.compiler.compiling.reading import Reading
 from stowplan.compiler.diagnostics.report import Diagnostic
 from stowplan.compiler.repository.layout import PLATFORM_FILES
 from stowplan.compiler.specs.spec_facts import SpecFacts
+from stowplan.schema.kinds.table import DATASET_KINDS
 
 
 def remembered(reading: Reading, parts: Parts) -> CompiledFiles:
@@ -24,7 +25,7 @@ def remembered(reading: Reading, parts: Parts) -> CompiledFiles:
         read[found.location.file].append(found)
     checked = {part.spec: part for part in parts.checked}
     lines = {file.path: file.line for file in parts.files}
-    datasets = {each.id[1:]: each for each in reading.facts if each.id.kind == "SampleSet"}
+    datasets = {each.id: each for each in reading.facts if each.id.kind in DATASET_KINDS}
     files = dict(reading.hits)
     for path in reading.keys.keys() - files.keys() - reading.mixed - {*PLATFORM_FILES}:
         own = facts[path]

@@ -11,6 +11,7 @@ from stowplan.library.manifest import Unit
 from stowplan.schema.diagnostics import Finding, did_you_mean, finding
 from stowplan.schema.kinds.data_cube import DataCube
 from stowplan.schema.kinds.sample_set import SampleSet
+from stowplan.schema.kinds.table import DATASET_KINDS
 
 
 def context_of(program: Program, version: str) -> Context:
@@ -18,9 +19,9 @@ def context_of(program: Program, version: str) -> Context:
     return Context(
         program.platform,
         version,
-        {(s.id.namespace, s.id.name): s.model for s in program.specs if isinstance(s.model, SampleSet)},
+        {s.id: s.model for s in program.specs if s.id.kind in DATASET_KINDS},
         {(s.id.kind, s.id.namespace, s.id.name): s.document.file for s in program.specs},
-        frozenset((refused.namespace, refused.name) for refused in program.refused if refused.kind == "SampleSet"),
+        frozenset(refused for refused in program.refused if refused.kind in DATASET_KINDS),
         program.incomplete,
     )
 

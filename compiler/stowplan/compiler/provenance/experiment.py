@@ -26,6 +26,7 @@ from stowplan.library.manifest import Manifest
 from stowplan.library.values.names import HASH_LENGTH
 from stowplan.schema.diagnostics import FieldPath, has_errors
 from stowplan.schema.export.plain_schema import Schema, plain_schema
+from stowplan.schema.kinds.table import KINDS
 from stowplan.schema.meta import Model, SpecId
 from stowplan.schema.parse_model import read
 from stowplan.schema.platform.platform import Platform
@@ -33,7 +34,7 @@ from stowplan.schema.platform.platform import Platform
 _HASH = re.compile(rf"-([a-z2-7]{{{HASH_LENGTH}}})$")
 HASH = "<hash>"
 _UNTOUCHED = (("apiVersion",), ("kind",))
-_NAME, _NAMESPACE, _REFERENCE = ("metadata", "name"), ("metadata", "namespace"), ("spec", "sampleSetRef", "name")
+_NAME, _NAMESPACE = ("metadata", "name"), ("metadata", "namespace")
 
 ObjectKey = tuple[str, str, str]
 """Identity of an object: kind, namespace, and name without the hash at its end."""
@@ -150,15 +151,24 @@ class Experiment:
     def _together(self, given: Input) -> Iterator[tuple[SpecId, FieldPath]]:
         """Yield spec and path of the field, and of the fields that must change with it so that references stay valid.
 
-        The name of a SampleSet changes with the reference to it, and the namespaces of all specs change together.
+        The name of a dataset changes with the reference to it, and the namespaces of all specs change together.
         """
+        named = self._named(given)
         for spec in self.program.specs:
             if spec.id == given.spec:
                 yield spec.id, given.path
             elif given.path == _NAMESPACE:
                 yield spec.id, _NAMESPACE
-            elif given.path == _REFERENCE and (spec.id.kind, spec.id.name) == ("SampleSet", given.value):
+            elif spec.id == named:
                 yield spec.id, _NAME
+
+    def _named(self, given: Input) -> SpecId | None:
+        """Return the dataset whose name is in the field; None if the field names no dataset."""
+        field = KINDS[given.spec.kind].DATASETS if given.spec else None
+        if given.spec is None or field is None:
+            return None
+        paths = [path for _, path in field.names(given.document.data)]
+        return SpecId(field.kind, given.spec.namespace, str(given.value)) if given.path in paths else None
 
     def _read(self, document: Document, path: FieldPath, value: Any) -> Spec | None:
         data = changed(document.data, path, value)

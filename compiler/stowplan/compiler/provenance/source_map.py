@@ -12,6 +12,7 @@ from stowplan.compiler.provenance.leaves import Leaf, Place, leaves
 from stowplan.compiler.provenance.rules import RULES, Rule, rule_of
 from stowplan.library.manifest import Manifest
 from stowplan.schema.diagnostics import FieldPath
+from stowplan.schema.kinds.table import DATASET_KINDS
 from stowplan.schema.meta import SpecId
 
 _MOST_GIVEN = 6
@@ -89,8 +90,8 @@ def reduced(program: Program, spec: SpecId | None) -> Program:
         return program
     found = program.spec(spec)
     names = set(_texts(found.document.data)) if found else set()
-    datasets = (each for each in program.specs if each.id.kind == "SampleSet" and each.id.namespace == spec.namespace)
-    near = {each.id for each in datasets if each.id.name in names} | {spec}
+    own = (each.id for each in program.specs if each.id.namespace == spec.namespace)
+    near = {each for each in own if each.kind in DATASET_KINDS and each.name in names} | {spec}
     return replace(program, specs=tuple(each for each in program.specs if each.id in near))
 
 

@@ -14,7 +14,7 @@ from stowplan.library.dialects.shared import claim_writes
 from stowplan.library.dialects.shared.claim_writes import Write
 from stowplan.schema.diagnostics import FieldPath, Finding, finding
 from stowplan.schema.kinds.paddle_job import HOST_PORT_ANNOTATION
-from stowplan.schema.kinds.table import TRAINING_KINDS
+from stowplan.schema.kinds.table import DATASET_KINDS, KINDS, TRAINING_KINDS
 from stowplan.schema.meta import SpecId
 
 DocumentOf = Callable[[SpecFacts], Document]
@@ -30,6 +30,10 @@ The value is a function that returns the location of the setting that limits the
 """
 
 
+_FIELDS = {"SampleSet": "the `sampleSetRef`", "Dataset": "`datasets`"}
+"""The field of training jobs that names datasets, by the kind of the dataset, for hints."""
+
+
 def check(program: Program, specs: Sequence[SpecFacts], document_of: DocumentOf, report: Report) -> None:
     """Check all specs against each other and report the findings.
 
@@ -39,7 +43,7 @@ def check(program: Program, specs: Sequence[SpecFacts], document_of: DocumentOf,
     directories: dict[str, SpecFacts] = {}
     blocks: list[tuple[range, SpecFacts]] = []
     single = dict(_single_node_claims(program)) | dict(_single_node_datasets(specs, document_of))
-    datasets = {(spec.id.namespace, spec.id.name): spec for spec in specs if spec.id.kind == "SampleSet"}
+    datasets = {spec.id: spec for spec in specs if spec.id.kind in DATASET_KINDS}
     used = {} if program.incomplete else _used(program, specs, datasets)
     writers: _Writers = {}
     claims = claim_names.of(program, specs)
@@ -72,40 +76,41 @@ def _caches(spec: SpecFacts, users: dict[str, SpecFacts]) -> Iterator[Finding]:
 
 
 def _used(
-    program: Program, specs: Sequence[SpecFacts], present: Mapping[tuple[str, str], SpecFacts]
-) -> dict[str, set[str]]:
-    """Return the names of the datasets that jobs mount, by namespace. `present` are the datasets that exist.
+    program: Program, specs: Sequence[SpecFacts], present: Mapping[SpecId, SpecFacts]
+) -> dict[tuple[str, str], set[str]]:
+    """Return the names of the datasets that jobs mount, by kind and namespace. `present` are the datasets that exist.
 
-    A namespace is left out if no job in it could mount a dataset, or if the dataset of a training job is unclear,
-    because the job has errors or names a missing dataset.
+    Kind and namespace are left out if no job could mount such a dataset, or if the dataset of a training job is
+    unclear, because the job has errors or names a missing dataset.
     """
-    used: dict[str, set[str]] = {}
+    used: dict[tuple[str, str], set[str]] = {}
     unclear = {refused.namespace for refused in program.refused if refused.kind in TRAINING_KINDS}
     for spec in specs:
         namespace = spec.id.namespace
         for mounted in spec.mounted:
-            if (namespace, mounted.claim) in present:
-                used.setdefault(namespace, set()).add(mounted.claim)
-        if spec.id.kind != "PaddleJob":
+            for kind in DATASET_KINDS:
+                if SpecId(kind, namespace, mounted.claim) in present:
+                    used.setdefault((kind, namespace), set()).add(mounted.claim)
+        field = KINDS[spec.id.kind].DATASETS
+        if spec.id.kind not in TRAINING_KINDS or field is None:
             continue
-        names = used.setdefault(namespace, set())
-        if spec.reference is not None and (namespace, spec.reference) not in present:
+        names = used.setdefault((field.kind, namespace), set())
+        names |= {each.spec.name for each in spec.references}
+        if any(each.spec not in present for each in spec.references):
             unclear.add(namespace)
-        elif spec.reference:
-            names.add(spec.reference)
-    return {namespace: names for namespace, names in used.items() if namespace not in unclear}
+    return {place: names for place, names in used.items() if place[1] not in unclear}
 
 
-def _unused(spec: SpecFacts, used: Mapping[str, set[str]]) -> Iterator[Finding]:
+def _unused(spec: SpecFacts, used: Mapping[tuple[str, str], set[str]]) -> Iterator[Finding]:
     """Yield SP307 if the spec is a dataset that no job mounts.
 
-    `used` are the names of mounted datasets by namespace. In a namespace that `used` lacks, objects outside of the
+    `used` are the names of mounted datasets by kind and namespace. Where `used` lacks them, objects outside of the
     repository may mount the dataset, so nothing is yielded.
     """
-    names = used.get(spec.id.namespace) if spec.id.kind == "SampleSet" else None
+    names = used.get((spec.id.kind, spec.id.namespace))
     if names is not None and spec.id.name not in names:
         message = f"No job in namespace {spec.id.namespace} mounts the dataset."
-        hint = "Name it in the `sampleSetRef` of a job, or remove it if nothing else mounts its claim."
+        hint = f"Name it in {_FIELDS[spec.id.kind]} of a job, or remove it if nothing else mounts its claim."
         yield finding("SP307", ("metadata", "name"), message, hint)
 
 
@@ -149,14 +154,12 @@ def _place_of(spec: SpecFacts, document_of: DocumentOf) -> Callable[[], str]:
     return lambda: str(document_of(spec).locate(spec.single))
 
 
-def _mounted_dataset(
-    spec: SpecFacts, datasets: Mapping[tuple[str, str], SpecFacts], single: _Single
-) -> Iterator[Finding]:
+def _mounted_dataset(spec: SpecFacts, datasets: Mapping[SpecId, SpecFacts], single: _Single) -> Iterator[Finding]:
     """Yield SP309 if several pods of a job mount the claim of its dataset and only one cluster node may mount it."""
-    dataset = datasets.get((spec.id.namespace, spec.reference or ""))
-    if spec.pods and dataset and dataset.claim:
-        path: FieldPath = ("spec", "sampleSetRef", "name")
-        yield from _too_many(spec, MountedClaim(dataset.claim, spec.pods, "the job", path), single)
+    for reference in spec.references:
+        dataset = datasets.get(reference.spec)
+        if spec.pods and dataset and dataset.claim:
+            yield from _too_many(spec, MountedClaim(dataset.claim, spec.pods, "the job", reference.at), single)
 
 
 def _too_many(spec: SpecFacts, mounted: MountedClaim, single: _Single) -> Iterator[Finding]:

@@ -13,6 +13,7 @@ from stowplan.compiler.specs import cross_spec_rules
 from stowplan.compiler.specs.spec_facts import SpecFacts
 from stowplan.library.values.namespace_patterns import denying, permitted
 from stowplan.schema.diagnostics import Finding, finding
+from stowplan.schema.kinds.table import KINDS
 from stowplan.schema.meta import SpecId
 from stowplan.schema.platform.argocd import ArgoCD
 from stowplan.schema.platform.platform import Platform
@@ -23,7 +24,7 @@ def resolve(
 ) -> tuple[Program, tuple[SpecFacts, ...]]:
     """Return the program and the facts with one spec for each identity, sorted, and with digests after references.
 
-    The digest of a SampleJob then covers its SampleSet too. `facts` are about all specs, in the order of their files;
+    The digest of a task then covers its dataset too. `facts` are about all specs, in the order of their files;
     the program may lack specs that the cache has. `document_of` returns the document of a spec, to locate findings.
     """
     alone = [each if "+" not in each.digest else replace(each, digest=each.own_digest) for each in facts]
@@ -91,11 +92,12 @@ def _out_of_reach(spec: SpecId, argocd: ArgoCD) -> Finding:
 
 
 def _with_references(spec: SpecFacts, specs: dict[SpecId, SpecFacts]) -> SpecFacts:
-    """Return the facts; those of a SampleJob with the digest of its SampleSet added, because both determine its output.
+    """Return the facts; those of a task with the digest of its dataset added, because both determine its output.
 
     A training job only needs the name of its dataset: an edit of the dataset must not start the training again.
     """
-    if spec.id.kind != "SampleJob" or not spec.reference:
+    field = KINDS[spec.id.kind].DATASETS
+    if field is None or not field.digest:
         return spec
-    dataset = specs.get(SpecId("SampleSet", spec.id.namespace, spec.reference))
-    return replace(spec, digest=f"{spec.digest}+{dataset.digest}") if dataset else spec
+    datasets = [specs[each.spec] for each in spec.references if each.spec in specs]
+    return replace(spec, digest="+".join([spec.digest, *(each.digest for each in datasets)]))

@@ -12,6 +12,7 @@ from stowplan.library.dialects.mounted_claims import MountedClaim
 from stowplan.library.dialects.registry import DIALECTS
 from stowplan.library.dialects.shared.claim_writes import Write
 from stowplan.library.dialects.shared.context import Context
+from stowplan.library.dialects.shared.dialect import Reference
 from stowplan.schema.diagnostics import FieldPath
 from stowplan.schema.meta import SpecId
 
@@ -20,15 +21,15 @@ from stowplan.schema.meta import SpecId
 class SpecFacts:
     """Facts about one spec for the checks of other specs.
 
-    `file` and `index` identify its document. `digest` covers the spec, and after `resolve` also the SampleSet that a
-    SampleJob refers to. The other fields are those of `Relations`, which describes them.
+    `file` and `index` identify its document. `digest` covers the spec, and after `resolve` also the datasets
+    of a task. The other fields are those of `Relations`, which describes them.
     """
 
     id: SpecId
     file: str
     index: int
     digest: str
-    reference: str | None = None
+    references: tuple[Reference, ...] = ()
     pods: int = 0
     ports: tuple[int, int] | None = None
     mounted: tuple[MountedClaim, ...] = ()

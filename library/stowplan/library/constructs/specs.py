@@ -52,7 +52,7 @@ class SpecConstruct(ManifestSet, Generic[Model]):
         context = Context(
             platform=self.platform,
             version=version("stowplan"),
-            sample_sets={(each.metadata.namespace or "", each.metadata.name): each for each in datasets},
+            datasets={SpecId(each.kind, each.metadata.namespace or "", each.metadata.name): each for each in datasets},
             sources={key: source} if source else {},
         )
         lowered = lower(self.model, context)

@@ -1,11 +1,12 @@
 """The base of every kind that has a CRD, and the facts that a kind declares."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import ClassVar, get_args
+from typing import Any, ClassVar, get_args
 
 from pydantic import Field
 
+from stowplan.schema.diagnostics import FieldPath
 from stowplan.schema.meta import Model, ObjectMeta
 
 SpecFields = Mapping[str, tuple[str, ...] | None]
@@ -19,6 +20,32 @@ class Column:
     name: str
     json_path: str
     type: str = "string"
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetReference:
+    """The field of a kind that names datasets in the spec's namespace.
+
+    `kind` is the kind of the datasets. `path` is the path of the name, with `*` for every entry of a list. If `digest`
+    is true, an edit of the dataset changes what the spec compiles to, so the digest of the spec covers its dataset.
+    """
+
+    kind: str
+    path: tuple[str, ...]
+    digest: bool = False
+
+    def names(self, document: Mapping[str, Any]) -> Iterator[tuple[str, FieldPath]]:
+        """Yield the names in a spec's document, with their paths. Anything but a string is left out."""
+        values: list[tuple[Any, FieldPath]] = [(document, ())]
+        for key in self.path:
+            values = [below for value, path in values for below in _below(value, path, key)]
+        yield from ((value, path) for value, path in values if isinstance(value, str))
+
+
+def _below(value: Any, path: FieldPath, key: str) -> list[tuple[Any, FieldPath]]:
+    if key == "*":
+        return [(item, (*path, index)) for index, item in enumerate(value)] if isinstance(value, list) else []
+    return [(value[key], (*path, key))] if isinstance(value, dict) and key in value else []
 
 
 AGE = Column("AGE", ".metadata.creationTimestamp", "date")
@@ -43,6 +70,9 @@ class CustomResource(Model):
 
     TRAINS: ClassVar[bool] = False
     """Whether its pods train: users bring the templates of these pods."""
+
+    DATASETS: ClassVar[DatasetReference | None] = None
+    """The field that names the datasets that it uses; None if it uses none."""
 
     OBSERVED: ClassVar[SpecFields]
     """What the reporter reads of `spec`."""

@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from stowplan.schema.agents.wait_config import Until
-from stowplan.schema.kinds.custom_resource import Column, CustomResource, SpecFields
+from stowplan.schema.kinds.custom_resource import Column, CustomResource, DatasetReference, SpecFields
 from stowplan.schema.kinds.kubernetes_shapes import QUANTITY
 from stowplan.schema.kinds.paddle_job_status import PaddleJobStatus
 from stowplan.schema.meta import Int32, KubernetesType, Model, ObjectMeta
@@ -128,6 +128,7 @@ class PaddleJob(CustomResource):
     )
     STATUS: ClassVar[type[Model]] = PaddleJobStatus
     TRAINS: ClassVar[bool] = True
+    DATASETS: ClassVar[DatasetReference | None] = DatasetReference("SampleSet", ("spec", "sampleSetRef", "name"))
     OBSERVED: ClassVar[SpecFields] = dict.fromkeys(ROLES, ("replicas",))
 
     api_version: Literal["batch.paddlepaddle.org/v1"] = Field(description="Version of this kind.")

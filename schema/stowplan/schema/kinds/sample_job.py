@@ -6,7 +6,7 @@ from pydantic import Field
 
 from stowplan.schema.juicefs.sync_options import SyncOptions
 from stowplan.schema.kinds.conditions import AttemptCounts, Conditions, TaskAttempts
-from stowplan.schema.kinds.custom_resource import Column, CustomResource, SpecFields
+from stowplan.schema.kinds.custom_resource import Column, CustomResource, DatasetReference, SpecFields
 from stowplan.schema.meta import Int32, Model, NamedReference, ObjectMeta, SecretReference
 
 TaskType = Literal["sync", "warmup", "rmr", "clear"]
@@ -105,6 +105,9 @@ class SampleJob(CustomResource):
     PLURAL: ClassVar[str] = "samplejobs"
     COLUMNS: ClassVar[tuple[Column, ...]] = (Column("PHASE", ".status.phase"),)
     STATUS: ClassVar[type[Model]] = SampleJobStatus
+    DATASETS: ClassVar[DatasetReference | None] = DatasetReference(
+        "SampleSet", ("spec", "sampleSetRef", "name"), digest=True
+    )
     OBSERVED: ClassVar[SpecFields] = {
         "type": None,
         "schedule": None,

@@ -29,5 +29,8 @@ _MODELS: tuple[type[CustomResource], ...] = (
 KINDS = {model.__name__: model for model in sorted(_MODELS, key=lambda model: model.__name__)}
 """The kinds by name, sorted by name."""
 
+DATASET_KINDS = frozenset(model.DATASETS.kind for model in KINDS.values() if model.DATASETS)
+"""Names of the kinds that are datasets, to which other kinds refer."""
+
 TRAINING_KINDS = frozenset(name for name, model in KINDS.items() if model.TRAINS)
 """Names of the kinds whose pods train: users bring the templates of these pods."""

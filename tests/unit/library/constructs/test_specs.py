@@ -29,6 +29,7 @@ from stowplan.library.dialects.registry import lower
 from stowplan.library.dialects.shared.context import Context
 from stowplan.schema.kinds.sample_job import SampleJob as SampleJobModel
 from stowplan.schema.kinds.sample_set import SampleSet as SampleSetModel
+from stowplan.schema.meta import SpecId
 from stowplan.schema.platform.platform import Platform
 from tests.repositories import EXAMPLES
 from tests.repositories import example as compiled_example
@@ -75,7 +76,7 @@ def compiled_app() -> App:
     context = Context(
         Platform.model_validate(yaml.safe_load((EXAMPLE / "stowplan.yaml").read_text())),
         version("stowplan"),
-        {("vision", "flowers"): dataset},
+        {SpecId("SampleSet", "vision", "flowers"): dataset},
         {("SampleSet", "vision", "flowers"): source, ("SampleJob", "vision", "flowers-morning"): source},
     )
     app = App()

@@ -4,32 +4,29 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from stowplan.compiler.checks.objects.object import Object, Objects
-from stowplan.compiler.kubernetes.fields import mapping
 from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import FieldPath
+from stowplan.schema.kinds.table import DATASET_KINDS, KINDS
 from stowplan.schema.meta import ObjectId, SpecId
-
-_DATASET = "SampleSet"
-_REFERENCE: FieldPath = ("spec", "sampleSetRef", "name")
 
 
 class Edits(NamedTuple):
     """The fields of a spec that differ from the committed output, as paths in its document, sorted by field name.
 
-    If no field of the spec differs, `dataset` is the dataset that it refers to, otherwise None.
+    If no field of the spec differs, `references` are the datasets that it refers to, with the paths of their names.
     """
 
     fields: tuple[FieldPath, ...] = ()
-    dataset: SpecId | None = None
+    references: tuple[tuple[SpecId, FieldPath], ...] = ()
 
     def given(self, datasets: frozenset[SpecId]) -> tuple[FieldPath, ...]:
-        """Return the edited fields, or the field that refers to the dataset if `datasets`, the edited ones, has it."""
-        return (_REFERENCE,) if self.dataset in datasets else self.fields
+        """Return the edited fields, or the fields that refer to a dataset of `datasets`, the edited ones."""
+        return tuple(path for spec, path in self.references if spec in datasets) or self.fields
 
 
 def is_dataset(spec: SpecId) -> bool:
     """Whether the spec is a dataset: other specs refer to it, so an edit of it changes their output too."""
-    return spec.kind == _DATASET
+    return spec.kind in DATASET_KINDS
 
 
 def custom_resource(spec: SpecId, objects: Objects) -> Object | None:
@@ -47,9 +44,10 @@ def edits_of(spec: SpecId, objects: Objects, previous: Mapping[ObjectId, Json]) 
         return Edits()
     found = differences(("spec",), previous[obj.id].get("spec"), obj.body.get("spec"))
     own = tuple(path for path, _, _ in found)
-    name = mapping(obj.body, "spec", "sampleSetRef").get("name")
-    refers = not own and isinstance(name, str) and not is_dataset(spec)
-    return Edits(own, SpecId(_DATASET, spec.namespace, str(name)) if refers else None)
+    field = KINDS[spec.kind].DATASETS
+    if own or field is None:
+        return Edits(own)
+    return Edits((), tuple((SpecId(field.kind, spec.namespace, name), path) for name, path in field.names(obj.body)))
 
 
 def differences(path: FieldPath, before: Any, after: Any) -> Iterator[tuple[FieldPath, Any, Any]]:

@@ -3,7 +3,7 @@
 from stowplan.library.dialects import mounted_claims
 from stowplan.library.dialects.paddle_job import rules
 from stowplan.library.dialects.paddle_job.lower import lower, ports_of
-from stowplan.library.dialects.sample_set.reference import name_of
+from stowplan.library.dialects.sample_set.reference import references
 from stowplan.library.dialects.shared.context import Context
 from stowplan.library.dialects.shared.dialect import Dialect, Relations
 from stowplan.schema.kinds.paddle_job import ROLES, PaddleJob, PaddleRole
@@ -18,7 +18,8 @@ def relations(model: PaddleJob, context: Context) -> Relations:
         if role:
             pods += max(role.replicas, 0)
             mounted += mounted_claims.of_template(role.template, role.replicas, name, ("spec", name, "template"))
-    return Relations(name_of(model.spec.sample_set_ref), pods, _ports(model, context), tuple(mounted))
+    named = references(model.spec.sample_set_ref, context.namespace(model.metadata.namespace))
+    return Relations(named, pods, _ports(model, context), tuple(mounted))
 
 
 def _ports(model: PaddleJob, context: Context) -> tuple[int, int] | None:

@@ -137,7 +137,7 @@ def _group_findings(model: PaddleJob, group: TrainingGroup, variables: Environme
     for role in group.roles:
         found += dataset_mount.clashes(role.template, group.mounts, ("spec", role.name, "template", "spec"))
     reference = model.spec.sample_set_ref
-    dataset = context.sample_sets.get((group.origin.spec.namespace, (reference and reference.name) or ""))
+    dataset = context.sample_set(group.origin.spec.namespace, (reference and reference.name) or "")
     cached = any(mount.near for mount in group.mounts)
     if dataset and cached and dataset_mount.is_required(model.metadata, context):
         found += dataset_mount.crowded(group.roles, dataset)

@@ -37,7 +37,7 @@ def resolve(
     found += [*_reference(reference, namespace), *_mount_path(reference.mount_path)]
     if not reference.name or has_errors(found):
         return (), found
-    model = context.sample_sets.get((namespace, reference.name))
+    model = context.sample_set(namespace, reference.name)
     if model is None:
         return (), found + dataset_reference.missing(reference.name, namespace, context)
     dataset = sample_set.cached_dataset(model, context)

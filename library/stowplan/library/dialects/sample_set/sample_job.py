@@ -92,7 +92,7 @@ def _dataset(model: SampleJob, namespace: str, context: Context) -> tuple[Cached
         path = ("spec", "sampleSetRef", "name")
         message = "`sampleSetRef.name` is missing; it names the dataset to work on."
         return None, [finding("SP413", path, message, "Name a SampleSet of the same namespace.")]
-    referred = context.sample_sets.get((namespace, reference.name))
+    referred = context.sample_set(namespace, reference.name)
     if referred is not None:
         return sample_set.cached_dataset(referred, context), []
     return None, dataset_reference.missing(reference.name, namespace, context)

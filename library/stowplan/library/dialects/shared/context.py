@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from stowplan.library.ir.data import Origin, Site
 from stowplan.library.manifest import Unit
 from stowplan.schema.diagnostics import Finding
+from stowplan.schema.kinds.custom_resource import CustomResource
+from stowplan.schema.kinds.native.dataset import Dataset
 from stowplan.schema.kinds.sample_set import SampleSet
 from stowplan.schema.meta import SpecId
 from stowplan.schema.platform.platform import Platform
@@ -15,21 +17,31 @@ from stowplan.schema.platform.platform import Platform
 class Context:
     """The platform, the version of Stowplan, and the datasets that other specs may refer to.
 
-    `sample_sets` has the datasets by (namespace, name). `sources` has the path of a spec's file by (kind, namespace,
-    name), and may lack specs. `refused` has (namespace, name) of datasets whose documents have errors: they are not
-    reported as missing. No dataset is if the specs are `incomplete`, because a file could not be read.
+    `datasets` has the datasets of every kind. `sources` has the path of a spec's file by (kind, namespace, name), and
+    may lack specs. `refused` has the identities of datasets whose documents have errors: they are not reported as
+    missing. No dataset is if the specs are `incomplete`, because a file could not be read.
     """
 
     platform: Platform
     version: str
-    sample_sets: Mapping[tuple[str, str], SampleSet] = field(default_factory=dict)
+    datasets: Mapping[SpecId, CustomResource] = field(default_factory=dict)
     sources: Mapping[tuple[str, str, str], str] = field(default_factory=dict)
-    refused: frozenset[tuple[str, str]] = frozenset()
+    refused: frozenset[SpecId] = frozenset()
     incomplete: bool = False
 
     @property
     def site(self) -> Site:
         return Site(self.platform, self.version)
+
+    def sample_set(self, namespace: str, name: str) -> SampleSet | None:
+        """Return the SampleSet of this namespace and name; None if there is none."""
+        found = self.datasets.get(SpecId("SampleSet", namespace, name))
+        return found if isinstance(found, SampleSet) else None
+
+    def dataset(self, namespace: str, name: str) -> Dataset | None:
+        """Return the Dataset of this namespace and name; None if there is none."""
+        found = self.datasets.get(SpecId("Dataset", namespace, name))
+        return found if isinstance(found, Dataset) else None
 
     def origin(self, spec: SpecId) -> Origin:
         """Return the origin of the objects of a spec, with the path of its file if it is known."""

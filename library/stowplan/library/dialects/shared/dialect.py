@@ -9,26 +9,33 @@ from stowplan.library.dialects.shared.claim_writes import Write
 from stowplan.library.dialects.shared.context import Context, Lowered
 from stowplan.schema.diagnostics import FieldPath, Finding
 from stowplan.schema.kinds.custom_resource import CustomResource
+from stowplan.schema.meta import SpecId
 from stowplan.schema.platform.platform import Platform
 
 Model = TypeVar("Model", bound=CustomResource)
 
 
+class Reference(NamedTuple):
+    """A reference to a dataset, at the path `at`. The name of `spec` is empty if the field is there without a name."""
+
+    spec: SpecId
+    at: FieldPath
+
+
 class Relations(NamedTuple):
     """Resources that a spec shares with other specs.
 
-    `reference` is the name in `sampleSetRef`, None if the spec has no such field. `pods` is the number of pods that
-    mount this dataset. `ports` are ports on the host network, as the first one and the one after the last; None if the
-    spec uses none. `mounted` are claims in the volumes that the spec declares. `named` are the names, with their paths,
-    of other claims that the spec uses and does not make. `write` is the directory of a claim that the spec uses, None
-    for none.
+    `references` are the datasets that the spec names. `pods` is the number of pods that mount these datasets. `ports`
+    are ports on the host network, as the first one and the one after the last; None if the spec uses none. `mounted`
+    are claims in the volumes that the spec declares. `named` are the names, with their paths, of other claims that the
+    spec uses and does not make. `write` is the directory of a claim that the spec uses, None for none.
 
     The others are for datasets: `caches` are (host directory, path of the field that names it) pairs of the cache.
     `claim` is the name of the claim of a dataset without a cache. `single` is the path of that claim's access modes if
     only one cluster node can mount the claim, else empty.
     """
 
-    reference: str | None = None
+    references: tuple[Reference, ...] = ()
     pods: int = 0
     ports: tuple[int, int] | None = None
     mounted: tuple[MountedClaim, ...] = ()

@@ -5,7 +5,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from stowplan.schema.kinds.conditions import AttemptCounts, Conditions, TaskAttempts
-from stowplan.schema.kinds.custom_resource import AGE, Column, CustomResource, SpecFields
+from stowplan.schema.kinds.custom_resource import AGE, Column, CustomResource, DatasetReference, SpecFields
 from stowplan.schema.kinds.native.places import GitPlace, HubPlace, S3Place
 from stowplan.schema.meta import KubernetesType, Model, ObjectMeta
 
@@ -148,6 +148,9 @@ class DatasetTask(CustomResource):
         AGE,
     )
     STATUS: ClassVar[type[Model]] = DatasetTaskStatus
+    DATASETS: ClassVar[DatasetReference | None] = DatasetReference(
+        "Dataset", ("spec", "datasetRef", "name"), digest=True
+    )
     OBSERVED: ClassVar[SpecFields] = {
         "datasetRef": None,
         "sync": None,

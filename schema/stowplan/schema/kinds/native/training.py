@@ -4,7 +4,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from stowplan.schema.kinds.custom_resource import AGE, Column, CustomResource, SpecFields
+from stowplan.schema.kinds.custom_resource import AGE, Column, CustomResource, DatasetReference, SpecFields
 from stowplan.schema.kinds.kubernetes_shapes import ENV_VAR
 from stowplan.schema.kinds.native.dataset_task import RunAfter
 from stowplan.schema.kinds.native.training_parts import (
@@ -112,6 +112,7 @@ class Training(CustomResource):
     )
     STATUS: ClassVar[type[Model]] = TrainingStatus
     TRAINS: ClassVar[bool] = True
+    DATASETS: ClassVar[DatasetReference | None] = DatasetReference("Dataset", ("spec", "datasets", "*", "name"))
     OBSERVED: ClassVar[SpecFields] = {"numNodes": None, "suspend": None, "activeDeadlineSeconds": None}
 
     api_version: Literal["stowplan.dev/v1alpha1"] = Field(description="Version of this kind.")

@@ -10,7 +10,7 @@ from stowplan.library.manifest import ExternalReference, Json
 from stowplan.library.values import labels
 from stowplan.library.values.names import HASH_LENGTH, MOST_PODS
 from stowplan.schema.kinds.paddle_job import PaddleJob
-from stowplan.schema.meta import RUN_ANNOTATION
+from stowplan.schema.meta import RUN_ANNOTATION, SpecId
 from tests.unit.specs import (
     URI,
     VERSION,
@@ -231,7 +231,7 @@ def test_external_objects_are_listed() -> None:
 
 def test_an_invalid_dataset_is_no_error_of_the_job() -> None:
     job = paddle_job(annotations={"stowplan.dev/cache-placement": "required"}, worker=role(), **MOUNT)
-    result = lower(job, Context(platform(), VERSION, refused=frozenset({("ml", "data")})))
+    result = lower(job, Context(platform(), VERSION, refused=frozenset({SpecId("SampleSet", "ml", "data")})))
     assert codes(result) == []
 
 
