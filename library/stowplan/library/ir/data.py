@@ -7,12 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from stowplan.library.values.names import SampleSetNames
+from stowplan.library.values.names import DatasetNames
 from stowplan.schema.agents.transfer_config import TransferConfig
+from stowplan.schema.diagnostics import FieldPath
 from stowplan.schema.juicefs.mount_options import MountOptions
 from stowplan.schema.juicefs.sync_options import SyncOptions
 from stowplan.schema.meta import SpecId
 from stowplan.schema.platform.platform import Platform
+from stowplan.schema.remotes.remote import RemoteEndpoint
 
 Operation = Literal["sync", "warmup", "rmr", "clear"]
 
@@ -69,11 +71,44 @@ class Placement:
 
 
 @dataclass(frozen=True, slots=True)
+class Remote:
+    """Remote side of a transfer: its part of the agent's configuration, and the variables that this part names.
+
+    `agent` is the image that can copy it. `keys` are the keys that its Secret must have.
+    """
+
+    endpoint: RemoteEndpoint
+    env: tuple[dict[str, Any], ...] = ()
+    agent: Literal["git", "transfer"] = "transfer"
+    keys: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Source:
-    """Remote storage: its URI without credentials, and the Secret that holds the credentials."""
+    """Remote storage: its URI without credentials, and the Secret that holds the credentials.
+
+    The Secret's name is empty if there is none. `remote` is given if only the transfer agent can copy it; otherwise the
+    driver reads the URI.
+    """
 
     uri: str
     secret: SecretName
+    remote: Remote | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetFields:
+    """Paths of fields in the spec of a dataset, for the findings of its driver.
+
+    `options` is the path of the mount options, `tiers` that of the cache's tiers and `source` that of the source's URI.
+    `size` is the field of a tier with its size, `sizes` the words for it in a hint.
+    """
+
+    options: FieldPath
+    tiers: FieldPath
+    source: FieldPath
+    size: str
+    sizes: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,12 +126,13 @@ class Claim:
 class CachedDataset(NamedTuple):
     """Dataset in a volume. Cluster nodes cache it if its driver does so.
 
-    `driver` is the driver's name, `partitions` the number of cluster nodes that cache the dataset. `source` is None if
-    no sync fills the dataset.
+    `driver` is the driver's name, `partitions` the number of cluster nodes that cache the dataset, 0 for none. `source`
+    is None if no sync fills the dataset.
     """
 
     origin: Origin
-    names: SampleSetNames
+    names: DatasetNames
+    fields: DatasetFields
     driver: str
     claim: Claim
     volume_secret: SecretName
@@ -111,6 +147,12 @@ class CachedDataset(NamedTuple):
     """True if a warmup follows each sync of it, also one of a SampleJob."""
     run: str = ""
     """The user's run marker, which is part of the hash of all Jobs."""
+    warmup_paths: tuple[str, ...] = ()
+    """Paths of the data that a warmup after a sync loads, relative to the root; empty for all."""
+    labels: Mapping[str, str] = _NONE
+    """Labels of its volume, its claim and its cache pods, besides those that every object has."""
+    retained: bool = True
+    """True if Argo CD never deletes the volume and the claim, even after the spec was removed."""
 
 
 class DataTask(NamedTuple):
@@ -141,6 +183,8 @@ class DataTask(NamedTuple):
     schedule: str | None = None
     time_zone: str | None = None
     suspend: bool = False
+    max_delete: int | None = None
+    """Most files that a sync with `delete-dst` may delete; None for no limit. Only the transfer agent knows it."""
 
     @property
     def partitioned(self) -> bool:
@@ -150,9 +194,11 @@ class DataTask(NamedTuple):
     def completes(self) -> bool:
         """Return whether the dataset is complete after this task; for a warmup after a sync, after that sync.
 
-        That holds for the SampleSet's own sync, and for any sync of a dataset whose SampleSet has none.
+        That holds for the dataset's own first sync, and for any sync of a dataset whose spec has none. A refresh
+        changes nothing: the dataset is complete before it, and remains so if the refresh fails.
         """
-        own = self.origin == self.dataset.origin or self.dataset.source is None
+        first = self.origin == self.dataset.origin and self.schedule is None
+        own = first or self.dataset.source is None
         return (self.operation == "sync" or self.after is not None) and own
 
 

@@ -32,6 +32,8 @@ COMPARE_OPTIONS = "argocd.argoproj.io/compare-options"
 
 KEEP = "Prune=false,Delete=false"
 """Sync option of objects that hold data: neither a prune nor the removal of the Application deletes them."""
+REMOVE = "Prune=true,Delete=true"
+"""Sync option of objects of a volume that its spec does not retain. It states Argo CD's default."""
 IGNORE_EXTRANEOUS = "IgnoreExtraneous"
 """Compare option of objects that stay in the cluster after their removal from Git.
 

@@ -78,15 +78,17 @@ def without_hash(name: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class SampleSetNames:
-    """Names of one SampleSet's objects. Claim, Service and StatefulSet have the same names as in paddle-operator.
+class DatasetNames:
+    """Names of the objects of one dataset. Claim, Service and StatefulSet have the same names as in paddle-operator.
 
-    With the profile `upstream`, the volume also has its name and handle of paddle-operator.
+    With the profile `upstream`, the volume also has its name and handle of paddle-operator. `word` is the kind of the
+    spec in lower case.
     """
 
     namespace: str
     name: str
     profile: Profile
+    word: str = "sampleset"
 
     @property
     def volume(self) -> str:
@@ -119,7 +121,7 @@ class SampleSetNames:
     @property
     def base(self) -> str:
         """Name, or beginning of the name, of objects that paddle-operator did not create."""
-        return f"{self.name}-sampleset"
+        return f"{self.name}-{self.word}"
 
     @property
     def sync(self) -> str:

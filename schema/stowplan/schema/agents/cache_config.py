@@ -56,7 +56,9 @@ so.
 class Target(Model):
     """The custom resource whose status the agent writes."""
 
-    kind: Literal["DataCube", "SampleSet", "SampleJob"] = Field(description="Kind of the custom resource.")
+    kind: Literal["DataCube", "Dataset", "DatasetTask", "SampleSet", "SampleJob"] = Field(
+        description="Kind of the custom resource."
+    )
     namespace: str = Field(description="Its namespace.", max_length=63)
     name: str = Field(description="Its name.", max_length=253)
 

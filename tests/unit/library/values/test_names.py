@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stowplan.library.values import names
-from stowplan.library.values.names import MOST_PODS, SampleJobNames, SampleSetNames, TrainingNames
+from stowplan.library.values.names import MOST_PODS, DatasetNames, SampleJobNames, TrainingNames
 
 LABELS = st.from_regex(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?", fullmatch=True)
 
@@ -72,26 +72,26 @@ def test_hash_tells_values_apart(other: object) -> None:
 
 
 def test_objects_of_a_sample_set() -> None:
-    own = SampleSetNames("ml", "data", "namespaced")
+    own = DatasetNames("ml", "data", "namespaced")
     assert (own.volume, own.volume_handle, own.claim) == ("ml.data", "ml.data", "data")
     assert (own.runtime, own.service, own.runtime_pod(2)) == ("data-runtime", "data-runtime-service", "data-runtime-2")
     assert (own.base, own.sync, own.warmup(1)) == ("data-sampleset", "data-sync", "data-warmup-1")
 
 
 def test_upstream_volume_keeps_the_names_of_paddle_operator() -> None:
-    own = SampleSetNames("ml", "data", "upstream")
+    own = DatasetNames("ml", "data", "upstream")
     assert (own.volume, own.volume_handle) == ("data", "ml-data")
 
 
 def test_volume_name_is_shortened_and_still_equals_its_handle() -> None:
-    own = SampleSetNames("n" * 40, "s" * 40, "namespaced")
+    own = DatasetNames("n" * 40, "s" * 40, "namespaced")
     assert own.volume == own.volume_handle
     assert len(own.volume) == names.LABEL_LIMIT
 
 
 def test_no_two_sample_sets_share_a_volume() -> None:
     pairs = [("a", "b-c"), ("a-b", "c"), ("n" * 40, "s" * 40), ("n" * 40, "s" * 41), ("n" * 41, "s" * 40)]
-    assert len({SampleSetNames(*pair, "namespaced").volume for pair in pairs}) == len(pairs)
+    assert len({DatasetNames(*pair, "namespaced").volume for pair in pairs}) == len(pairs)
 
 
 def test_objects_of_a_sample_job() -> None:

@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator
 
-from stowplan.library.dialects.data_cube import paths
 from stowplan.library.dialects.data_cube.cube import Cube
-from stowplan.library.dialects.shared import claim_rules
+from stowplan.library.dialects.shared import claim_paths, claim_rules
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
 from stowplan.schema.kinds.data_cube import ClaimReference
 
@@ -24,7 +23,7 @@ def _name(claim: ClaimReference, base: FieldPath) -> Iterator[Finding]:
 
 
 def _sub_path(claim: ClaimReference, base: FieldPath) -> list[Finding]:
-    return paths.sub_path(claim.sub_path, (*base, "subPath")) if claim.sub_path else []
+    return claim_paths.sub_path(claim.sub_path, (*base, "subPath")) if claim.sub_path else []
 
 
 def _read_only(cube: Cube, base: FieldPath) -> Iterator[Finding]:

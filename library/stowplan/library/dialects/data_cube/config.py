@@ -4,11 +4,12 @@ from decimal import ROUND_CEILING
 
 from stowplan.library.builders import transfer
 from stowplan.library.builders.job import soft_deadline
-from stowplan.library.dialects.data_cube import options, paths
+from stowplan.library.dialects.data_cube import options
 from stowplan.library.dialects.data_cube.cube import Cube
 from stowplan.library.dialects.data_cube.remotes.flags import BASE
 from stowplan.library.dialects.data_cube.remotes.s3 import LEAST_PART
 from stowplan.library.dialects.data_cube.variable_references import escaped
+from stowplan.library.dialects.shared import claim_paths
 from stowplan.library.dialects.shared.context import Context
 from stowplan.library.values.names import content_hash
 from stowplan.library.values.quantities import amount
@@ -32,7 +33,7 @@ _MEBIBYTE = 1 << 20
 
 def of_cube(cube: Cube, context: Context) -> TransferConfig:
     """Return the configuration of the cube's agent. The cube must have no errors."""
-    claim = PvcEndpoint(claim=cube.claim.name or "", path=paths.canonical(cube.claim.sub_path or ""))
+    claim = PvcEndpoint(claim=cube.claim.name or "", path=claim_paths.canonical(cube.claim.sub_path or ""))
     remote = cube.kind.endpoint(cube.end)
     retries = cube.setting("request_retries")
     return TransferConfig(

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from stowplan.library.dialects.data_cube import paths
 from stowplan.library.dialects.data_cube.lower import lower
 from stowplan.library.dialects.data_cube.remotes.registry import REMOTES
+from stowplan.library.dialects.shared import claim_paths
 from stowplan.library.dialects.shared.claim_writes import Write
 from stowplan.library.dialects.shared.context import Context
 from stowplan.library.dialects.shared.dialect import Dialect, Relations
@@ -33,7 +33,7 @@ def _write(model: DataCube, namespace: str) -> Write | None:
     if sink.type != "pvc" or source.type == "pvc":
         return None
     claim = sink.pvc or ClaimReference()
-    parts = [paths.canonical(claim.sub_path or ""), REMOTES[source.type].directory(source)]
+    parts = [claim_paths.canonical(claim.sub_path or ""), REMOTES[source.type].directory(source)]
     path = "/".join(part for part in parts if part)
     at: FieldPath = ("spec", "sink", "pvc", "subPath" if claim.sub_path else "name")
     template: FieldPath = ("spec", "sink", "pvc", "template") if claim.template else ()

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator
 
-from stowplan.library.dialects.data_cube import paths
-from stowplan.library.dialects.shared import claim_rules
+from stowplan.library.dialects.shared import claim_paths, claim_rules
 from stowplan.library.dialects.shared.claim_writes import Write
 from stowplan.library.ir.data import Claim
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
@@ -20,7 +19,7 @@ def of_set(model: SampleSet) -> Claim:
     """Return the claim of a SampleSet without a cache. By default it has the SampleSet's name."""
     given = _given(model)
     template = given.template
-    return Claim(given.name or model.metadata.name, paths.canonical(given.sub_path or ""), template)
+    return Claim(given.name or model.metadata.name, claim_paths.canonical(given.sub_path or ""), template)
 
 
 def findings(model: SampleSet, namespace: str) -> Iterator[Finding]:
@@ -28,7 +27,7 @@ def findings(model: SampleSet, namespace: str) -> Iterator[Finding]:
     claim, given = of_set(model), _given(model)
     yield from claim_rules.name_findings(claim.name, (*_BASE, "name") if given.name else ("metadata", "name"))
     if given.sub_path:
-        yield from paths.sub_path(given.sub_path, (*_BASE, "subPath"))
+        yield from claim_paths.sub_path(given.sub_path, (*_BASE, "subPath"))
     if given.template is not None:
         identity = claim_rules.Identity(claim.name, namespace)
         yield from claim_rules.template_findings(given.template, identity, TEMPLATE, owner="dataset")

@@ -8,15 +8,34 @@ from stowplan.library.dialects.shared.context import Context, Lowered
 from stowplan.library.drivers import registry
 from stowplan.library.drivers.api import StorageDriver
 from stowplan.library.drivers.registry import STORAGE_DRIVERS
-from stowplan.library.ir.data import CachedDataset, Claim, DataTask, Placement, SecretName, Site, Source, Tier
+from stowplan.library.ir.data import (
+    CachedDataset,
+    Claim,
+    DatasetFields,
+    DataTask,
+    Placement,
+    SecretName,
+    Site,
+    Source,
+    Tier,
+)
 from stowplan.library.manifest import Manifest, Unit
-from stowplan.library.values.names import STATEFUL_SET_LIMIT, SampleSetNames
+from stowplan.library.values import labels
+from stowplan.library.values.names import STATEFUL_SET_LIMIT, DatasetNames
 from stowplan.schema.diagnostics import Anchor, Finding, finding, has_errors
 from stowplan.schema.juicefs.mount_options import MountOptions
 from stowplan.schema.kinds.sample_set import CacheLevel, SampleSet
 from stowplan.schema.meta import RUN_ANNOTATION, SpecId
 
 PLURAL = "samplesets"
+
+FIELDS = DatasetFields(
+    options=("spec", "csi", "juiceFSMountOptions"),
+    tiers=("spec", "cache", "levels"),
+    source=("spec", "source", "uri"),
+    size="cacheSize",
+    sizes="`cache.levels[].cacheSize` in MiB",
+)
 
 _NO_OPTIONS = MountOptions()
 
@@ -65,7 +84,8 @@ def cached_dataset(model: SampleSet, context: Context) -> CachedDataset:
     warms = warms and driver.cached and not options.read_only
     return CachedDataset(
         origin=context.origin(identity),
-        names=SampleSetNames(namespace, name, context.platform.names),
+        names=DatasetNames(namespace, name, context.platform.names),
+        fields=FIELDS,
         driver=driver.name,
         claim=Claim(name) if driver.cached else claim.of_set(model),
         volume_secret=volume,
@@ -77,6 +97,7 @@ def cached_dataset(model: SampleSet, context: Context) -> CachedDataset:
         warmed=synced and warms,
         warms=warms,
         run=model.metadata.annotations.get(RUN_ANNOTATION, ""),
+        labels=labels.legacy_dataset(name),
     )
 
 
@@ -120,7 +141,7 @@ def _secret_names(model: SampleSet) -> list[Finding]:
 
 
 def _name(name: str) -> list[Finding]:
-    longest = SampleSetNames("", name, "namespaced").runtime
+    longest = DatasetNames("", name, "namespaced").runtime
     if len(longest) <= STATEFUL_SET_LIMIT:
         return []
     left = STATEFUL_SET_LIMIT - len(longest) + len(name)

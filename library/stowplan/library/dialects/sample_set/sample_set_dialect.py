@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from stowplan.library.dialects.data_cube import paths
 from stowplan.library.dialects.sample_set import claim
 from stowplan.library.dialects.sample_set.sample_set import cached_dataset, driver_of, lower
+from stowplan.library.dialects.shared import claim_paths
 from stowplan.library.dialects.shared.claim_writes import Write
 from stowplan.library.dialects.shared.context import Context
 from stowplan.library.dialects.shared.dialect import Dialect, Relations
@@ -36,7 +36,7 @@ def _write(dataset: CachedDataset) -> Write:
     secret, sub_dir = dataset.volume_secret, dataset.options.sub_dir or ""
     at: FieldPath = ("spec", "csi", "juiceFSMountOptions", "sub-dir") if sub_dir else ("spec", "secretRef", "name")
     uri = (dataset.source and dataset.source.uri) or ""
-    path = paths.canonical(sub_dir)
+    path = claim_paths.canonical(sub_dir)
     return Write(
         secret.namespace, secret.name, path, mirror=False, at=at, writes=bool(uri), dataset=uri, by_secret=True
     )

@@ -4,11 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from stowplan.library.ir.data import CachedDataset, Site
-from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, Severity, finding
+from stowplan.schema.diagnostics import Anchor, Finding, Severity, finding
 from stowplan.schema.platform import cache_directories
-
-LEVELS: FieldPath = ("spec", "cache", "levels")
-MOUNT: FieldPath = ("spec", "csi", "juiceFSMountOptions")
 
 MEMORY = "memory"
 """JuiceFS' value for a cache in the client's memory, instead of directories."""
@@ -27,8 +24,12 @@ def resolve(dataset: CachedDataset, site: Site) -> Cache:
 
     The default directory is that of the old operator. The default size is that of the platform file; the old operator
     had 1 PiB, in effect no limit.
+
+    A dataset that no cluster node caches has a cache of size 0 in memory, with which JuiceFS caches nothing.
     """
     options = dataset.options
+    if not dataset.partitions:
+        return Cache((MEMORY,), 0)
     from_tiers = tuple(d for tier in dataset.tiers for d in tier.directories)
     from_option = tuple(part for part in (options.cache_dir or "").split(":") if part)
     size = sum(tier.size_mib for tier in dataset.tiers if tier.size_mib > 0)
@@ -54,24 +55,26 @@ def default_directory(name: str) -> str:
 
 def findings(dataset: CachedDataset, site: Site) -> list[Finding]:
     """Return findings about the cache's directories and size."""
+    if not dataset.partitions:
+        return []
     allowed = site.platform.juicefs.cache_directories
     found = [*_tiers(dataset, allowed), *_directories_of_option(dataset, allowed), *_default(dataset, allowed)]
     found += _precedence(dataset)
     if not any(tier.size_mib for tier in dataset.tiers) and not dataset.options.cache_size:
         size = site.platform.juicefs.cache_size
         message = f"No cache size is given, so each node caches up to {size} MiB."
-        hint = "Give `cache.levels[].cacheSize` in MiB, or `juicefs.cacheSize` in the platform file."
-        found.append(finding("SP411", ("spec", "cache"), message, hint))
+        hint = f"Give {dataset.fields.sizes}, or `juicefs.cacheSize` in the platform file."
+        found.append(finding("SP411", dataset.fields.tiers[:-1], message, hint))
     return found
 
 
 def _tiers(dataset: CachedDataset, allowed: Sequence[str]) -> list[Finding]:
     found = []
     for index, tier in enumerate(dataset.tiers):
-        path = (*LEVELS, index)
+        path = (*dataset.fields.tiers, index)
         if tier.size_mib < 0:
             message = f"The size is {tier.size_mib} MiB; it must not be negative."
-            found.append(finding("SP205", (*path, "cacheSize"), message, "Give the tier's size in MiB."))
+            found.append(finding("SP205", (*path, dataset.fields.size), message, "Give the tier's size in MiB."))
         if not tier.directories:
             message = "The tier has no path, so it adds its size to the others but no directory."
             found.append(finding("SP406", path, message, "Give `path`, or add the size to another tier."))
@@ -83,7 +86,7 @@ def _directories_of_option(dataset: CachedDataset, allowed: Sequence[str]) -> li
     option = dataset.options.cache_dir
     if not option or option == MEMORY:
         return []
-    path = (*MOUNT, "cache-dir")
+    path = (*dataset.fields.options, "cache-dir")
     return [each for d in option.split(":") if d for each in cache_directories.findings(d, path, allowed)]
 
 
@@ -91,10 +94,11 @@ def _default(dataset: CachedDataset, allowed: Sequence[str]) -> list[Finding]:
     """Return a finding if the cache uses the default directory and the list `allowed` of the platform file lacks it."""
     if dataset.options.cache_dir or any(tier.directories for tier in dataset.tiers):
         return []
-    return cache_directories.findings(default_directory(dataset.names.name), ("spec", "cache"), allowed)
+    return cache_directories.findings(default_directory(dataset.names.name), dataset.fields.tiers[:-1], allowed)
 
 
 def _precedence(dataset: CachedDataset) -> list[Finding]:
+    mount = dataset.fields.options
     has_directories = any(tier.directories for tier in dataset.tiers)
     has_sizes = any(tier.size_mib > 0 for tier in dataset.tiers)
     found = []
@@ -104,13 +108,13 @@ def _precedence(dataset: CachedDataset) -> list[Finding]:
     ):
         if value and overruled:
             message = f'"{key}" has no effect together with `cache.levels`, which takes precedence.'
-            found.append(finding("SP406", (*MOUNT, key), message, "Remove one of the two.", anchor=Anchor.KEY))
+            found.append(finding("SP406", (*mount, key), message, "Remove one of the two.", anchor=Anchor.KEY))
     if dataset.options.cache_dir and not has_directories and not _directories_of_option(dataset, ()):
         message = "The directory is used as it is: the name of the dataset is not appended to it."
         if dataset.names.profile == "upstream":
             hint = "An adopted volume keeps the old directory: write here what it has, or re-create the volume."
-            found.append(finding("SP411", (*MOUNT, "cache-dir"), message, hint, severity=Severity.WARNING))
+            found.append(finding("SP411", (*mount, "cache-dir"), message, hint, severity=Severity.WARNING))
         else:
             hint = "Nothing to do, unless old cache data matters."
-            found.append(finding("SP411", (*MOUNT, "cache-dir"), message, hint))
+            found.append(finding("SP411", (*mount, "cache-dir"), message, hint))
     return found

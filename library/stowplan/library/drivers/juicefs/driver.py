@@ -15,9 +15,9 @@ class JuiceFSDriver:
     cached = name in CACHED_DRIVERS
 
     def validate(self, dataset: CachedDataset, site: Site) -> list[Finding]:
-        path = ("spec", "source", "uri")
-        source = [*sync.keys(dataset.source, path), *sync.address(dataset.source, path)]
-        return [*cache.findings(dataset, site), *mount.findings(dataset, site), *source]
+        path, source = dataset.fields.source, dataset.source
+        copied = [*sync.keys(source, path), *sync.address(source, path)] if source and not source.remote else []
+        return [*cache.findings(dataset, site), *mount.findings(dataset, site), *copied]
 
     def validate_task(self, task: DataTask, site: Site) -> list[Finding]:
         return [*sync.findings(task, site), *tasks.findings(task, site)]

@@ -25,7 +25,7 @@ def selector(dataset: CachedDataset) -> dict[str, str]:
     With the name profile `upstream` they are those of the old operator, since a StatefulSet's selector cannot change.
     """
     if dataset.names.profile == "upstream":
-        return {**labels.legacy_dataset(dataset.names.name), "name": dataset.names.runtime}
+        return {**dataset.labels, "name": dataset.names.runtime}
     return labels.component_selector(dataset.origin.spec, COMPONENT)
 
 
@@ -38,13 +38,23 @@ def at_partition(dataset: CachedDataset, partition: int) -> Json:
 
 
 def near(dataset: CachedDataset, *, required: bool = False) -> Json:
-    """Return a pod affinity to the cluster node of any cache pod of the dataset, required or preferred."""
+    """Return a pod affinity to the cluster node of any cache pod of the dataset, required or preferred.
+
+    It is empty if no cluster node caches the dataset.
+    """
+    if not dataset.partitions:
+        return {}
     term = affinity.same_node(selector(dataset))
     return affinity.required(term) if required else affinity.preferred(term)
 
 
 def manifests(dataset: CachedDataset, site: Site, service_account: str) -> list[Manifest]:
-    """Return the objects of the cache pods: ConfigMap, Service, StatefulSet and PodDisruptionBudget."""
+    """Return the objects of the cache pods: ConfigMap, Service, StatefulSet and PodDisruptionBudget.
+
+    The list is empty if no cluster node caches the dataset.
+    """
+    if not dataset.partitions:
+        return []
     origin, names = dataset.origin, dataset.names
     configuration = config_map(
         f"{names.base}-{COMPONENT}",
@@ -54,11 +64,10 @@ def manifests(dataset: CachedDataset, site: Site, service_account: str) -> list[
         namespace=names.namespace,
         run=False,
     )
-    legacy = labels.legacy_dataset(names.name)
     chosen = selector(dataset)
     return [
         configuration,
-        service.headless_service(names.service, origin, COMPONENT, selector=chosen, extra_labels=legacy),
+        service.headless_service(names.service, origin, COMPONENT, selector=chosen, extra_labels=dataset.labels),
         stateful_set.stateful_set(
             names.runtime,
             origin,
@@ -68,7 +77,7 @@ def manifests(dataset: CachedDataset, site: Site, service_account: str) -> list[
             selector=chosen,
             template=agent_pod.template(_pod(dataset, site, configuration.name, service_account), origin, site),
             pod_management="OrderedReady" if names.profile == "upstream" else "Parallel",
-            extra_labels=legacy,
+            extra_labels=dataset.labels,
         ),
         one_at_a_time(f"{names.base}-{COMPONENT}", origin, COMPONENT, selector=chosen),
     ]
@@ -77,7 +86,7 @@ def manifests(dataset: CachedDataset, site: Site, service_account: str) -> list[
 def _config(dataset: CachedDataset, site: Site) -> RuntimeConfig:
     spec = dataset.origin.spec
     return RuntimeConfig(
-        target=Target(kind="SampleSet", namespace=spec.namespace, name=spec.name),
+        target=Target.model_validate({"kind": spec.kind, "namespace": spec.namespace, "name": spec.name}),
         reportPhase=site.agents_report_phase,
         mountPath=mount_path(spec.name),
         partitions=dataset.partitions,
@@ -107,5 +116,5 @@ def _pod(dataset: CachedDataset, site: Site, configuration: str, service_account
         probes={"livenessProbe": [*agent, "alive"], "readinessProbe": [*agent, "ready"]},
         restart_policy="Always",
         scratch_size="64Mi",
-        extra_labels={**labels.legacy_dataset(name), "name": dataset.names.runtime},
+        extra_labels={**dataset.labels, "name": dataset.names.runtime},
     )

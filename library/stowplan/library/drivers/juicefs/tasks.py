@@ -27,7 +27,12 @@ _OPTIONAL_VOLUME_KEYS = ("storage", "bucket", *CREDENTIAL_KEYS, "envs")
 
 
 def task_set(task: DataTask, site: Site, service_account: str) -> TaskSet:
-    """Return the ConfigMap and the Jobs of a task, one for each of its stems."""
+    """Return the ConfigMap and the Jobs of a task, one for each of its stems.
+
+    The transfer agent does a sync whose source `juicefs sync` cannot read.
+    """
+    if task.operation == "sync" and task.source and task.source.remote:
+        return sync.by_transfer(task, task.source.remote, site, service_account)
     configuration = config_map(
         task.configuration_stem,
         task.origin,
@@ -203,7 +208,7 @@ def _secret_env(task: DataTask) -> tuple[Json, ...]:
     if task.operation != "sync":
         return ()
     env = agent_pod.secret_env(task.dataset.volume_secret, VOLUME_SECRET_ENV, optional=_OPTIONAL_VOLUME_KEYS)
-    if task.source:
+    if task.source and task.source.secret.name:
         env += agent_pod.secret_env(task.source.secret, SOURCE_SECRET_ENV, optional=CREDENTIAL_KEYS)
     return env
 

@@ -4,7 +4,6 @@ from stowplan.library.builders import volume
 from stowplan.library.drivers.juicefs.mount import mount_options
 from stowplan.library.ir.data import CachedDataset, Site
 from stowplan.library.manifest import Manifest
-from stowplan.library.values import labels
 
 UPSTREAM_STORAGE_CLASS = "paddle-operator"
 """Storage class that paddle-operator named to bind a claim to its volume. The class never existed."""
@@ -17,7 +16,6 @@ def manifests(dataset: CachedDataset, site: Site) -> list[Manifest]:
     """
     names = dataset.names
     upstream = names.profile == "upstream"
-    legacy = labels.legacy_dataset(names.name)
     storage_class = UPSTREAM_STORAGE_CLASS if upstream else ""
     secret = dataset.volume_secret
     csi = {
@@ -34,14 +32,16 @@ def manifests(dataset: CachedDataset, site: Site) -> list[Manifest]:
             storage_class=storage_class,
             csi=csi,
             mount_options=mount_options(dataset, site),
-            extra_labels=legacy,
+            extra_labels=dataset.labels,
+            keep=dataset.retained,
         ),
         volume.persistent_volume_claim(
             names.claim,
             dataset.origin,
             volume=names.volume,
             storage_class=storage_class,
-            selector=legacy if upstream else None,
-            extra_labels=legacy,
+            selector=dataset.labels if upstream else None,
+            extra_labels=dataset.labels,
+            keep=dataset.retained,
         ),
     ]

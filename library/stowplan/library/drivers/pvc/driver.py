@@ -19,7 +19,8 @@ class ClaimDriver:
     cached = name in CACHED_DRIVERS
 
     def validate(self, dataset: CachedDataset, site: Site) -> list[Finding]:  # noqa: ARG002 - as the interface has it
-        return source.findings(dataset.source.uri, ("spec", "source", "uri")) if dataset.source else []
+        given = dataset.source
+        return source.findings(given.uri, dataset.fields.source) if given and not given.remote else []
 
     def validate_task(self, task: DataTask, site: Site) -> list[Finding]:  # noqa: ARG002 - as the interface has it
         if task.operation == "sync":
@@ -36,7 +37,9 @@ class ClaimDriver:
 
     def volume(self, dataset: CachedDataset, site: Site) -> list[Manifest]:  # noqa: ARG002
         claim = dataset.claim
-        return [claim_from_template(claim.name, dataset.origin, claim.template)] if claim.template else []
+        if not claim.template:
+            return []
+        return [claim_from_template(claim.name, dataset.origin, claim.template, keep=dataset.retained)]
 
     def near(self, dataset: CachedDataset, *, required: bool) -> Json:  # noqa: ARG002
         return {}

@@ -1,4 +1,4 @@
-"""Paths in a DataCube's claim."""
+"""Paths in a claim."""
 
 from stowplan.library.values import inner_paths
 from stowplan.schema.diagnostics import FieldPath, Finding, finding

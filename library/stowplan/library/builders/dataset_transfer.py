@@ -1,0 +1,93 @@
+"""The sync of a dataset by the transfer agent, which copies from a remote side into the claim of the dataset."""
+
+from typing import NamedTuple
+
+from stowplan.library.builders import job, transfer
+from stowplan.library.builders.pods import agent_pod
+from stowplan.library.ir.data import DataTask, Placement, Remote, Site, Transfer
+from stowplan.library.manifest import Json
+from stowplan.schema.agents.cache_config import Target
+from stowplan.schema.agents.marker import STATE_DIRECTORY
+from stowplan.schema.agents.transfer_config import Mirror, PvcEndpoint, State, TransferConfig
+
+_LEAST_MEMORY = 64
+DEFAULT_PARALLELISM = 10
+
+
+class Course(NamedTuple):
+    """How a sync copies.
+
+    `lock` is the path of the lock file in the dataset. `mirror` is given if the sync deletes what the source lacks.
+    `parallelism` is the number of concurrent requests. `user` is the id of the agent's user and group.
+    """
+
+    lock: str
+    mirror: Mirror | None = None
+    parallelism: int = DEFAULT_PARALLELISM
+    user: int = agent_pod.AGENT_USER
+
+
+def of_task(task: DataTask, remote: Remote, course: Course, site: Site, service_account: str) -> Transfer:
+    """Return the transfer that copies from `remote` into the claim of the task's dataset.
+
+    `service_account` is the name of the pods' ServiceAccount.
+    """
+    resources = site.platform.resources.task.model_dump()
+    deadline = _deadline(task, site)
+    return Transfer(
+        origin=task.origin,
+        component=task.operation,
+        stem=task.stems[0],
+        configuration_stem=task.configuration_stem,
+        account=service_account,
+        agent=remote.agent,
+        config=_config(task, remote, course, site, resources),
+        claim=task.dataset.claim.name,
+        env=remote.env,
+        resources=resources,
+        backoff_limit=job.BACKOFF_LIMIT,
+        attempt_seconds=None,
+        total_seconds=deadline,
+        placement=Placement(tolerations=task.dataset.placement.tolerations),
+        security=_security(course.user),
+        schedule=task.schedule,
+        time_zone=task.time_zone,
+        suspend=task.suspend,
+    )
+
+
+def _deadline(task: DataTask, site: Site) -> int | None:
+    """Return the deadline of the Job in seconds. Without one, a lost pod would stop all later runs of a CronJob."""
+    return site.platform.juicefs.task_deadline_seconds if task.schedule is not None else None
+
+
+def _config(task: DataTask, remote: Remote, course: Course, site: Site, resources: Json) -> TransferConfig:
+    spec, dataset = task.origin.spec, task.dataset
+    return TransferConfig(
+        target=Target.model_validate({"kind": spec.kind, "namespace": spec.namespace, "name": spec.name}),
+        reportPhase=site.agents_report_phase,
+        source=remote.endpoint,
+        sink=PvcEndpoint(claim=dataset.claim.name, path=inside(task, task.destination)),
+        mirror=course.mirror,
+        softDeadlineSeconds=job.soft_deadline(_deadline(task, site)),
+        parallelism=course.parallelism,
+        memoryMiB=max(transfer.memory(resources["limits"]), _LEAST_MEMORY),
+        state=State(
+            directory=inside(task, f"{STATE_DIRECTORY}/{spec.kind.lower()}s/{spec.name}"),
+            lock=inside(task, course.lock),
+            dataset=dataset.claim.sub_path if task.completes else None,
+        ),
+    )
+
+
+def inside(task: DataTask, path: str) -> str:
+    """Return a path in the dataset as a path in its claim."""
+    parts = [*task.dataset.claim.sub_path.split("/"), *path.split("/")]
+    return "/".join(part for part in parts if part not in ("", "."))
+
+
+def _security(user: int) -> Json:
+    """Return the fields of a pod's `securityContext` for another user than that of all agents; empty for that one."""
+    if user == agent_pod.AGENT_USER:
+        return {}
+    return {"runAsGroup": user, "runAsNonRoot": user != agent_pod.ROOT, "runAsUser": user}
