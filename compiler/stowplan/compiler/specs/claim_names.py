@@ -13,6 +13,7 @@ from stowplan.compiler.kubernetes.fields import mapping
 from stowplan.compiler.model import Program
 from stowplan.compiler.specs.spec_facts import SpecFacts
 from stowplan.schema.diagnostics import FieldPath, Finding, finding, nearest
+from stowplan.schema.kinds.table import DATASET_KINDS
 
 _CLAIM = "PersistentVolumeClaim"
 _ALIKE = 0.8
@@ -64,7 +65,7 @@ def _made(spec: SpecFacts) -> Iterator[str]:
     """Yield the names of the claims that a spec makes."""
     if spec.write and spec.write.template:
         yield spec.write.claim
-    elif spec.id.kind == "SampleSet" and spec.claim is None:
+    elif spec.id.kind in DATASET_KINDS and spec.claim is None:
         yield spec.id.name
 
 

@@ -9,10 +9,10 @@ from stowplan.compiler.model import Program
 from stowplan.compiler.specs import claim_names
 from stowplan.compiler.specs.spec_facts import SpecFacts
 from stowplan.library.dialects.mounted_claims import MountedClaim
-from stowplan.library.dialects.sample_set.claim import is_single_node
 from stowplan.library.dialects.shared import claim_writes
+from stowplan.library.dialects.shared.claim_rules import is_single_node
 from stowplan.library.dialects.shared.claim_writes import Write
-from stowplan.schema.diagnostics import FieldPath, Finding, finding
+from stowplan.schema.diagnostics import FieldPath, Finding, Severity, finding
 from stowplan.schema.kinds.paddle_job import HOST_PORT_ANNOTATION
 from stowplan.schema.kinds.table import DATASET_KINDS, KINDS, TRAINING_KINDS
 from stowplan.schema.meta import SpecId
@@ -22,6 +22,9 @@ DocumentOf = Callable[[SpecFacts], Document]
 
 _Writers = dict[tuple[bool, str, str], list[tuple[SpecId, Write]]]
 """The specs, of those checked so far, that write to a volume or make its claim, by `Write.volume`."""
+
+_ORDER = tuple(Severity)
+"""The severities, worst first."""
 
 _Single = Mapping[tuple[str, str], Callable[[], str]]
 """Claims that only one cluster node may mount, by namespace and name.
@@ -171,7 +174,7 @@ def _too_many(spec: SpecFacts, mounted: MountedClaim, single: _Single) -> Iterat
 
 
 def _writes(spec: SpecFacts, writers: _Writers) -> Iterator[Finding]:
-    """Yield a finding about the first earlier spec that writes to the same folder of a volume, if any.
+    """Yield a finding about the first earlier spec that uses the same folder of a volume, if any; errors go first.
 
     Yield another one about the first earlier spec that makes the same claim, if this spec makes it too. The spec is
     added to `writers`.
@@ -181,7 +184,7 @@ def _writes(spec: SpecFacts, writers: _Writers) -> Iterator[Finding]:
         return
     others = writers.setdefault(own.volume, [])
     clashes = (found for other, written in others for found in claim_writes.clash(own, written, str(other)))
-    yield from list(clashes)[:1]
+    yield from sorted(clashes, key=lambda each: _ORDER.index(each.severity))[:1]
     makers = [other for other, written in others if written.template]
     if makers and own.template:
         yield claim_writes.made_twice(own, str(makers[0]))

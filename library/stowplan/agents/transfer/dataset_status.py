@@ -1,4 +1,4 @@
-"""Status of a SampleSet or SampleJob whose dataset is a claim, as the agent of its sync reports it."""
+"""Status of a dataset, or of a task on it, as the agent of its sync reports it."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,9 +7,10 @@ from stowplan.agents.attempt.outcome import FAILED, RUNNING, SUCCEEDED, AttemptO
 from stowplan.agents.runtime.dataset_phase import Course, of_claim
 from stowplan.agents.runtime.timestamp import now
 from stowplan.schema.agents import field_managers
+from stowplan.schema.kinds.table import DATASET_KINDS, KINDS
 
 FIELD_MANAGER = field_managers.task("sync", 0)
-"""Field manager with which the agent applies the status. A dataset in a claim has one task: partition 0 of the sync."""
+"""Field manager with which the agent applies the status. A sync is one task: partition 0."""
 
 _COURSES: Mapping[str, Course] = {RUNNING: "under way", SUCCEEDED: "succeeded", FAILED: "failed"}
 _PHASES_OF_JOB = {RUNNING: "Running", SUCCEEDED: "Succeeded", FAILED: "Failed"}
@@ -32,21 +33,23 @@ class DatasetStatus:
         own = {"task": "sync", "partition": 0, "state": outcome.result, "reason": outcome.reason}
         entry = {**fields, **own, "startedAt": self._began}
         status: dict[str, Any] = {"attempts": [entry]}
+        if outcome.revision and "revision" in KINDS[self._kind].STATUS.model_fields:
+            status["revision"] = outcome.revision
         return status | (self._derived() if self._phase else {})
 
     def _derived(self) -> dict[str, Any]:
-        """Return the fields `phase` and `conditions`, for a SampleJob also `jobName` and `counts`.
+        """Return the fields `phase` and `conditions`, for a task also `jobName` and `counts`.
 
         `Failed` may be temporary: the attempt does not know whether the Job starts another one.
         """
-        outcome, kind = self._outcome, self._kind
+        outcome, is_dataset = self._outcome, self._kind in DATASET_KINDS
         done, failed = outcome.result == SUCCEEDED, outcome.result == FAILED
-        held = {"Synced": done, "Ready": done} if kind == "SampleSet" else {"Complete": done, "Failed": failed}
+        held = {"Synced": done, "Ready": done} if is_dataset else {"Complete": done, "Failed": failed}
         conditions = [condition(name, outcome.reason, outcome.message, holds=holds) for name, holds in held.items()]
         result = outcome.result
-        phase = of_claim(_COURSES[result]) if kind == "SampleSet" else _PHASES_OF_JOB[result]
+        phase = of_claim(_COURSES[result]) if is_dataset else _PHASES_OF_JOB[result]
         derived: dict[str, Any] = {"phase": phase, "conditions": conditions}
-        if kind == "SampleJob":
+        if not is_dataset:
             derived["jobName"] = outcome.run or ""
             derived["counts"] = {
                 "total": 1,

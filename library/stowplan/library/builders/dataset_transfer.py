@@ -9,6 +9,7 @@ from stowplan.library.manifest import Json
 from stowplan.schema.agents.cache_config import Target
 from stowplan.schema.agents.marker import STATE_DIRECTORY
 from stowplan.schema.agents.transfer_config import Mirror, PvcEndpoint, State, TransferConfig
+from stowplan.schema.kinds.sample_set import CACHED_DRIVERS
 
 _LEAST_MEMORY = 64
 DEFAULT_PARALLELISM = 10
@@ -65,7 +66,7 @@ def _config(task: DataTask, remote: Remote, course: Course, site: Site, resource
     spec, dataset = task.origin.spec, task.dataset
     return TransferConfig(
         target=Target.model_validate({"kind": spec.kind, "namespace": spec.namespace, "name": spec.name}),
-        reportPhase=site.agents_report_phase,
+        reportPhase=site.agents_report_phase and not _is_reported(task),
         source=remote.endpoint,
         sink=PvcEndpoint(claim=dataset.claim.name, path=inside(task, task.destination)),
         mirror=course.mirror,
@@ -78,6 +79,15 @@ def _config(task: DataTask, remote: Remote, course: Course, site: Site, resource
             dataset=dataset.claim.sub_path if task.completes else None,
         ),
     )
+
+
+def _is_reported(task: DataTask) -> bool:
+    """Return whether the task is a dataset's own, and another agent or task decides the phase of the dataset.
+
+    The cache pods do so if there are any; otherwise the first sync, not a refresh.
+    """
+    cached = task.dataset.driver in CACHED_DRIVERS and task.dataset.partitions > 0
+    return task.origin == task.dataset.origin and (cached or task.schedule is not None)
 
 
 def inside(task: DataTask, path: str) -> str:

@@ -132,6 +132,15 @@ class DatasetNames:
         """Return the name of the warmup Job of one partition without its hash."""
         return f"{self.name}-warmup-{partition}"
 
+    @property
+    def refresh(self) -> str:
+        """Name of the CronJob that copies again what is new at the source."""
+        return with_hash(self.name, "refresh", CRON_JOB_LIMIT)
+
+    def refresh_warmup(self, partition: int) -> str:
+        """Return the name of the CronJob that warms the cache of one partition after a refresh."""
+        return with_hash(self.name, f"refresh-warmup-{partition}", CRON_JOB_LIMIT)
+
 
 @dataclass(frozen=True, slots=True)
 class SampleJobNames:

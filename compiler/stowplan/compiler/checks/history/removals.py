@@ -20,6 +20,9 @@ def check(graph: ObjectGraph, previous: Mapping[ObjectId, Json], severity: Sever
     """
     gone: dict[SpecId | ObjectId, list[ObjectId]] = {}
     for known, body in _gone(graph, previous):
+        if annotation(body, labels.SYNC_OPTIONS) == labels.REMOVE:
+            # A Dataset with `retain: false`: its spec has said before that these objects go with it.
+            continue
         gone.setdefault(_spec(known, body) or known, []).append(known)
     found = []
     for spec, lost in gone.items():

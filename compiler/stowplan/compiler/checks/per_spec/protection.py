@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from stowplan.compiler.checks.objects.finding import ObjectFinding, about, warning_if_foreign
 from stowplan.compiler.checks.objects.object import Object, Objects
 from stowplan.compiler.checks.per_spec.argocd_annotations import HOOK, application_options
-from stowplan.compiler.kubernetes.fields import mapping
+from stowplan.compiler.kubernetes.fields import mapping, parts
 from stowplan.library.values import labels
 from stowplan.schema.diagnostics import FieldPath
 
@@ -37,6 +37,8 @@ def _recreated(obj: Object) -> Iterator[ObjectFinding]:
 
 def _unprotected(obj: Object) -> Iterator[ObjectFinding]:
     given = obj.sync_options
+    if _is_given_up(obj):
+        return
     missing = ",".join(
         f"{option}=false" for option in ("Prune", "Delete") if not {f"{option}=false", f"{option}=confirm"} & {*given}
     )
@@ -44,6 +46,12 @@ def _unprotected(obj: Object) -> Iterator[ObjectFinding]:
         message = f"Nothing keeps Argo CD from removing the {obj.kind[1]}: {missing} is missing."
         hint = f"Add {missing} to the annotation {labels.SYNC_OPTIONS}."
         yield about(obj, "SP530", _SYNC_OPTIONS, message, hint, severity=warning_if_foreign(obj))
+
+
+def _is_given_up(obj: Object) -> bool:
+    """Return whether the object is a claim or volume of a Dataset with `retain: false`, which may go with its spec."""
+    of_dataset = obj.spec is not None and obj.spec.kind == "Dataset" and obj.kind[1] in _VOLUMES
+    return of_dataset and set(parts(labels.REMOVE)) <= {*obj.sync_options}
 
 
 def _reclaimed(obj: Object) -> Iterator[ObjectFinding]:

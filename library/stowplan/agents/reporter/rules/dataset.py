@@ -1,11 +1,61 @@
-"""Status of a Dataset."""
+"""Status of a Dataset, without the fields that its agents write."""
 
-from stowplan.agents.reporter.observed import Observed
-from stowplan.agents.reporter.rules.conditions import Status
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
 
-FIELDS = frozenset("phase conditions observedGeneration".split())
+from stowplan.agents.reporter import causes
+from stowplan.agents.reporter.observed import Observed, ObservedRun, present_run
+from stowplan.agents.reporter.outcome import explained, of_job, together
+from stowplan.agents.reporter.rules import cached_data
+from stowplan.agents.reporter.rules.conditions import Draft, Status
+
+FIELDS = cached_data.FIELDS
+
+_REFRESH = re.compile(r"-refresh(-warmup-[0-9]+)?-[0-9]+\Z")
+"""End of the names of Jobs that a refresh starts: the name of the CronJob, and the scheduled minute."""
 
 
-def status(seen: Observed) -> Status | None:  # noqa: ARG001 - as the interface has it
-    """Return all status fields that the reporter owns, without absent ones; None to leave the status unchanged."""
-    return None
+def status(seen: Observed) -> Status:
+    """Return all status fields that the reporter owns, without absent ones.
+
+    The first sync decides the phase: the data of a refresh that fails are still those of the last one.
+    """
+    spec = seen.resource.spec
+    nodes = _cache_nodes(spec)
+    wanted = cached_data.Wanted(nodes, filled=bool(spec.get("source")), cached=nodes is not None)
+    first = _only(seen, refresh=False)
+    copied, warmed = _run_of("sync", first), _run_of("warmup", seen)
+    run = ObservedRun(copied.name, (*copied.jobs, *warmed.jobs), (), (*copied.pods, *warmed.pods))
+    refreshed = _refreshed(_run_of("sync", _only(seen, refresh=True)))
+    return cached_data.status(first, wanted, run, refreshed)
+
+
+def _cache_nodes(spec: Mapping[str, Any]) -> int | None:
+    """Return the number of cluster nodes that cache the dataset; None if none does."""
+    cached = spec.get("cache") and (spec.get("volume") or {}).get("juicefs")
+    return int(spec["cache"].get("nodes") or 1) if cached else None
+
+
+def _only(seen: Observed, *, refresh: bool) -> Observed:
+    """Return `seen` with only those Jobs and their pods that a refresh has started, or that none has started."""
+    jobs = [each for each in seen.jobs if bool(_REFRESH.search(each.name)) == refresh]
+    pods = [each for each in seen.pods if bool(_REFRESH.search(each.job)) == refresh]
+    return replace(seen, jobs=jobs, pods=pods)
+
+
+def _run_of(task: str, seen: Observed) -> ObservedRun:
+    """Return the newest run of one task: each task has Jobs of its own."""
+    jobs = [each for each in seen.jobs if each.role == task]
+    return present_run(replace(seen, jobs=jobs, pods=[each for each in seen.pods if each.role == task]))
+
+
+def _refreshed(run: ObservedRun) -> list[Draft]:
+    """Return the condition about the newest refresh, whose Jobs are in `run`; an empty list before the first one."""
+    if not run.jobs:
+        return []
+    cause = causes.of_work(run.pods, run.jobs)
+    found = explained(together([of_job(job) for job in run.jobs]), cause)
+    why = cause if cause and not found.is_over else found
+    return [Draft("Refreshed", found.state == "complete", why.reason, why.message, found.at)]

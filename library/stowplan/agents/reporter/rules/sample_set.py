@@ -1,153 +1,25 @@
-"""Status of a SampleSet, without the fields that its agents write: caches, partitions and attempts."""
+"""Status of a SampleSet, without the fields that its agents write."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from stowplan.agents.reporter import causes
-from stowplan.agents.reporter.causes import Cause
-from stowplan.agents.reporter.observed import Observed, ObservedRun, present_run
-from stowplan.agents.reporter.outcome import ABSENT, RunOutcome, explained, of_job, together
-from stowplan.agents.reporter.pods import Pod
-from stowplan.agents.reporter.rules import tasks
-from stowplan.agents.reporter.rules.conditions import Draft, Status, settled
-from stowplan.agents.reporter.workloads import StatefulSet
-from stowplan.agents.runtime import dataset_phase
-from stowplan.agents.runtime.dataset_phase import Course
+from stowplan.agents.reporter.observed import Observed, present_run
+from stowplan.agents.reporter.rules import cached_data
+from stowplan.agents.reporter.rules.conditions import Status
 from stowplan.schema.kinds.sample_set import CACHED_DRIVERS, DEFAULT_DRIVER
 
-FIELDS = frozenset("phase runtimeStatus conditions observedGeneration".split())
-
-_CAME_TO_LIFE = ("PartialReady", "Ready")
-_NO_SYNC = RunOutcome("complete", "NoSync", "The data is there already")
+FIELDS = cached_data.FIELDS
 
 
 def status(seen: Observed) -> Status:
     """Return all status fields that the reporter owns, without absent ones."""
-    run, spec = present_run(seen), seen.resource.spec
-    found = _newest(seen.sets)
-    runtime = [pod for pod in seen.pods if not pod.job]
-    wanted = int(spec.get("partitions") or (found.replicas if found else 1))
-    sync, copied = _sync(seen, run), _fills(spec)
-    cached = _is_cached(spec)
-    phase = _phase(seen, found, wanted, sync) if cached else dataset_phase.of_claim(_course(sync, copies=_copies(seen)))
-    cause = causes.of_work(runtime, seen.sets)
-    drafts = [_ready(phase, cause, found, wanted, sync) if cached else _filled(phase, sync)]
-    if copied:
-        drafts.append(Draft("Synced", sync.state == "complete", sync.reason, sync.message, sync.at))
-    warmup = _task(run, "warmup", seen)
-    if warmup.state != "absent":
-        drafts.append(Draft("Warmed", warmup.state == "complete", warmup.reason, warmup.message, warmup.at))
-        entries = tasks.attempts(seen.resource.status, "warmup")
-        drafts.append(tasks.cache_fit_of(entries, [job.name for job in run.jobs]))
-    drafts.append(_stalled(cause, causes.of_work(run.pods, run.jobs), [*runtime, *run.pods]))
-    fields: Status = {
-        "phase": phase,
-        "runtimeStatus": _runtime(found),
-        "conditions": settled(drafts, seen),
-        "observedGeneration": seen.resource.generation,
-    }
-    return {key: value for key, value in fields.items() if value is not None}
-
-
-def _newest(sets: Sequence[StatefulSet]) -> StatefulSet | None:
-    return max(sets, key=lambda each: (each.created, each.name), default=None)
-
-
-def _fills(spec: Mapping[str, Any]) -> bool:
-    """Return whether a sync fills the dataset."""
-    return bool((spec.get("source") or {}).get("uri")) and not spec.get("noSync")
+    spec = seen.resource.spec
+    filled = bool((spec.get("source") or {}).get("uri")) and not spec.get("noSync")
+    wanted = cached_data.Wanted(spec.get("partitions"), filled, _is_cached(spec))
+    return cached_data.status(seen, wanted, present_run(seen))
 
 
 def _is_cached(spec: Mapping[str, Any]) -> bool:
     """Return whether cluster nodes cache the dataset. Otherwise the dataset is a claim without cache pods."""
     driver = (spec.get("csi") or {}).get("driver")
     return (driver or DEFAULT_DRIVER) in CACHED_DRIVERS
-
-
-def _sync(seen: Observed, run: ObservedRun) -> RunOutcome:
-    return _task(run, "sync", seen) if _fills(seen.resource.spec) else _NO_SYNC
-
-
-def _task(run: ObservedRun, task: str, seen: Observed) -> RunOutcome:
-    """Return the outcome of a task (`sync` or `warmup`) of the dataset.
-
-    It comes from the task's Jobs. A sync without Jobs may run in another namespace, so its outcome comes from the
-    reports of its agents.
-    """
-    jobs = [job for job in run.jobs if job.role == task]
-    entries = tasks.attempts(seen.resource.status, task)
-    if not jobs:
-        return tasks.of_entries(entries) if task == "sync" else ABSENT
-    found = together([of_job(job) for job in jobs])
-    pods = [pod for pod in run.pods if pod.role == task]
-    cause = causes.of_work(pods, jobs)
-    if found.state == "active" and cause:
-        return RunOutcome("active", cause.reason, cause.message)
-    return explained(found, cause or tasks.reported_cause(entries, [job.name for job in jobs]))
-
-
-def _phase(seen: Observed, found: StatefulSet | None, wanted: int, sync: RunOutcome) -> str | None:
-    ready, replicas = (found.ready, found.replicas) if found else (0, -1)
-    return dataset_phase.of_caches(
-        _course(sync, copies=sync.state == "active" and _copies(seen)),
-        alive=ready > 0 or (found is not None and seen.resource.status.get("phase") in _CAME_TO_LIFE),
-        whole=ready >= wanted and replicas == wanted,
-        mounted=ready > 0,
-        # The scheduler assigns no cluster node to a pod before the pod's claim is bound.
-        bound=any(pod.node for pod in seen.pods if not pod.job),
-    )
-
-
-def _course(sync: RunOutcome, *, copies: bool) -> Course:
-    if sync.state == "failed":
-        return "failed"
-    if sync.state == "complete":
-        return "succeeded"
-    return "under way" if copies else "unknown"
-
-
-def _filled(phase: str | None, sync: RunOutcome) -> Draft:
-    return Draft("Ready", holds=phase == "Ready", reason=sync.reason, message=sync.message, at=sync.at)
-
-
-def _copies(seen: Observed) -> bool:
-    """Return whether the sync has begun: an agent has reported an attempt, or a pod has started its container.
-
-    It also counts as begun between two attempts.
-    """
-    run, present = present_run(seen), seen.resource.status
-    names = {job.name for job in run.jobs}
-    reported = any(not names or each.get("run") in names for each in tasks.attempts(present, "sync"))
-    return reported or tasks.has_begun(pod for pod in run.pods if pod.role == "sync")
-
-
-def _ready(phase: str | None, cause: Cause | None, found: StatefulSet | None, wanted: int, sync: RunOutcome) -> Draft:
-    if phase == "Ready":
-        return Draft("Ready", holds=True, reason="Ready", message="All cache pods are ready")
-    if phase == "SyncFailed":
-        return Draft("Ready", holds=False, reason=sync.reason, message=sync.message)
-    if cause:
-        return Draft("Ready", holds=False, reason=cause.reason, message=cause.message)
-    ready = found.ready if found else 0
-    return Draft(
-        "Ready", holds=False, reason=phase or "NotStarted", message=f"{ready} of {wanted} cache pods are ready"
-    )
-
-
-def _stalled(of_caches: Cause | None, of_tasks: Cause | None, pods: Sequence[Pod]) -> Draft:
-    """Return the condition Stalled: the first lasting cause, of single pods, the cache pods or the tasks."""
-    of_pods = causes.of_pods(pod for pod in pods if (each := causes.of_pod(pod)) and each.lasting)
-    cause = next((each for each in (of_pods, of_caches, of_tasks) if each and each.lasting), None)
-    if cause is None:
-        return Draft("Stalled", holds=False, reason="NotStalled")
-    return Draft("Stalled", holds=True, reason=cause.reason, message=cause.message, at=cause.at)
-
-
-def _runtime(found: StatefulSet | None) -> Status | None:
-    if found is None:
-        return None
-    return {
-        "specReplicas": found.replicas,
-        "readyReplicas": found.ready,
-        "runtimeReady": f"{found.ready}/{found.replicas}",
-    }

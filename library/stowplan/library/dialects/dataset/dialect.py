@@ -1,14 +1,61 @@
 """The dialect of the kind Dataset."""
 
+from collections.abc import Iterator
+
+from stowplan.library.dialects.dataset import volumes
+from stowplan.library.dialects.dataset.cached import cached_dataset
 from stowplan.library.dialects.dataset.lower import lower
+from stowplan.library.dialects.shared.claim_rules import is_single_node
+from stowplan.library.dialects.shared.claim_writes import Write
 from stowplan.library.dialects.shared.context import Context
 from stowplan.library.dialects.shared.dialect import Dialect, Relations
+from stowplan.library.drivers.registry import STORAGE_DRIVERS
+from stowplan.library.ir.data import CachedDataset
+from stowplan.schema.diagnostics import FieldPath
 from stowplan.schema.kinds.native.dataset import Dataset
 
 
-def relations(model: Dataset, context: Context) -> Relations:  # noqa: ARG001 - as the interface has it
-    """Return what the Dataset shares with other specs."""
-    return Relations()
+def relations(model: Dataset, context: Context) -> Relations:
+    """Return what a Dataset shares with other specs: its directory of a volume, and its cache directories or claim."""
+    dataset = cached_dataset(model, context)
+    if model.spec.volume.juicefs:
+        return Relations(caches=tuple(_caches(model, dataset, context)), write=_write(model, dataset))
+    claim = model.spec.volume.claim
+    named = ((claim.name, (*volumes.CLAIM, "name")),) if claim and claim.name else ()
+    return Relations(named=named, write=_write(model, dataset), claim=dataset.claim.name, single=_single(dataset))
+
+
+def _caches(model: Dataset, dataset: CachedDataset, context: Context) -> Iterator[tuple[str, FieldPath]]:
+    given = (model.spec.cache and model.spec.cache.tiers) or ()
+    path: FieldPath = ("spec", "cache")
+    for index, directory in enumerate(STORAGE_DRIVERS[dataset.driver].cache_directories(dataset, context.site)):
+        yield directory, (*path, "tiers", index, "path") if given else path
+
+
+def _write(model: Dataset, dataset: CachedDataset) -> Write:
+    """Return the directory of the volume that holds the data."""
+    volume, source, refresh = model.spec.volume, dataset.source, model.spec.refresh
+    given = volume.juicefs or volume.claim
+    base = volumes.JUICEFS if volume.juicefs else volumes.CLAIM
+    secret, claim = dataset.volume_secret, dataset.claim
+    return Write(
+        secret.namespace if volume.juicefs else dataset.names.namespace,
+        (secret.name if volume.juicefs else claim.name),
+        (dataset.options.sub_dir or "") if volume.juicefs else claim.sub_path,
+        mirror=bool(refresh and refresh.delete),
+        at=(*base, "subPath") if given and given.sub_path is not None else base,
+        template=(*volumes.CLAIM, "template") if claim.template else (),
+        writes=source is not None,
+        dataset=source.uri if source else "",
+        by_secret=volume.juicefs is not None,
+        native=True,
+    )
+
+
+def _single(dataset: CachedDataset) -> FieldPath:
+    """Return the path of the template's access modes if only one cluster node can mount the claim, else `()`."""
+    modes = ((dataset.claim.template or {}).get("spec") or {}).get("accessModes")
+    return (*volumes.CLAIM, "template", "spec", "accessModes") if is_single_node(modes) else ()
 
 
 DIALECT = Dialect(lower, relations)

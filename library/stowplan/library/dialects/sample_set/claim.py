@@ -10,7 +10,6 @@ from stowplan.schema.kinds.sample_set import Csi, DatasetClaim, SampleSet
 
 _BASE: FieldPath = ("spec", "csi", "claim")
 TEMPLATE: FieldPath = (*_BASE, "template")
-_SEVERAL_NODES = ("ReadWriteMany", "ReadOnlyMany")
 _OF_CACHES = (("partitions", "partitions"), ("cache", "cache"), ("node_affinity", "nodeAffinity"))
 """Fields of a SampleSet that only concern cached datasets, with their keys in the document."""
 
@@ -63,12 +62,7 @@ def write(model: SampleSet, namespace: str) -> Write:
 def single_node(model: SampleSet) -> FieldPath:
     """Return the path of the template's access modes if only one cluster node can mount the claim, else `()`."""
     modes = ((_given(model).template or {}).get("spec") or {}).get("accessModes")
-    return (*TEMPLATE, "spec", "accessModes") if is_single_node(modes) else ()
-
-
-def is_single_node(modes: object) -> bool:
-    """Return whether `modes`, the access modes of a claim, let only one cluster node mount the claim."""
-    return isinstance(modes, list) and not any(mode in _SEVERAL_NODES for mode in modes)
+    return (*TEMPLATE, "spec", "accessModes") if claim_rules.is_single_node(modes) else ()
 
 
 def of_another_driver(model: SampleSet) -> Iterator[Finding]:

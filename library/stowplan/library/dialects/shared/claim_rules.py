@@ -10,6 +10,7 @@ from stowplan.library.values.quantities import amount
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
 
 WRITABLE = frozenset({"ReadWriteOnce", "ReadWriteMany", "ReadWriteOncePod"})
+_SEVERAL_NODES = ("ReadWriteMany", "ReadOnlyMany")
 _COPIED = frozenset({"labels", "annotations"})
 
 _OTHERS = (
@@ -52,6 +53,11 @@ def template_findings(template: Json, claim: Identity, path: FieldPath, *, owner
     yield from _annotations(metadata.get("annotations") or {}, (*path, "metadata", "annotations"))
     yield from _spec(spec, (*path, "spec"))
     yield from _data_source(spec.get("dataSourceRef") or {}, claim, (*path, "spec", "dataSourceRef", "namespace"))
+
+
+def is_single_node(modes: object) -> bool:
+    """Return whether `modes`, the access modes of a claim, let only one cluster node mount the claim."""
+    return isinstance(modes, list) and not any(mode in _SEVERAL_NODES for mode in modes)
 
 
 def _metadata(given: Json, name: str, path: FieldPath, owner: str) -> Iterator[Finding]:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from stowplan.schema.diagnostics import FieldPath, Finding, finding
+from stowplan.schema.diagnostics import FieldPath, Finding, Severity, finding
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,6 +13,7 @@ class Write:
     `namespace` that of the Secret. `writes` is true if the spec writes to the directory, `mirror` if it also deletes
     files in it. `dataset` is the URI from which the directory is filled as a dataset, empty if it is none. `at` is the
     path of the field that names the directory, `template` the path of the claim's template, empty if there is none.
+    `native` is true for a Dataset, with or without a source.
     """
 
     namespace: str
@@ -24,6 +25,14 @@ class Write:
     writes: bool = True
     dataset: str = ""
     by_secret: bool = False
+    native: bool = False
+
+    @property
+    def field(self) -> str:
+        """The field of a dataset's spec that names the directory, for hints."""
+        if self.native:
+            return "volume.juicefs.subPath" if self.by_secret else "volume.claim.subPath"
+        return "csi.juiceFSMountOptions.sub-dir" if self.by_secret else "csi.claim.subPath"
 
     @property
     def volume(self) -> tuple[bool, str, str]:
@@ -36,8 +45,10 @@ def clash(own: Write, other: Write, name: str) -> list[Finding]:
 
     Return an empty list if they do not. The finding is at the spec of `own`.
     """
-    if own.volume != other.volume or not (own.writes and other.writes):
+    if own.volume != other.volume:
         return []
+    if not (own.writes and other.writes):
+        return _read(own, other, name)
     if own.dataset and other.dataset:
         return _mixed(own, other, name)
     if own.path == other.path:
@@ -55,19 +66,41 @@ def clash(own: Write, other: Write, name: str) -> list[Finding]:
 
 
 def _mixed(own: Write, other: Write, name: str) -> list[Finding]:
-    """Return a finding if two datasets overlap, unless both are the same directory with the same source."""
-    same = own.path == other.path
-    if (same and own.dataset == other.dataset) or not (
-        same or _within(own.path, other.path) or _within(other.path, own.path)
-    ):
+    """Return a finding if two datasets overlap that both are filled.
+
+    Two SampleSets may be the same directory with the same source.
+    """
+    same, native = own.path == other.path, own.native or other.native
+    if not _overlap(own, other) or (same and own.dataset == other.dataset and not native):
         return []
     where = f"is in {_place(other)}" if same else f"is in {_place(other)}, this one in {own.path or 'the root'}"
     message = f"The dataset {name} {where}: the files of both would be mixed."
     if same:
         message = f"{message[:-1]}, and jobs that wait for one would start when the other one is complete."
-    field = "csi.juiceFSMountOptions.sub-dir" if own.by_secret else "csi.claim.subPath"
-    hint = f"Give each dataset a directory of its own: `{field}`."
+    hint = f"Give each dataset a directory of its own: `{own.field}`."
+    if own.field != other.field:
+        hint = f"Give each dataset a directory of its own: `{own.field}` here, `{other.field}` of {name}."
     return [finding("SP323", own.at, message, hint)]
+
+
+def _read(own: Write, other: Write, name: str) -> list[Finding]:
+    """Return a finding if two datasets overlap of which at most one is filled, and one is a Dataset.
+
+    To read what another dataset fills is a way to share it, so equal directories are no more than an info.
+    """
+    datasets = all(each.native or each.dataset for each in (own, other))
+    if not datasets or not (own.native or other.native) or not _overlap(own, other):
+        return []
+    if own.path == other.path:
+        message = f"{name} has the same data, in {_place(other)}."
+        hint = "Nothing to do if they share it."
+        return [finding("SP466", own.at, message, hint, severity=Severity.INFO)]
+    message = f"{name} is in {_place(other)}, this one in {own.path or 'the root'}: one holds the files of the other."
+    return [finding("SP466", own.at, message, "Give each dataset a directory of its own, or share the whole.")]
+
+
+def _overlap(own: Write, other: Write) -> bool:
+    return own.path == other.path or _within(own.path, other.path) or _within(other.path, own.path)
 
 
 def _place(write: Write) -> str:

@@ -3,23 +3,26 @@
 from collections.abc import Mapping
 
 from stowplan.library.values import cron, time_zones
-from stowplan.schema.diagnostics import Anchor, Finding, finding
+from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
 from stowplan.schema.meta import RUN_ANNOTATION
 
 
-def findings(schedule: str | None, time_zone: str | None, annotations: Mapping[str, str]) -> list[Finding]:
-    """Return findings about `spec.schedule` and `spec.timeZone`, and about fields without effect because of them.
+def findings(
+    schedule: str | None, time_zone: str | None, annotations: Mapping[str, str], *, base: FieldPath = ("spec",)
+) -> list[Finding]:
+    """Return findings about `schedule` and `timeZone`, and about fields without effect because of them.
 
-    `annotations` are those of the spec.
+    `annotations` are those of the spec, and empty if the run annotation has an effect on it despite the schedule.
+    `base` is the path of the mapping with the two fields.
     """
     found = []
     if schedule is not None and (problem := cron.problem(schedule)):
-        found.append(finding("SP415", ("spec", "schedule"), problem.message, problem.hint))
+        found.append(finding("SP415", (*base, "schedule"), problem.message, problem.hint))
     elif schedule is not None and cron.never(schedule):
         message = f'"{schedule}" names only days that no year has, so the task never runs.'
-        found.append(finding("SP418", ("spec", "schedule"), message, "Name a day that its months have."))
+        found.append(finding("SP418", (*base, "schedule"), message, "Name a day that its months have."))
     if time_zone is not None and (wrong := time_zones.problem(time_zone)):
-        found.append(finding("SP204", ("spec", "timeZone"), wrong.message, wrong.hint))
+        found.append(finding("SP204", (*base, "timeZone"), wrong.message, wrong.hint))
     if schedule is not None and RUN_ANNOTATION in annotations:
         message = "The annotation starts nothing on a task that runs by a schedule."
         path = ("metadata", "annotations", RUN_ANNOTATION)
@@ -27,5 +30,5 @@ def findings(schedule: str | None, time_zone: str | None, annotations: Mapping[s
     if time_zone and schedule is None:
         message = "`timeZone` has no effect without `schedule`."
         hint = "Add a schedule, or remove it."
-        found.append(finding("SP406", ("spec", "timeZone"), message, hint, anchor=Anchor.KEY))
+        found.append(finding("SP406", (*base, "timeZone"), message, hint, anchor=Anchor.KEY))
     return found

@@ -1,6 +1,7 @@
 """The URI of remote storage: `NAME://BUCKET[.ENDPOINT][/PREFIX]`, as `juicefs sync` reads it."""
 
 import re
+from collections.abc import Mapping
 
 from stowplan.schema.diagnostics import FieldPath, Finding, did_you_mean, finding
 from stowplan.schema.juicefs.options import STORAGES
@@ -11,33 +12,46 @@ _CREDENTIALS = re.compile(r"://+[^/@:]*:(?!\d+/).*@|://+[^/:]+@", re.DOTALL)
 _HUB = "Copy from a Hugging Face Hub by a DataCube of type huggingface, and set `noSync: true` here."
 _GIT = "Copy from a Git repository by a DataCube of type git, and set `noSync: true` here."
 _WEB = "Name the kind of storage in place of it, as in s3://bucket.s3.eu-west-1.amazonaws.com/train/."
-_OTHERS = {"hf": _HUB, "huggingface": _HUB, "git": _GIT, "ssh": _GIT, "http": _WEB, "https": _WEB}
-"""What to do instead, by the scheme of a URI that names no storage of JuiceFS."""
+_OF_SAMPLE_SETS = {
+    "hf": _HUB,
+    "huggingface": _HUB,
+    "git": _GIT,
+    "ssh": _GIT,
+    "jfs": "Give the URI of the object storage, or set `noSync: true` if the data is in the volume already.",
+    "file": "Copy from a storage that the network reaches, or set `noSync: true` and fill the volume by other means.",
+}
+"""What to do instead, by the scheme of a URI that names no storage, in the fields of a SampleSet."""
+
+_ANYWHERE = {"http": _WEB, "https": _WEB}
+"""The same, for schemes where it does not depend on the kind."""
 
 _BLANK = re.compile(r"[\s\x00-\x1f]")
 
 
-def findings(uri: str, path: FieldPath) -> list[Finding]:
-    """Return findings about the URI of a source: its form, storage and bucket (SP402), and credentials (SP603)."""
+def findings(uri: str, path: FieldPath, advice: Mapping[str, str] = _OF_SAMPLE_SETS) -> list[Finding]:
+    """Return findings about the URI of a source: its form, storage and bucket (SP402), and credentials (SP603).
+
+    `advice` is what to do in place of a URI with the scheme `hf`, `huggingface`, `git`, `ssh`, `jfs` or `file`.
+    """
     storage, delimiter, rest = uri.partition("://")
     if not delimiter or "://" in rest:
         message = f'"{redacted(uri)}" is not of the form NAME://BUCKET[.ENDPOINT][/PREFIX].'
         return [finding("SP402", path, message, "Write for example s3://bucket.s3.eu-west-1.amazonaws.com/train/.")]
     if storage == "jfs":
         message = "`jfs://` names a JuiceFS volume; a dataset is copied from an object storage into its volume."
-        hint = "Give the URI of the object storage, or set `noSync: true` if the data is in the volume already."
-        return [finding("SP402", path, message, hint)]
+        return [finding("SP402", path, message, advice["jfs"])]
     if storage not in STORAGES:
         message = f'"{storage}" is not a storage that JuiceFS can copy from.'
-        return [finding("SP402", path, message, _OTHERS.get(storage) or did_you_mean(storage, STORAGES))]
+        return [
+            finding("SP402", path, message, {**_ANYWHERE, **advice}.get(storage) or did_you_mean(storage, STORAGES))
+        ]
     if _CREDENTIALS.search(uri):
         message = "The URI carries credentials; what is committed to Git is no secret any more."
         hint = "Put them into the Secret as `access-key` and `secret-key`, remove them here, and revoke them."
         return [finding("SP603", path, message, hint)]
     if storage == "file":
         message = "`file://` names files of the task's own pod: there is no data in it, but there are its secrets."
-        hint = "Copy from a storage that the network reaches, or set `noSync: true` and fill the volume by other means."
-        return [finding("SP402", path, message, hint)]
+        return [finding("SP402", path, message, advice["file"])]
     return [*_bucket(rest, path), *_blanks(uri, path)]
 
 

@@ -1,9 +1,10 @@
--- Health of a SampleSet from what its agents report. Argo CD runs this without the string and math libraries.
+-- Health of a Dataset from what its agents report. Argo CD runs this without the string and math libraries.
 local health = { status = "Progressing", message = "Waiting for the agents to report" }
-local cached = obj.spec == nil or obj.spec.csi == nil or obj.spec.csi.driver ~= "pvc"
-if not cached and obj.spec.noSync == true then
+local spec = obj.spec or {}
+local cached = spec.cache ~= nil and spec.volume ~= nil and spec.volume.juicefs ~= nil
+if not cached and spec.source == nil then
   -- Nothing runs for such a dataset, so nothing reports.
-  return { status = "Healthy", message = "The claim holds the samples already" }
+  return { status = "Healthy", message = "The volume holds the data already" }
 end
 if obj.status == nil then
   return health
@@ -38,11 +39,11 @@ end
 local messages = {
   Bound = "The volume is bound",
   Mount = "The first cache pod has mounted the volume",
-  Syncing = "The samples are being copied",
+  Syncing = "The data is being copied",
   PartialReady = "Some cache pods are not ready",
 }
 if status.phase == "Ready" then
-  local message = small or (cached and "All cache pods are ready") or "The claim holds the samples"
+  local message = small or (cached and "All cache pods are ready") or "The volume holds the data"
   return { status = "Healthy", message = message }
 end
 if status.phase == "SyncFailed" then

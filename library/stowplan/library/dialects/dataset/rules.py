@@ -1,0 +1,114 @@
+"""Rules of a `Dataset` that its model cannot express."""
+
+from collections.abc import Iterator
+
+from stowplan.library.dialects.dataset.cached import mebibytes
+from stowplan.library.dialects.shared import schedules, secrets
+from stowplan.library.dialects.shared.context import Context
+from stowplan.library.ir.data import CachedDataset
+from stowplan.library.values import inner_paths
+from stowplan.library.values.names import MOST_PODS, STATEFUL_SET_LIMIT
+from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
+from stowplan.schema.kinds.native.dataset import CacheTier, Dataset, DatasetCache
+
+_CACHE: FieldPath = ("spec", "cache")
+_REFRESH: FieldPath = ("spec", "refresh")
+
+
+def findings(model: Dataset, dataset: CachedDataset, context: Context) -> Iterator[Finding]:
+    """Yield findings about cache, refresh and Secrets. `dataset` is what the Dataset describes."""
+    yield from _cache(model)
+    yield from _refresh(model, dataset)
+    yield from _secrets(model, dataset, context)
+    if dataset.partitions:
+        yield from _name(dataset)
+
+
+def _cache(model: Dataset) -> Iterator[Finding]:
+    cache = model.spec.cache
+    if cache is None:
+        return
+    if model.spec.volume.juicefs is None:
+        message = "Nodes cache JuiceFS volumes alone; this dataset is in a claim."
+        hint = "Remove `cache`, or keep the data in a JuiceFS volume: `volume.juicefs`."
+        yield finding("SP462", _CACHE, message, hint, anchor=Anchor.KEY)
+        return
+    if cache.nodes > MOST_PODS:
+        message = f"Found {cache.nodes} nodes; a cluster has at most {MOST_PODS}."
+        yield finding("SP205", (*_CACHE, "nodes"), message, "Give the number of nodes that cache the data.")
+    for index, tier in enumerate(cache.tiers or ()):
+        yield from _tier(tier, (*_CACHE, "tiers", index))
+    yield from _warmup(cache)
+
+
+def _tier(tier: CacheTier, path: FieldPath) -> Iterator[Finding]:
+    size = mebibytes(tier.size)
+    if size is None:
+        message = f'"{tier.size}" is not a quantity.'
+        yield finding("SP206", (*path, "size"), message, "Write for example `200Gi`.")
+    elif size < 1:
+        message = f"Found {tier.size}; a cache has at least 1Mi."
+        yield finding("SP205", (*path, "size"), message, "Write for example `200Gi`.")
+    if ":" in tier.path:
+        message = f'"{tier.path}" holds a `:`, by which JuiceFS separates directories.'
+        yield finding("SP405", (*path, "path"), message, "Give each directory a tier of its own.")
+
+
+def _warmup(cache: DatasetCache) -> Iterator[Finding]:
+    for index, each in enumerate(cache.warmup_paths or ()):
+        problem = inner_paths.problem(each, "dataset")
+        if not each.strip("/."):
+            problem = f'"{each}" names nothing below the root of the dataset.', "Name a path."
+        if problem:
+            yield finding("SP405", (*_CACHE, "warmupPaths", index), *problem)
+    if cache.warmup_paths and cache.warmup == "none" and "warmup" in cache.model_fields_set:
+        message = "`warmup: none` has no effect together with `warmupPaths`, which are loaded."
+        yield finding("SP406", (*_CACHE, "warmup"), message, "Remove one of the two.", anchor=Anchor.KEY)
+
+
+def _refresh(model: Dataset, dataset: CachedDataset) -> Iterator[Finding]:
+    refresh = model.spec.refresh
+    if refresh is None:
+        return
+    yield from schedules.findings(refresh.schedule, refresh.time_zone, {}, base=_REFRESH)
+    if not model.spec.source:
+        message = "Without a `source` there is nothing to copy again."
+        yield finding("SP406", _REFRESH, message, "Remove it, or add a source.", anchor=Anchor.KEY)
+        return
+    if refresh.delete and not model.spec.source.s3:
+        message = "Only of a source `s3` does a refresh know which files are gone."
+        hint = "Remove `delete`: files that the source no longer has remain."
+        yield finding("SP464", (*_REFRESH, "delete"), message, hint)
+    elif refresh.delete and not _directory(dataset):
+        message = "`delete` would delete whatever else the volume holds: the data is at its root."
+        yield finding("SP497", (*_REFRESH, "delete"), message, "Give the data a directory: `subPath` of the volume.")
+    if refresh.max_delete is not None and not refresh.delete:
+        message = "`maxDelete` has no effect without `delete`."
+        yield finding("SP406", (*_REFRESH, "maxDelete"), message, "Remove one of the two.", anchor=Anchor.KEY)
+
+
+def _directory(dataset: CachedDataset) -> str:
+    return (dataset.options.sub_dir or "") + dataset.claim.sub_path
+
+
+def _secrets(model: Dataset, dataset: CachedDataset, context: Context) -> Iterator[Finding]:
+    volume = model.spec.volume.juicefs
+    if volume is None:
+        return
+    path: FieldPath = ("spec", "volume", "juicefs", "secretRef")
+    yield from secrets.name_findings(volume.secret_ref, path)
+    if not volume.secret_ref.name:
+        message = "`secretRef.name` is missing; it names the Secret of the JuiceFS volume."
+        hint = "Name a Secret with the keys name, metaurl, storage and bucket."
+        yield finding("SP401", (*path, "name"), message, hint)
+    home = dataset.names.namespace
+    yield from secrets.elsewhere(home, dataset.volume_secret, context.platform, (*path, "namespace"))
+
+
+def _name(dataset: CachedDataset) -> Iterator[Finding]:
+    longest = dataset.names.runtime
+    if len(longest) > STATEFUL_SET_LIMIT:
+        name = dataset.names.name
+        left = STATEFUL_SET_LIMIT - len(longest) + len(name)
+        message = f"The name has {len(name)} characters; StatefulSet {longest} may have {STATEFUL_SET_LIMIT}."
+        yield finding("SP504", ("metadata", "name"), message, f"Use at most {left} characters.")

@@ -1,0 +1,100 @@
+"""Rules of a Dataset's source."""
+
+from collections.abc import Iterator
+
+from stowplan.library.dialects.dataset.one_of import exactly_one
+from stowplan.library.dialects.shared import secrets, source_uri
+from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
+from stowplan.schema.kinds.native.dataset import Dataset, DatasetSource
+from stowplan.schema.kinds.native.places import GitPlace, LocalSecret, S3Place, S3Source, StorageSource
+from stowplan.schema.meta import SecretReference
+from stowplan.schema.remotes.git import NO_REF
+from stowplan.schema.s3_uri import S3Uri
+
+PATH: FieldPath = ("spec", "source")
+
+_ADVICE = {
+    "hf": "Write it as `source.huggingface`.",
+    "huggingface": "Write it as `source.huggingface`.",
+    "git": "Write it as `source.git`, with its https address.",
+    "ssh": "Write it as `source.git`, with its https address.",
+    "jfs": "Give the URI of the object storage, or no `source` if the data is in the volume already.",
+    "file": "Copy from a storage that the network reaches, or give no `source` and fill the volume by other means.",
+}
+"""What to do instead, by the scheme of a URI that is no storage."""
+
+
+def findings(model: Dataset) -> Iterator[Finding]:
+    """Yield findings about the source of a Dataset."""
+    source = model.spec.source
+    if source is None:
+        return
+    kinds = {key: getattr(source, key) for key in ("s3", "huggingface", "git", "storage")}
+    yield from exactly_one(kinds, PATH, "A dataset has one source")
+    for key, place in kinds.items():
+        if place is not None and place.secret_ref:
+            yield from secret(place.secret_ref, (*PATH, key, "secretRef"))
+    if source.s3:
+        yield from _s3(source.s3, (*PATH, "s3"))
+    if source.git:
+        yield from git(source.git, (*PATH, "git"))
+    if source.storage:
+        yield from _storage(source.storage, model)
+    yield from _patterns(source)
+
+
+def secret(reference: LocalSecret, path: FieldPath) -> list[Finding]:
+    """Return findings about a name that no Secret can have. `path` is the path of the reference."""
+    return secrets.name_findings(SecretReference(name=reference.name), path)
+
+
+def s3(place: S3Place, path: FieldPath) -> Iterator[Finding]:
+    """Yield findings about the URI of objects in an S3 store. `path` is the path of the place."""
+    uri = S3Uri.parse(place.uri)
+    if uri is None or "@" in uri.bucket or source_uri.carries_credentials(place.uri):
+        message = "The URI carries credentials; what is committed to Git is no secret any more."
+        hint = "Put them into the Secret of `secretRef`, remove them here, and revoke them."
+        yield finding("SP603", (*path, "uri"), message, hint)
+
+
+def _s3(source: S3Source, path: FieldPath) -> Iterator[Finding]:
+    yield from s3(source, path)
+    if source.anonymous and source.secret_ref:
+        message = "With `anonymous: true` no credentials are sent, and `secretRef` names some."
+        yield finding("SP461", (*path, "anonymous"), message, "Remove one of the two.", anchor=Anchor.KEY)
+    elif not source.anonymous and not source.secret_ref:
+        message = "An S3 store needs credentials, and roles of pods and nodes are not used."
+        hint = "Name a Secret as `secretRef`, or write `anonymous: true` for a public bucket."
+        yield finding("SP461", path, message, hint, anchor=Anchor.KEY)
+
+
+def git(place: GitPlace, path: FieldPath) -> Iterator[Finding]:
+    """Yield findings about a branch, tag or commit that Git does not allow. `path` is the path of the place."""
+    if place.ref is not None and NO_REF.search(place.ref):
+        message = f"{place.ref!a} can be neither a branch nor a tag nor a commit."
+        yield finding("SP494", (*path, "ref"), message, "Give a name as `git branch` shows it.")
+
+
+def _storage(source: StorageSource, model: Dataset) -> Iterator[Finding]:
+    path = (*PATH, "storage")
+    yield from source_uri.findings(source.uri, (*path, "uri"), _ADVICE)
+    if model.spec.volume.claim and not model.spec.volume.juicefs:
+        message = "JuiceFS copies from this storage into its own volumes alone; this dataset is in a claim."
+        hint = "Copy from an S3 store by `source.s3`, or keep the data in a JuiceFS volume: `volume.juicefs`."
+        yield finding("SP462", path, message, hint, anchor=Anchor.KEY)
+
+
+def _patterns(source: DatasetSource) -> Iterator[Finding]:
+    """Yield findings about patterns of a source that is always copied as a whole."""
+    whole = {
+        "git": (source.git, "A commit of Git is copied as a whole.", "Leave out what jobs do not need in the jobs."),
+        "storage": (
+            source.storage,
+            "The patterns of JuiceFS have another meaning, so this storage is copied as a whole.",
+            "Give a `uri` with a longer prefix, or use `source.s3` if the storage speaks its protocol.",
+        ),
+    }
+    for key, (place, message, hint) in whole.items():
+        for field in ("include", "exclude"):
+            if place is not None and getattr(place, field) is not None:
+                yield finding("SP464", (*PATH, key, field), message, f"Remove it. {hint}", anchor=Anchor.KEY)
