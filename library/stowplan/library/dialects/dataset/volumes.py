@@ -36,7 +36,7 @@ def findings(model: Dataset, dataset: CachedDataset) -> Iterator[Finding]:
 
 def _juicefs(volume: JuiceFSVolume, dataset: CachedDataset) -> Iterator[Finding]:
     at = (*JUICEFS, "subPath")
-    yield from _sub_path(volume.sub_path, at)
+    yield from _sub_path(volume.sub_path, at, "volume")
     if volume.sub_path and not PATH_FORM.fits(volume.sub_path):
         message = f"Found {volume.sub_path!a}; allowed is {PATH_FORM.words}."
         yield finding("SP206", at, message, f"Give {PATH_FORM.words}.")
@@ -54,15 +54,15 @@ def _juicefs(volume: JuiceFSVolume, dataset: CachedDataset) -> Iterator[Finding]
 def _claim(claim: ClaimVolume, dataset: CachedDataset) -> Iterator[Finding]:
     yield from exactly_one({"name": claim.name, "template": claim.template}, CLAIM, "A dataset is in one claim")
     yield from claim_rules.name_findings(dataset.claim.name, (*CLAIM, "name") if claim.name else ("metadata", "name"))
-    yield from _sub_path(claim.sub_path, (*CLAIM, "subPath"))
+    yield from _sub_path(claim.sub_path, (*CLAIM, "subPath"), "claim")
     if claim.template is not None:
         identity = claim_rules.Identity(dataset.claim.name, dataset.names.namespace)
         yield from claim_rules.template_findings(claim.template, identity, (*CLAIM, "template"), owner="dataset")
 
 
-def _sub_path(path: str | None, at: FieldPath) -> list[Finding]:
-    """Return findings about a directory in a volume; `/` is the whole volume."""
-    return claim_paths.sub_path(path, at) if path and path != "/" else []
+def _sub_path(path: str | None, at: FieldPath, whole: str) -> list[Finding]:
+    """Return findings about a directory in a volume or claim; `/` is all of it. `whole` is the word for it."""
+    return claim_paths.sub_path(path, at, whole) if path and path != "/" else []
 
 
 def _retained(model: Dataset, claim: ClaimVolume) -> Iterator[Finding]:
