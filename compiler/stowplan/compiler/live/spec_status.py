@@ -7,7 +7,7 @@ from typing import Any
 
 from stowplan.compiler.live.lua import assess
 from stowplan.library import health
-from stowplan.schema.kinds.table import KINDS
+from stowplan.schema.kinds.table import DATASET_KINDS, KINDS
 from stowplan.schema.meta import SpecId
 
 MISSING, UNKNOWN = "Missing", "Unknown"
@@ -64,7 +64,7 @@ def _progress(kind: str, body: Mapping[str, Any]) -> str:
     Each kind has its own fields for it in the status. `body` is the custom resource.
     """
     status = body.get("status") or {}
-    if kind == "SampleSet":
+    if kind in DATASET_KINDS:
         sizes = status.get("cacheStatus") or {}
         cached, total = sizes.get("cachedSize"), sizes.get("totalSize")
         return f"{cached} of {total} cached" if cached and total else ""

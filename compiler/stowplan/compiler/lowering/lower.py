@@ -7,9 +7,11 @@ from stowplan.compiler.model import Program, Spec
 from stowplan.library.dialects.data_cube import environment
 from stowplan.library.dialects.registry import lower as lower_spec
 from stowplan.library.dialects.shared.context import Context
-from stowplan.library.manifest import Unit
-from stowplan.schema.diagnostics import Finding, did_you_mean, finding
+from stowplan.library.manifest import ExternalReference, Unit
+from stowplan.schema.diagnostics import FieldPath, Finding, did_you_mean, finding
+from stowplan.schema.juicefs.options import VOLUME_SECRET_KEYS
 from stowplan.schema.kinds.data_cube import DataCube
+from stowplan.schema.kinds.native.dataset import Dataset
 from stowplan.schema.kinds.sample_set import SampleSet
 from stowplan.schema.kinds.table import DATASET_KINDS
 
@@ -46,14 +48,14 @@ def _about_other_spelling(found: Finding, spec: Spec) -> bool:
 def _missing_keys(spec: Spec, unit: Unit, program: Program) -> list[Finding]:
     """Return SP304 for keys that a spec needs and a Secret of the repository lacks.
 
-    Checked are the Secrets of SampleSets and DataCubes. SampleJobs use the Secret of their SampleSet, so the finding is
+    Checked are the Secrets of datasets and DataCubes. SampleJobs use the Secret of their SampleSet, so the finding is
     not repeated for them.
     """
     if not program.secret_keys:
         return []
     if isinstance(spec.model, DataCube):
         return list(_missing_options(spec.model, spec.id.namespace, program))
-    if not isinstance(spec.model, SampleSet):
+    if not isinstance(spec.model, Dataset | SampleSet):
         return []
     found = []
     for reference in unit.externals:
@@ -62,8 +64,18 @@ def _missing_keys(spec: Spec, unit: Unit, program: Program) -> list[Finding]:
         if missing:
             message = f"Secret {reference.namespace}/{reference.name} lacks {', '.join(missing)}."
             hint = "Add the keys where the Secret is defined."
-            found.append(finding("SP304", ("spec", "secretRef", "name"), message, hint))
+            found.append(finding("SP304", _secret_path(spec.model, reference), message, hint))
     return found
+
+
+def _secret_path(model: Dataset | SampleSet, reference: ExternalReference) -> FieldPath:
+    """Return the path of the field that names a dataset's Secret."""
+    if isinstance(model, SampleSet):
+        return ("spec", "secretRef", "name")
+    if reference.keys == VOLUME_SECRET_KEYS:
+        return ("spec", "volume", "juicefs", "secretRef", "name")
+    (kind,) = model.spec.source.model_dump(exclude_none=True) if model.spec.source else ("",)
+    return ("spec", "source", kind, "secretRef", "name")
 
 
 def _missing_options(model: DataCube, namespace: str, program: Program) -> Iterator[Finding]:

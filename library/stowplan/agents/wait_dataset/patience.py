@@ -68,4 +68,4 @@ class Patience:
         return WaitOutcome(ExitCode.SOFT_DEADLINE, "Timeout", sentence)
 
     def _sentence(self, rest: str) -> str:
-        return f"Dataset {self.config.dataset} {rest}. Its SampleSet's status says more"
+        return f"Dataset {self.config.dataset} {rest}. Its status says more"

@@ -3,11 +3,11 @@
 Except for `AWAIT`, the fields are in the status of the named kind. "Reporter's fields" are those of `REPORTER`; another
 agent owns them only if `reportPhase` in its configuration is true, since no reporter runs then.
 
-- `cache(ordinal)`: `partitions[ordinal]` of a SampleSet.
-- `CACHE_SUM`, used by cache pod 0: `cacheStatus` and `jobsName` of a SampleSet. `jobsName` has the `run` of the entries
+- `cache(ordinal)`: `partitions[ordinal]` of a Dataset or SampleSet.
+- `CACHE_SUM`, used by cache pod 0: `cacheStatus` and `jobsName` of the same. `jobsName` has the `run` of the entries
   sync and warmup in `attempts`. Also the reporter's fields, derived from `attempts` and `partitions`.
-- `task(name, partition)`: `attempts[task, partition]` of a SampleSet or SampleJob. Of a SampleJob also the reporter's
-  fields, derived from all entries of `attempts` at the resourceVersion that the agent read.
+- `task(name, partition)`: `attempts[task, partition]` of a dataset or a task on it, and `revision` of a Dataset. Of a
+  SampleJob also the reporter's fields, derived from all entries of `attempts` at the resourceVersion that the agent read.
 - `TRANSFER`: `attempt`, `progress` and `revision` of a DataCube. Also the reporter's fields.
 - `AWAIT`: `spec.activeDeadlineSeconds` of a decider's Job.
 - `REPORTER`: phase, conditions, `runtimeStatus`, `pod`, counts, times, `jobName` and `observedGeneration` of any kind.

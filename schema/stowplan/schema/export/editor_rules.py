@@ -86,6 +86,7 @@ _COMMON: Mapping[str, Schema] = {
 
 _POD: Schema = _below("template", _below("spec", _below("containers", {"type": "array", "minItems": 1})))
 _ROLE: Schema = {"if": {"required": ["replicas"], "properties": {"replicas": {"minimum": 1}}}, "then": _POD}
+_ONE: Schema = {"minProperties": 1, "maxProperties": 1}
 _PODS: Schema = {"minimum": 1, "maximum": MOST_PODS}
 
 RULES: Mapping[str, Mapping[str, Schema]] = {
@@ -106,6 +107,21 @@ RULES: Mapping[str, Mapping[str, Schema]] = {
         "spec.source.secretRef.name": _SUBDOMAIN,
         "spec.cache.levels[].cacheSize": {"minimum": 0},
         "spec.cache.levels[].path": _pattern("/.*", "A directory of the node begins with /."),
+    },
+    "Dataset": {
+        **_COMMON,
+        "spec": {
+            "if": _below("volume", _needs("claim")),
+            "then": {"not": _needs("cache")},
+        },
+        "spec.source": _ONE,
+        "spec.volume": _ONE,
+        "spec.volume.claim": {"oneOf": [_needs("name"), _needs("template")]},
+        "spec.source.storage.uri": _URI,
+        **{f"spec.source.{kind}.secretRef.name": _SUBDOMAIN for kind in ("s3", "huggingface", "git", "storage")},
+        "spec.volume.juicefs.secretRef.name": _SUBDOMAIN,
+        "spec.cache.tiers[].path": _pattern("/.*", "A directory of the node begins with /."),
+        "spec.refresh.schedule": _SCHEDULE,
     },
     "SampleJob": {
         **_COMMON,

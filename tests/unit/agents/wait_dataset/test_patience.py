@@ -49,9 +49,7 @@ def test_the_message_names_the_dataset_and_what_is_missing() -> None:
     assert patience.after(WAITING, 59) is None
     outcome = patience.after(WAITING, 60)
     assert outcome
-    assert outcome.message == (
-        "Dataset data is not synced after 60 s: no sync has completed it. Its SampleSet's status says more"
-    )
+    assert outcome.message == ("Dataset data is not synced after 60 s: no sync has completed it. Its status says more")
 
 
 def test_a_hanging_poll_ends_at_the_timeout() -> None:

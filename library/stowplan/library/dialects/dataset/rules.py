@@ -7,7 +7,7 @@ from stowplan.library.dialects.shared import schedules, secrets
 from stowplan.library.dialects.shared.context import Context
 from stowplan.library.ir.data import CachedDataset
 from stowplan.library.values import inner_paths
-from stowplan.library.values.names import MOST_PODS, STATEFUL_SET_LIMIT
+from stowplan.library.values.names import MOST_PODS, STATEFUL_SET_LIMIT, is_dns_label
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
 from stowplan.schema.kinds.native.dataset import CacheTier, Dataset, DatasetCache
 
@@ -106,9 +106,13 @@ def _secrets(model: Dataset, dataset: CachedDataset, context: Context) -> Iterat
 
 
 def _name(dataset: CachedDataset) -> Iterator[Finding]:
-    longest = dataset.names.runtime
-    if len(longest) > STATEFUL_SET_LIMIT:
-        name = dataset.names.name
+    """Yield findings about a name that the Service or the StatefulSet of the cache pods cannot have."""
+    longest, name = dataset.names.runtime, dataset.names.name
+    if not is_dns_label(name) or not name[0].isalpha():
+        message = f'"{name}" cannot name the Service of a Dataset with a cache.'
+        hint = "Use lower-case letters, digits and `-`, beginning with a letter and not ending in `-`."
+        yield finding("SP210", ("metadata", "name"), message, hint)
+    elif len(longest) > STATEFUL_SET_LIMIT:
         left = STATEFUL_SET_LIMIT - len(longest) + len(name)
         message = f"The name has {len(name)} characters; StatefulSet {longest} may have {STATEFUL_SET_LIMIT}."
         yield finding("SP504", ("metadata", "name"), message, f"Use at most {left} characters.")

@@ -35,11 +35,11 @@ class JuiceFSVolume(Model):
     sub_path: str | None = Field(
         default=None,
         max_length=4096,
-        description="Directory of the data in the volume. Without it, `<namespace>/<name>`; `/` is the whole volume.",
+        description="Directory of the data in the volume. Without it, `<namespace>/<name>`, so that no two datasets share a directory; `/` is the whole volume.",
     )
     options: MountOptions | None = Field(
         default=None,
-        description="Options of the mount on each node. The directory and the cache have fields of their own.",
+        description="Options of the mount on each node. `sub-dir`, `cache-dir` and `cache-size` have fields of their own: `subPath` and `cache.tiers`.",
     )
 
 
@@ -88,7 +88,7 @@ class DatasetCache(Model):
         default=None,
         min_length=1,
         max_length=16,
-        description="The tiers, fastest first. Without it, the platform's `juicefs.cacheSize` in JuiceFS' own directory.",
+        description="The tiers, fastest first. Without it, the platform's `juicefs.cacheSize` in a directory of its own, below `/var/jfsCache` or the first one of `juicefs.cacheDirectories`.",
     )
     node_selector: dict[str, str] | None = Field(default=None, description="Labels of the nodes that may cache.")
     affinity: CacheAffinity | None = Field(
@@ -141,7 +141,7 @@ class DatasetSpec(Model):
     refresh: Refresh | None = Field(default=None, description="Copy again what is new at the source, on a schedule.")
     retain: bool | None = Field(
         default=None,
-        description="Whether claim and volume outlive the spec. Default true: Argo CD never deletes them.",
+        description="Whether claim and volume outlive the spec. Default true: Argo CD never deletes them. With `false` it deletes these objects with the spec; the data of a JuiceFS volume stays, that of a claim if its storage class says so.",
     )
 
 

@@ -9,6 +9,7 @@ from stowplan.schema.meta import Model
 Patterns = Annotated[list[Annotated[str, Field(max_length=1024)]], Field(min_length=1, max_length=1024)]
 
 _INCLUDE = "Patterns of the files to copy, as paths below the source. `*` and `?` match `/` too, and `folder/` is everything below it. Without it, all."
+_WHOLE = "Not supported: this source is copied as a whole."
 _EXCLUDE = "Patterns of the files to leave out, even if `include` matches."
 
 
@@ -87,10 +88,10 @@ class GitPlace(Model):
 
 
 class GitSource(GitPlace):
-    """A Git repository, to copy from."""
+    """A Git repository, to copy from. Its files lie in a directory with its name, as `git clone` makes it."""
 
-    include: Patterns | None = Field(default=None, description=_INCLUDE)
-    exclude: Patterns | None = Field(default=None, description=_EXCLUDE)
+    include: Patterns | None = Field(default=None, description=_WHOLE)
+    exclude: Patterns | None = Field(default=None, description=_WHOLE)
 
 
 class StorageSource(Model):
@@ -102,7 +103,8 @@ class StorageSource(Model):
         max_length=2048,
     )
     secret_ref: LocalSecret | None = Field(
-        default=None, description="Secret with the keys `access-key` and `secret-key`."
+        default=None,
+        description="Secret with the keys `access-key` and `secret-key`. Without it, the storage must be public.",
     )
-    include: Patterns | None = Field(default=None, description=_INCLUDE)
-    exclude: Patterns | None = Field(default=None, description=_EXCLUDE)
+    include: Patterns | None = Field(default=None, description=_WHOLE)
+    exclude: Patterns | None = Field(default=None, description=_WHOLE)
