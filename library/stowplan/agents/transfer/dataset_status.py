@@ -38,18 +38,19 @@ class DatasetStatus:
         return status | (self._derived() if self._phase else {})
 
     def _derived(self) -> dict[str, Any]:
-        """Return the fields `phase` and `conditions`, for a task also `jobName` and `counts`.
+        """Return the fields `phase` and `conditions`, for a SampleJob also `jobName` and `counts`.
 
         `Failed` may be temporary: the attempt does not know whether the Job starts another one.
         """
-        outcome, is_dataset = self._outcome, self._kind in DATASET_KINDS
+        outcome, kind = self._outcome, self._kind
+        is_dataset = kind in DATASET_KINDS
         done, failed = outcome.result == SUCCEEDED, outcome.result == FAILED
         held = {"Synced": done, "Ready": done} if is_dataset else {"Complete": done, "Failed": failed}
         conditions = [condition(name, outcome.reason, outcome.message, holds=holds) for name, holds in held.items()]
         result = outcome.result
         phase = of_claim(_COURSES[result]) if is_dataset else _PHASES_OF_JOB[result]
         derived: dict[str, Any] = {"phase": phase, "conditions": conditions}
-        if not is_dataset:
+        if kind == "SampleJob":
             derived["jobName"] = outcome.run or ""
             derived["counts"] = {
                 "total": 1,

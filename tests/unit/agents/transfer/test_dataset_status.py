@@ -1,4 +1,4 @@
-"""The status that the sync of a claim writes into its SampleSet or SampleJob."""
+"""The status that a sync by the transfer agent writes into its dataset or SampleJob."""
 
 from typing import Any
 
@@ -6,11 +6,16 @@ import pytest
 
 from stowplan.agents.attempt.outcome import AttemptOutcome
 from stowplan.agents.transfer.dataset_status import DatasetStatus
+from stowplan.schema.kinds.native.dataset_status import DatasetStatus as NativeStatus
 from stowplan.schema.kinds.sample_job import SampleJobStatus
 from stowplan.schema.kinds.sample_set_status import SampleSetStatus
 from stowplan.schema.meta import Model
 
-STATUS: dict[str, type[Model]] = {"SampleSet": SampleSetStatus, "SampleJob": SampleJobStatus}
+STATUS: dict[str, type[Model]] = {
+    "Dataset": NativeStatus,
+    "SampleSet": SampleSetStatus,
+    "SampleJob": SampleJobStatus,
+}
 
 
 def fields(kind: str, code: int | None, *, phase: bool = True) -> dict[str, Any]:
@@ -23,6 +28,9 @@ def fields(kind: str, code: int | None, *, phase: bool = True) -> dict[str, Any]
 @pytest.mark.parametrize(
     ("kind", "code", "phase"),
     [
+        ("Dataset", None, "Syncing"),
+        ("Dataset", 0, "Ready"),
+        ("Dataset", 3, "SyncFailed"),
         ("SampleSet", None, "Syncing"),
         ("SampleSet", 0, "Ready"),
         ("SampleSet", 3, "SyncFailed"),
@@ -54,6 +62,13 @@ def test_fields_fit_the_model_of_the_kind(kind: str, code: int | None) -> None:
 @pytest.mark.parametrize("kind", STATUS)
 def test_with_a_reporter_only_the_own_entry_is_written(kind: str) -> None:
     assert set(fields(kind, 0, phase=False)) == {"attempts"}
+
+
+@pytest.mark.parametrize(("kind", "revision"), [("Dataset", "abc"), ("SampleSet", None)])
+def test_a_dataset_shows_the_revision_that_was_copied(kind: str, revision: str | None) -> None:
+    outcome = AttemptOutcome("coco-sync-a", "coco-sync-a-x")
+    outcome.revision = "abc"
+    assert DatasetStatus(kind, outcome, phase=False).fields().get("revision") == revision
 
 
 def test_counts_of_a_job() -> None:
