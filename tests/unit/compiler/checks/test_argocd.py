@@ -123,6 +123,7 @@ def test_a_hook_of_a_spec_is_refused() -> None:
         ("Prune=false", ": Delete=false is missing"),
         ("Delete=false", ": Prune=false is missing"),
         ("Prune=true,Delete=false", ": Prune=false is missing"),
+        ("Prune=true,Delete=true", ": Prune=false,Delete=false is missing"),
     ],
 )
 def test_volumes_and_claims_need_both_protections(made: Json, options: str, missing: str) -> None:

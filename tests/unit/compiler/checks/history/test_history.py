@@ -246,6 +246,12 @@ def test_a_removed_volume_and_claim_are_one_finding() -> None:
     assert removals.check(graph(claim(), volume()), old, Severity.WARNING) == []
 
 
+def test_a_volume_that_its_spec_did_not_retain_may_go() -> None:
+    notes = {labels.SYNC_OPTIONS: labels.REMOVE}
+    old = earlier(*(changed(labelled(each), "metadata.annotations", notes) for each in (claim(), volume())))
+    assert removals.check(graph(), old, Severity.WARNING) == []
+
+
 def test_a_removal_can_be_an_error_with_a_way_to_confirm_it() -> None:
     found = removals.check(graph(), earlier(claim()), Severity.ERROR)
     assert [each.found.severity for each in found] == [Severity.ERROR]
