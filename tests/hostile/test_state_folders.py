@@ -16,17 +16,18 @@ import pytest
 
 from stowplan.agents.attempt import safe_files
 from stowplan.agents.attempt.completion import Completion
+from stowplan.agents.attempt.dataset_lock import owner
+from stowplan.agents.attempt.dataset_lock.lock import Lock
+from stowplan.agents.attempt.dataset_lock.mounted_state import MountedState
 from stowplan.agents.attempt.failure import AttemptError, of_any
 from stowplan.agents.attempt.lock import held
 from stowplan.agents.attempt.redaction import Redactor
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.cache.drivers.juicefs.control import Control
 from stowplan.agents.cache.drivers.juicefs.settling import Settling
-from stowplan.agents.cache.drivers.juicefs.tasks import owner, paths
+from stowplan.agents.cache.drivers.juicefs.tasks import paths
 from stowplan.agents.cache.drivers.juicefs.tasks.await_sync import SyncMarks
-from stowplan.agents.cache.drivers.juicefs.tasks.lock import Lock
 from stowplan.agents.cache.drivers.juicefs.tasks.marks import Marks
-from stowplan.agents.cache.drivers.juicefs.tasks.mounted_state import MountedState
 from stowplan.agents.cache.drivers.juicefs.tasks.warmup import WarmupTask
 from stowplan.agents.cache.drivers.juicefs.tasks.work import TaskOutcome, TaskWork
 from stowplan.agents.runtime.log import Log
@@ -273,7 +274,7 @@ def test_tasks_do_not_believe_a_hostile_state(claim: Path, elsewhere: Path, make
 def test_a_hostile_flag_is_waited_for_and_then_taken_away(
     claim: Path, elsewhere: Path, maker: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("stowplan.agents.cache.drivers.juicefs.tasks.lock.LOOK_SECONDS", 0.02)
+    monkeypatch.setattr("stowplan.agents.attempt.dataset_lock.lock.LOOK_SECONDS", 0.02)
     put(claim, f"{STATE_DIRECTORY}/lock/a.h.1", elsewhere, maker)
     lock = Lock(MountedState(claim), RUN, Stop(), Log(), silence=0.1, patience=3.0)
 

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,14 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from stowplan.agents.attempt.dataset_lock.lock import Lock
+from stowplan.agents.attempt.dataset_lock.mounted_state import MountedState
+from stowplan.agents.attempt.stop import Stop
+from stowplan.agents.runtime.log import Log
 from stowplan.agents.wait_dataset.readiness import look
 from stowplan.library.dialects.dataset.lower import lower
 from stowplan.library.manifest import Json
-from stowplan.schema.agents.marker import COMPLETE_FILE
+from stowplan.schema.agents.marker import COMPLETE_FILE, STATE_DIRECTORY
 from stowplan.schema.kinds.native.dataset import Dataset
 from tests.agents.cache.conftest import NewMounts
 from tests.agents.cache.task_agent import files
@@ -53,6 +58,10 @@ class Compiled:
     def sync(self) -> Ended:
         return self._run(self._task("Job", "sync"), self.run_of_sync)
 
+    def syncing(self) -> AbstractContextManager[subprocess.Popen[str]]:
+        """A sync that runs; it is killed in the end."""
+        return self._started(self._task("Job", "sync"), self.run_of_sync)
+
     def warmup(self) -> Ended:
         job = self._task("Job", "warmup")
         return self._run(job, job["metadata"]["name"])
@@ -75,6 +84,12 @@ class Compiled:
         return found
 
     def _run(self, job: Json, run: str) -> Ended:
+        with self._started(job, run) as process:
+            output, _ = process.communicate(timeout=180)
+            return Ended(process.returncode, output)
+
+    @contextmanager
+    def _started(self, job: Json, run: str) -> Iterator[subprocess.Popen[str]]:
         spec = job["spec"].get("jobTemplate", job)["spec"]["template"]["spec"]
         (container,) = spec["containers"]
         (name,) = [each["configMap"]["name"] for each in spec["volumes"] if "configMap" in each]
@@ -101,8 +116,12 @@ class Compiled:
         variables |= {"TOKEN": f"{TOKEN}\n", "HF_ENDPOINT": self.hub.url, "STOWPLAN_RUN": run, "STOWPLAN_POD": "pod"}
         variables |= {"HOME": str(scratch), "TMPDIR": str(scratch)}
         variables["PATH"] = f"{self.mount.volume.program.parent}:{os.environ['PATH']}"
-        done = subprocess.run(command, env=variables, cwd=scratch, capture_output=True, text=True, check=False)
-        return Ended(done.returncode, done.stdout + done.stderr)
+        pipe = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+        with subprocess.Popen(command, env=variables, cwd=scratch, text=True, **pipe) as process:
+            try:
+                yield process
+            finally:
+                process.kill()
 
 
 @pytest.fixture
@@ -166,3 +185,15 @@ def test_a_refresh_that_fails_leaves_the_dataset_ready(corpus: Compiled, hub: Hu
     assert corpus.refresh(29000000).code in (3, 4)
     assert look(corpus.mount.path, "warmed").state == "ready"
     assert files(corpus.mount.path) == {"train/a.txt": b"one", "b.txt": b"two"}
+
+
+def test_a_transfer_waits_for_the_other_tasks_on_its_dataset(corpus: Compiled) -> None:
+    remove = Lock(MountedState(corpus.mount.path), "rmr", Stop(), Log())
+    with remove.held():
+        (corpus.mount.path / STATE_DIRECTORY).chmod(0o777)
+        (corpus.mount.path / STATE_DIRECTORY / "lock").chmod(0o777)
+        with corpus.syncing() as process:
+            with pytest.raises(subprocess.TimeoutExpired):
+                process.wait(15)
+            assert files(corpus.mount.path) == {}
+    assert corpus.sync().code == 0

@@ -2,10 +2,13 @@
 
 import errno
 import os
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
 from stowplan.agents.attempt.completion import Completion
+from stowplan.agents.attempt.dataset_lock.lock import Lock
+from stowplan.agents.attempt.dataset_lock.mounted_state import MountedState
 from stowplan.agents.attempt.failure import AttemptError, StoppedError, of_any
 from stowplan.agents.attempt.lock import held
 from stowplan.agents.transfer.engine import Engine, TransferWork
@@ -67,7 +70,11 @@ class TransferRun:
         if completion.is_done():
             self.work.outcome.revision = completion.revision
             return "This run was complete before: nothing to do"
-        with held(claim / state.lock, self.settings.run or "stowplan-transfer", self.work.stop, self.work.log):
+        with self._locked(state):
+            if completion.is_done():
+                # While this attempt waited for the lock, another one of the same run has finished.
+                self.work.outcome.revision = completion.revision
+                return "This run was complete before: nothing to do"
             try:
                 text = self._copy(claim / directory, completion)
                 self._check_whole()
@@ -78,6 +85,13 @@ class TransferRun:
                 raise failure from None
             completion.end(ExitCode.DONE, self._summary())
         return text
+
+    def _locked(self, state: State) -> AbstractContextManager[None]:
+        """Return a context manager that holds the lock of the destination."""
+        run, claim, work = self.settings.run or "stowplan-transfer", self.settings.claim, self.work
+        if state.shared is None:
+            return held(claim / state.lock, run, work.stop, work.log)
+        return Lock(MountedState(claim / state.shared), run, work.stop, work.log).held()
 
     def _check_whole(self) -> None:
         """Raise AttemptError (exit code 11) unless the progress counts every file, and every byte of it, as done.

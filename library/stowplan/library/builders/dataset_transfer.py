@@ -7,7 +7,7 @@ from stowplan.library.builders.pods import agent_pod
 from stowplan.library.ir.data import DataTask, Placement, Remote, Site, Transfer
 from stowplan.library.manifest import Json
 from stowplan.schema.agents.cache_config import Target
-from stowplan.schema.agents.marker import STATE_DIRECTORY
+from stowplan.schema.agents.marker import LOCK_FILE, STATE_DIRECTORY
 from stowplan.schema.agents.transfer_config import Mirror, PvcEndpoint, State, TransferConfig
 from stowplan.schema.kinds.sample_set import CACHED_DRIVERS
 
@@ -18,11 +18,12 @@ DEFAULT_PARALLELISM = 10
 class Course(NamedTuple):
     """How a sync copies.
 
-    `lock` is the path of the lock file in the dataset. `mirror` is given if the sync deletes what the source lacks.
+    `shared` is true if the transfer holds the lock of the tasks by `juicefs` in place of the lock file. `mirror` is
+    given if the sync deletes what the source lacks.
     `parallelism` is the number of concurrent requests. `user` is the id of the agent's user and group.
     """
 
-    lock: str
+    shared: bool = False
     mirror: Mirror | None = None
     parallelism: int = DEFAULT_PARALLELISM
     user: int = agent_pod.AGENT_USER
@@ -75,7 +76,8 @@ def _config(task: DataTask, remote: Remote, course: Course, site: Site, resource
         memoryMiB=max(transfer.memory(resources["limits"]), _LEAST_MEMORY),
         state=State(
             directory=inside(task, f"{STATE_DIRECTORY}/{spec.kind.lower()}s/{spec.name}"),
-            lock=inside(task, course.lock),
+            lock=inside(task, LOCK_FILE),
+            shared=dataset.claim.sub_path if course.shared else None,
             dataset=dataset.claim.sub_path if task.completes else None,
         ),
     )

@@ -69,6 +69,10 @@ class State(Model):
         description="Directory of this transfer, such as `.stowplan/datacubes/my-cube`. A file `complete.json` is there while the destination is complete."
     )
     lock: str = Field(description="Lock file of the destination: the same for all that write to one path of the claim.")
+    shared: str | None = Field(
+        default=None,
+        description="Directory of a dataset in JuiceFS. The transfer then holds the lock that all other tasks on the dataset hold, in place of the lock file, and waits for it. Empty for the root of the claim, null for other claims.",
+    )
     dataset: str | None = Field(
         default=None,
         description="Directory of the dataset that this transfer completes: there, and not in its own directory, it removes and writes the markers by which others see that (`COMPLETE_FILE` and `FAILED_FILE` of `stowplan.schema.agents.marker`). Empty for the root of the claim, null for a transfer that completes no dataset.",

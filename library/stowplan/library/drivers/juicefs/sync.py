@@ -7,7 +7,6 @@ from stowplan.library.builders.dataset_transfer import Course
 from stowplan.library.drivers.api import TaskSet
 from stowplan.library.drivers.juicefs.options import Value, client_version, fate_findings, given
 from stowplan.library.ir.data import CachedDataset, DataTask, Remote, Site, Source
-from stowplan.schema.agents.marker import STATE_DIRECTORY
 from stowplan.schema.agents.transfer_config import Mirror
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
 from stowplan.schema.juicefs.option_forms import PATTERN, SYNC_FORMS
@@ -17,8 +16,6 @@ from stowplan.schema.juicefs.sync_options import SYNC_OPTIONS, SyncOptions
 
 SYNC: FieldPath = ("spec", "syncOptions")
 _ENDS = ("source", "destination")
-_TRANSFER_LOCK = f"{STATE_DIRECTORY}/transfer.lock"
-"""Lock file of the transfer agent. The locks of tasks by `juicefs` are files in a directory of their own."""
 
 
 def flags(options: SyncOptions) -> dict[str, Value]:
@@ -40,7 +37,7 @@ def by_transfer(task: DataTask, remote: Remote, site: Site, service_account: str
     It runs as the same user as the other tasks, so that they can change each other's files.
     """
     mirror = Mirror(maxDelete=task.max_delete) if task.sync_options.delete_dst else None
-    course = Course(_TRANSFER_LOCK, mirror, user=site.platform.juicefs.task_user)
+    course = Course(shared=True, mirror=mirror, user=site.platform.juicefs.task_user)
     moved = dataset_transfer.of_task(task, remote, course, site, service_account)
     configuration = transfer.configuration(moved)
     return TaskSet(configuration, (transfer.task(moved, site, configuration.name),))

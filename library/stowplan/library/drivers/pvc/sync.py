@@ -8,7 +8,6 @@ from stowplan.library.drivers.pvc import options, source
 from stowplan.library.ir.data import DataTask, Remote, Site, Source
 from stowplan.library.manifest import Json
 from stowplan.schema.agents.cache_config import SOURCE_SECRET_ENV
-from stowplan.schema.agents.marker import LOCK_FILE
 from stowplan.schema.agents.transfer_config import Mirror
 from stowplan.schema.remotes.remote import option_env
 from stowplan.schema.remotes.s3 import S3Endpoint
@@ -20,7 +19,7 @@ def task_set(task: DataTask, site: Site, service_account: str) -> TaskSet:
     """Return the ConfigMap and the only Job of a sync. The source must be valid."""
     given = task.sync_options
     mirror = Mirror(maxDelete=task.max_delete) if given.delete_dst else None
-    course = Course(LOCK_FILE, mirror, options.threads(given))
+    course = Course(mirror=mirror, parallelism=options.threads(given))
     moved = dataset_transfer.of_task(task, _remote(task), course, site, service_account)
     configuration = transfer.configuration(moved)
     return TaskSet(configuration, (transfer.task(moved, site, configuration.name),))

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from stowplan.agents.attempt import run_marker
+from stowplan.agents.attempt.dataset_lock.state import State
 from stowplan.agents.attempt.safe_files import json_object
-from stowplan.agents.cache.drivers.juicefs.tasks.state import State
 from stowplan.schema.agents.exit_codes import PERMANENT, ExitCode
 from stowplan.schema.agents.marker import COMPLETE_FILE, FAILED_FILE, STATE_DIRECTORY, marker_path
 

@@ -7,12 +7,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from stowplan.agents.attempt.dataset_lock.lock import Lock
+from stowplan.agents.attempt.dataset_lock.mounted_state import MountedState
 from stowplan.agents.attempt.failure import AttemptError, of_any
 from stowplan.agents.cache.drivers.juicefs.control import Control
 from stowplan.agents.cache.drivers.juicefs.tasks import paths
-from stowplan.agents.cache.drivers.juicefs.tasks.lock import Lock
 from stowplan.agents.cache.drivers.juicefs.tasks.marks import Marks, Past
-from stowplan.agents.cache.drivers.juicefs.tasks.mounted_state import MountedState
 from stowplan.agents.cache.drivers.juicefs.tasks.work import TaskWork
 from stowplan.agents.cache.drivers.juicefs.verdict import TASK_USER
 from stowplan.schema.agents.cache_config import RmrConfig

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
+from stowplan.agents.attempt.dataset_lock.lock import Lock
 from stowplan.agents.attempt.failure import AttemptError, of_any
 from stowplan.agents.cache.drivers.juicefs import credentials
 from stowplan.agents.cache.drivers.juicefs.child import Child
 from stowplan.agents.cache.drivers.juicefs.formatting import Formatting, is_unformatted
 from stowplan.agents.cache.drivers.juicefs.sync import Sync
-from stowplan.agents.cache.drivers.juicefs.tasks.lock import Lock
 from stowplan.agents.cache.drivers.juicefs.tasks.marks import Marks, Past
 from stowplan.agents.cache.drivers.juicefs.tasks.work import TaskWork
 from stowplan.agents.cache.drivers.juicefs.volume_state import VolumeState

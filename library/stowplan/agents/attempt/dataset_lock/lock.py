@@ -23,10 +23,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from stowplan.agents.attempt.dataset_lock import owner
+from stowplan.agents.attempt.dataset_lock.state import State
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.stop import Stop
-from stowplan.agents.cache.drivers.juicefs.tasks import owner
-from stowplan.agents.cache.drivers.juicefs.tasks.state import State
 from stowplan.agents.runtime.log import Log
 from stowplan.schema.agents.exit_codes import ExitCode
 

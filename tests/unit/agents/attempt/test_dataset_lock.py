@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from stowplan.agents.attempt.dataset_lock import lock as locks
+from stowplan.agents.attempt.dataset_lock.lock import Lock
+from stowplan.agents.attempt.dataset_lock.mounted_state import MountedState
 from stowplan.agents.attempt.failure import AttemptError, StoppedError
 from stowplan.agents.attempt.stop import Stop
-from stowplan.agents.cache.drivers.juicefs.tasks import lock as locks
-from stowplan.agents.cache.drivers.juicefs.tasks.lock import Lock
-from stowplan.agents.cache.drivers.juicefs.tasks.mounted_state import MountedState
 from stowplan.agents.runtime.log import Log
 
 
@@ -67,7 +67,7 @@ def test_one_at_a_time(tmp_path: Path) -> None:
 
 
 def test_a_dead_holder_on_this_machine_is_ignored_at_once(tmp_path: Path) -> None:
-    program = "from stowplan.agents.cache.drivers.juicefs.tasks.owner import identity; print(identity().decode())"
+    program = "from stowplan.agents.attempt.dataset_lock.owner import identity; print(identity().decode())"
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
     raise_flag(tmp_path, "other.h.3", json.loads(ended.stdout))
     begin = time.monotonic()
