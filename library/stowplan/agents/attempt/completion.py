@@ -1,7 +1,9 @@
 """Marker file of a finished run, and the files that declare a dataset complete or failed."""
 
 import json
+import re
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from stowplan.agents.attempt import run_marker, safe_files
@@ -10,6 +12,9 @@ from stowplan.schema.agents.marker import COMPLETE_FILE, FAILED_FILE, marker_pat
 
 COMPLETE = "complete.json"
 """File in the state directory of the transfer. It exists while the destination is complete and no run changes it."""
+
+KEPT_RUNS = 16
+"""Number of marker files that remain of the runs of one schedule. Who waits for a run looks for it within hours."""
 
 LONGEST_REVISION = 256
 """Maximum length of a revision in characters. The names of commits and versions are far shorter."""
@@ -70,3 +75,17 @@ class Completion:
             safe_files.write(self._claim, self._marker, text)
             if self._failed and code:
                 safe_files.write(self._claim, self._failed, text)
+            # Old marker files do no harm but for their number.
+            with suppress(OSError):
+                self._forget(self._run)
+
+    def _forget(self, run: str) -> None:
+        """Remove the marker files of old runs of this run's schedule: their names end in an earlier minute."""
+        stem, _, minute = run.rpartition("-")
+        if not minute.isdecimal():
+            return
+        folder = marker_path("").removesuffix(".json")
+        ours = re.compile(rf"{re.escape(stem)}-([0-9]+)\.json")
+        minutes = [int(found[1]) for name in safe_files.names(self._claim, folder) if (found := ours.fullmatch(name))]
+        for each in sorted(minutes)[:-KEPT_RUNS]:
+            safe_files.remove(self._claim, marker_path(f"{stem}-{each}"))

@@ -118,6 +118,13 @@ def files(root: Path, path: str, largest: int = LARGEST) -> dict[str, bytes]:
     return found
 
 
+def names(root: Path, path: str) -> list[str]:
+    """Return the sorted names of a folder's files, without subfolders. It fails, or is empty, as `files`."""
+    with suppress(FileNotFoundError, NotADirectoryError), folder(root, path) as descriptor:
+        return _names(descriptor, path)
+    return []
+
+
 def _names(descriptor: int, path: str) -> list[str]:
     with os.scandir(descriptor) as entries:
         some = itertools.islice(entries, MOST_NAMES + 1)
