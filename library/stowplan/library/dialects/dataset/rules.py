@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from stowplan.library.dialects.dataset.cached import mebibytes
 from stowplan.library.dialects.shared import schedules, secrets
 from stowplan.library.dialects.shared.context import Context
+from stowplan.library.dialects.training_group.label_form import label_findings
 from stowplan.library.ir.data import CachedDataset
 from stowplan.library.values import inner_paths
 from stowplan.library.values.names import MOST_PODS, STATEFUL_SET_LIMIT, is_dns_label
@@ -38,6 +39,7 @@ def _cache(model: Dataset) -> Iterator[Finding]:
         yield finding("SP205", (*_CACHE, "nodes"), message, "Give the number of nodes that cache the data.")
     for index, tier in enumerate(cache.tiers or ()):
         yield from _tier(tier, (*_CACHE, "tiers", index))
+    yield from label_findings(cache.node_selector or {}, (*_CACHE, "nodeSelector"))
     yield from _warmup(cache)
 
 

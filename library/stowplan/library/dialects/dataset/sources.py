@@ -1,17 +1,20 @@
 """Rules of a Dataset's source."""
 
+import re
 from collections.abc import Iterator
 
 from stowplan.library.dialects.dataset.one_of import exactly_one
 from stowplan.library.dialects.shared import secrets, source_uri
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
 from stowplan.schema.kinds.native.dataset import Dataset, DatasetSource
-from stowplan.schema.kinds.native.places import GitPlace, LocalSecret, S3Place, S3Source, StorageSource
+from stowplan.schema.kinds.native.places import GitPlace, HubPlace, LocalSecret, S3Place, S3Source, StorageSource
 from stowplan.schema.meta import SecretReference
-from stowplan.schema.remotes.git import NO_REF
+from stowplan.schema.remotes.git import NO_REF, repository_directory
 from stowplan.schema.s3_uri import S3Uri
 
 PATH: FieldPath = ("spec", "source")
+
+_REPO = re.compile(r"[\w.-]{1,96}(/[\w.-]{1,96})?", re.ASCII)
 
 _ADVICE = {
     "hf": "Write it as `source.huggingface`.",
@@ -36,6 +39,8 @@ def findings(model: Dataset) -> Iterator[Finding]:
             yield from secret(place.secret_ref, (*PATH, key, "secretRef"))
     if source.s3:
         yield from _s3(source.s3, (*PATH, "s3"))
+    if source.huggingface:
+        yield from hub(source.huggingface, (*PATH, "huggingface"))
     if source.git:
         yield from git(source.git, (*PATH, "git"))
     if source.storage:
@@ -68,8 +73,22 @@ def _s3(source: S3Source, path: FieldPath) -> Iterator[Finding]:
         yield finding("SP461", path, message, hint, anchor=Anchor.KEY)
 
 
+def hub(place: HubPlace, path: FieldPath) -> Iterator[Finding]:
+    """Yield findings about the name of a repository on a Hub. `path` is the path of the place."""
+    if not _REPO.fullmatch(place.repo) or ".." in place.repo:
+        message = f"{place.repo!a} is not a repository: found neither `owner/name` nor `name`."
+        yield finding("SP494", (*path, "repo"), message, "Write for example `google/gemma-2b`.")
+
+
 def git(place: GitPlace, path: FieldPath) -> Iterator[Finding]:
-    """Yield findings about a branch, tag or commit that Git does not allow. `path` is the path of the place."""
+    """Yield findings about a URL, or a branch, tag or commit, that cannot be used. `path` is the path of the place."""
+    if source_uri.carries_credentials(place.url):
+        message = "The URL carries credentials; what is committed to Git is no secret any more."
+        hint = "Put them into the Secret of `secretRef`, remove them here, and revoke them."
+        yield finding("SP603", (*path, "url"), message, hint)
+    elif repository_directory(place.url) in ("", ".", "..", ".git"):
+        message = "The last segment of the URL is no name for the directory of the repository."
+        yield finding("SP495", (*path, "url"), message, "Write https://host/owner/repository.git.")
     if place.ref is not None and NO_REF.search(place.ref):
         message = f"{place.ref!a} can be neither a branch nor a tag nor a commit."
         yield finding("SP494", (*path, "ref"), message, "Give a name as `git branch` shows it.")

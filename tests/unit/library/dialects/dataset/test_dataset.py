@@ -161,6 +161,27 @@ def test_names_that_cache_pods_cannot_have(name: str, cache: Any, found: list[st
     assert codes(lower(model(name, cache=cache), context())) == found
 
 
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ({"s3": {"uri": "s3://key:secret@bucket/a", "anonymous": True}}, ["SP603"]),
+        ({"s3": {"uri": "s3://bucket/a@b", "anonymous": True}}, []),
+        ({"huggingface": {"repo": "acme/a..b"}}, ["SP494"]),
+        ({"huggingface": {"repo": "ä/b"}}, ["SP494"]),
+        ({"git": {"url": "https://git.example.com/.git"}}, ["SP495"]),
+        ({"git": {"url": "https://git.example.com/a.git", "ref": "-f"}}, ["SP494"]),
+        ({"git": {"url": "https://git.example.com/a.git", "secretRef": {"name": "A"}}}, ["SP210"]),
+        ({"storage": {"uri": "oss://key:secret@bucket.example.com/a/"}}, ["SP603"]),
+    ],
+)
+def test_sources_that_cannot_be_copied(source: Any, found: list[str]) -> None:
+    assert codes(lower(model(source=source), context())) == found
+
+
+def test_labels_of_nodes_have_their_form() -> None:
+    assert codes(lower(model(cache={"nodes": 1, "nodeSelector": {"a b": "x"}}), context())) == ["SP210"]
+
+
 def test_a_secret_of_another_namespace_needs_a_grant() -> None:
     volume = {"juicefs": {"secretRef": {"name": "volume", "namespace": "storage"}}}
     assert codes(lower(model(source=S3, volume=volume), context())) == ["SP303"]
