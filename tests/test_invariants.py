@@ -16,6 +16,7 @@ from stowplan.compiler.model import Output
 from stowplan.compiler.output.render import entry_of, render
 from stowplan.library.delivery.reporter import NAME as REPORTER
 from stowplan.library.values.names import HASH_LENGTH
+from stowplan.schema.agents.cache_config import SOURCE_SECRET_ENV
 from tests.repositories import CASES, EXAMPLES, REPOSITORY, Result, case, example
 from tests.repositories import compiled as compiled_repository
 
@@ -30,7 +31,7 @@ NAME_LIMITS = {"Service": 63, "PersistentVolume": 63, "Job": 63, "CronJob": 52, 
 """Kubernetes 1.34 allows 253 for the others; 63 for a volume is ours, since its name is a handle too."""
 
 LITERAL_ENVIRONMENT = {"HOME", "S3_ENDPOINT", "S3_REGION"}
-SECRET_OPTIONS = {"TOKEN", "S3_ACCESS_KEY_ID", "S3_SECRET_ACCESS_KEY", "S3_SESSION_TOKEN"}
+SECRET_OPTIONS = {"TOKEN", "S3_ACCESS_KEY_ID", "S3_SECRET_ACCESS_KEY", "S3_SESSION_TOKEN", *SOURCE_SECRET_ENV.values()}
 """Options of DataCubes, as variables, that no pod has in the open; the others are the users' own words."""
 UNPRIVILEGED_VOLUMES = {"configMap", "emptyDir", "persistentVolumeClaim", "projected", "secret"}
 ROOT_TASKS = "case-platform-root-tasks"
@@ -111,7 +112,7 @@ def test_names_and_labels_fit(name: str) -> None:
 def test_no_secret_is_written_in_plain_text(name: str) -> None:
     assert of_kind(name, "Secret") == []
     for container in our_containers(name):
-        moves = container["name"] == "transfer"
+        moves = container["command"][-1] == "stowplan.agents.transfer"
         for variable in container["env"]:
             literal = variable["name"] not in SECRET_OPTIONS if moves else variable["name"] in LITERAL_ENVIRONMENT
             assert "valueFrom" in variable or literal, variable
@@ -193,9 +194,12 @@ def test_roles_name_what_they_are_for(name: str) -> None:
 
 @pytest.mark.parametrize("name", ALL)
 def test_data_outlives_its_objects(name: str) -> None:
+    given_up = {each["metadata"]["name"] for each in of_kind(name, "Dataset") if each["spec"].get("retain") is False}
     keepers = ("PersistentVolume", "PersistentVolumeClaim", "CustomResourceDefinition", "Namespace")
     for body in (body for kind in keepers for body in of_kind(name, kind)):
-        assert body["metadata"]["annotations"]["argocd.argoproj.io/sync-options"] == "Prune=false,Delete=false"
+        said = body["metadata"]["labels"].get("stowplan.dev/name") in given_up
+        options = "Prune=true,Delete=true" if said else "Prune=false,Delete=false"
+        assert body["metadata"]["annotations"]["argocd.argoproj.io/sync-options"] == options
     assert all(
         volume["spec"]["persistentVolumeReclaimPolicy"] == "Retain" for volume in of_kind(name, "PersistentVolume")
     )
