@@ -9,6 +9,7 @@ from stowplan.schema.meta import RUN_ANNOTATION
 
 FIELDS: dict[str, tuple[tuple[str, ...], ...]] = {
     "DataCube": (("executor", "options", "sync"),),
+    "Dataset": (("refresh", "delete"),),
     "SampleJob": (("rmrOptions", "paths"), ("syncOptions", "delete-src"), ("syncOptions", "delete-dst")),
 }
 """Paths below `spec` of the fields by which a run deletes data, by kind. A test looks up each path in the models."""
@@ -34,4 +35,6 @@ def _deletion(body: Json) -> str:
             return "Its sync deletes what only one side has."
     if kind == "DataCube" and values["sync"]:
         return "It deletes what the source lacks."
+    if kind == "Dataset" and values["delete"]:
+        return "Its refresh deletes what the source lacks."
     return ""

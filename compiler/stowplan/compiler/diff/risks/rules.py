@@ -8,8 +8,10 @@ from stowplan.compiler.diff.risks import pod_risks
 from stowplan.compiler.diff.risks.deletions import deletions
 from stowplan.compiler.diff.risks.grants import grants
 from stowplan.compiler.diff.risks.pods import Pods
-from stowplan.compiler.kubernetes.fields import identity, mapping
+from stowplan.compiler.kubernetes.fields import annotation, identity, mapping
 from stowplan.library.engines.registry import STARTING_KINDS
+from stowplan.library.manifest import Json
+from stowplan.library.values import labels
 from stowplan.library.values.quantities import larger
 
 _Rule = Callable[[Pair], Iterator[Risk]]
@@ -27,7 +29,7 @@ def _data(pair: Pair) -> Iterator[Risk]:
     before, after = pair.before or {}, pair.after or {}
     if pair.kind in ("PersistentVolume", "PersistentVolumeClaim"):
         if pair.action in (Action.REMOVED, Action.REPLACED):
-            yield Risk(Danger.DATA, "The output does not contain its data any more; Argo CD leaves it in the cluster.")
+            yield from _removed(before)
         policy = "persistentVolumeReclaimPolicy"
         if mapping(before, "spec").get(policy) == "Retain" != mapping(after, "spec").get(policy, "Retain"):
             yield Risk(Danger.DATA, "The volume is deleted with its claim from now on.")
@@ -36,6 +38,14 @@ def _data(pair: Pair) -> Iterator[Risk]:
             yield Risk(Danger.DATA, "The claim shrinks.")
     if pair.kind in ("CustomResourceDefinition", "Namespace") and pair.action is Action.REMOVED:
         yield Risk(Danger.DATA, "With it would go everything in it.")
+
+
+def _removed(before: Json) -> Iterator[Risk]:
+    """Yield the risk of a claim or volume that the output does not contain any more."""
+    if annotation(before, labels.SYNC_OPTIONS) != labels.REMOVE:
+        yield Risk(Danger.DATA, "The output does not contain its data any more; Argo CD leaves it in the cluster.")
+    elif before.get("kind") == "PersistentVolumeClaim" and not mapping(before, "spec").get("volumeName"):
+        yield Risk(Danger.DATA, "Argo CD deletes the claim, and its storage class may delete the data.")
 
 
 def _run(pair: Pair) -> Iterator[Risk]:
