@@ -26,7 +26,7 @@ from stowplan.schema.meta import ObjectId
 
 JOB = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "a-x", "namespace": "ml"}, "spec": {}}
 PVC = {**JOB, "apiVersion": "v1", "kind": "PersistentVolumeClaim"}
-NOT_KEPT = {labels.SYNC_OPTIONS: labels.REMOVE}
+NOT_KEPT = {**PVC, "metadata": {"name": "a-x", "annotations": {labels.SYNC_OPTIONS: labels.REMOVE}}}
 
 
 def made(kind: str, spec: Json | None = None, *, version: str = "v1", **rest: Any) -> Json:
@@ -109,12 +109,8 @@ NETWORK = made("NetworkPolicy", {"podSelector": {"matchLabels": {"app": "runs"}}
         (None, made("SampleJob", {"type": "sync", "syncOptions": {"delete-dst": True}}), [Danger.DATA]),
         (None, made("Dataset", {"refresh": {"schedule": "@daily", "delete": True}}), [Danger.DATA]),
         (None, made("Dataset", {"refresh": {"schedule": "@daily"}}), []),
-        ({**PVC, "metadata": {**PVC["metadata"], "annotations": NOT_KEPT}}, None, [Danger.DATA]),
-        (
-            {**PVC, "metadata": {**PVC["metadata"], "annotations": NOT_KEPT}, "spec": {"volumeName": "ml.a"}},
-            None,
-            [],
-        ),
+        (NOT_KEPT, None, [Danger.DATA]),
+        ({**NOT_KEPT, "spec": {"volumeName": "ml.a"}}, None, []),
         (None, JOB, [Danger.RUN]),
         (None, {**JOB, "spec": {"suspend": True}}, []),
         (JOB, None, [Danger.RUN]),

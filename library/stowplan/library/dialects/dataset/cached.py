@@ -47,7 +47,9 @@ def cached_dataset(model: Dataset, context: Context) -> CachedDataset:
     placement = Placement()
     if cache:
         placement = Placement(cache.affinity, tuple(cache.tolerations or ()), cache.node_selector)
-    warms = bool(cache and volume and (cache.warmup_paths or cache.warmup == "all"))
+    options = _options(model, namespace)
+    # JuiceFS' control file, which a warmup needs, cannot be opened on a mount that is read-only.
+    warms = bool(cache and volume and (cache.warmup_paths or cache.warmup == "all")) and not options.read_only
     return CachedDataset(
         origin=context.origin(SpecId(KIND, namespace, name)),
         names=DatasetNames(namespace, name, "namespaced", WORD),
@@ -58,7 +60,7 @@ def cached_dataset(model: Dataset, context: Context) -> CachedDataset:
         partitions=min(cache.nodes, MOST_PODS) if cache and volume else 0,
         tiers=_tiers(model, namespace, context.platform) if cache and volume else (),
         placement=placement,
-        options=_options(model, namespace),
+        options=options,
         source=source,
         warmed=source is not None and warms,
         warms=warms,

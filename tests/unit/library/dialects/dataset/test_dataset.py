@@ -89,6 +89,14 @@ def test_a_warmup_follows_each_sync(cache: Any, *, warmed: bool) -> None:
     assert (found.warmed, found.warms) == (warmed, warmed)
 
 
+def test_no_warmup_follows_on_a_mount_that_is_read_only() -> None:
+    source = {"storage": {"uri": "oss://bucket.example.com/a/"}}
+    volume = {"juicefs": {"secretRef": {"name": "volume"}, "options": {"read-only": True}}}
+    found = lower(model(source=source, volume=volume, cache={"nodes": 1}), context())
+    assert codes(found) == ["SP410"]
+    assert [each.stem for each in found.unit.manifests if each.kind == "Job"] == ["data-sync"]
+
+
 def test_more_cache_nodes_do_not_start_the_sync_again() -> None:
     jobs = {}
     for nodes in (1, 2):
