@@ -54,6 +54,8 @@ class CompiledDataset:
     """Fields that only tests set in the configuration of the remote side."""
     prefix: Sequence[str] = ()
     """Words before the command of an agent."""
+    arguments: Sequence[str] = ()
+    """Further arguments of an agent."""
 
     @property
     def run_of_sync(self) -> str:
@@ -107,7 +109,7 @@ class CompiledDataset:
         path.write_text(json.dumps(config))
         scratch.mkdir(exist_ok=True)
         scratch.chmod(0o777)
-        words = [*container["command"][1:], *container.get("args", ()), f"--config={path}"]
+        words = [*container["command"][1:], *container.get("args", ()), f"--config={path}", *self.arguments]
         command = [*self.prefix, sys.executable, *words, *(["--allow-loopback"] if transfers else [])]
         own = {each["name"]: each["value"] for each in container["env"] if "value" in each}
         own |= {"HOME": str(scratch), "TMPDIR": str(scratch), "STOWPLAN_RUN": run, "STOWPLAN_POD": "pod"}
