@@ -11,6 +11,7 @@ from stowplan.compiler.diagnostics.escaping import visible
 from stowplan.compiler.diagnostics.locations import START, Location
 from stowplan.compiler.diagnostics.report import Diagnostic, Report, diagnose_at
 from stowplan.compiler.migrate.migration import migrate
+from stowplan.compiler.migrate.native import files as native
 from stowplan.compiler.repository import load, own_files
 from stowplan.schema.diagnostics import finding
 
@@ -31,19 +32,26 @@ def yaml_files(paths: Sequence[Path]) -> list[str]:
     return list(dict.fromkeys(each.as_posix() for each in found))
 
 
-def rewrite(files: Sequence[str], report: Report, *, check: bool) -> Rewritten:
-    """Rewrite the files with legacy spellings; with `check`, only list them."""
+def rewrite(files: Sequence[str], report: Report, *, check: bool, to_native: bool = False) -> Rewritten:
+    """Rewrite the files with legacy spellings, or with `to_native` those with specs that can become native kinds.
+
+    With `check`, only list them.
+    """
     texts = load.texts(files, report)
-    changed = []
+    changed = native.migrated(texts, report) if to_native else _respelled(texts, report)
+    for name, text in changed.items() if not check else ():
+        _replace(Path(name), text, report)
+    return Rewritten(list(changed), texts)
+
+
+def _respelled(texts: Mapping[str, str], report: Report) -> dict[str, str]:
+    changed = {}
     for name, text in texts.items():
         migration = migrate(text, name)
         report.add(*migration.diagnostics)
-        if migration.text is None:
-            continue
-        changed.append(name)
-        if not check:
-            _replace(Path(name), migration.text, report)
-    return Rewritten(changed, texts)
+        if migration.text is not None:
+            changed[name] = migration.text
+    return changed
 
 
 def _below(folder: Path) -> Iterator[Path]:

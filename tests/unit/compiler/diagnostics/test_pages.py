@@ -10,6 +10,7 @@ import yaml
 from stowplan.compiler.diagnostics import pages
 from stowplan.compiler.diagnostics.pages import page
 from stowplan.compiler.diagnostics.report import Diagnostic, Report
+from stowplan.compiler.migrate.native import files
 from stowplan.compiler.pipeline import validate_repository
 from stowplan.schema.codes import CATALOGUE
 from stowplan.schema.diagnostics import Severity
@@ -21,12 +22,15 @@ SECTIONS = ["What it means", "Why it matters", "Wrong", "Right"]
 FILES = "about files, not about what stands in them"
 HISTORY = "needs the output of an earlier run"
 EXTENSION = "needs an extension"
+MIGRATION = "is about a rewriting of specs"
+MIGRATED = ("SP427", "SP428", "SP429")
 NOT_COMPILED = {
     **dict.fromkeys(("SP104", "SP105", "SP108", "SP109", "SP112", "SP113", "SP115", "SP116", "SP532", "SP551"), FILES),
     **dict.fromkeys(
         ("SP508", "SP509", "SP510", "SP511", "SP512", "SP513", "SP516", "SP517", "SP518", "SP519", "SP526"), HISTORY
     ),
     **dict.fromkeys(("SP540", "SP541", "SP542", "SP543"), HISTORY),
+    **dict.fromkeys(MIGRATED, MIGRATION),
     **dict.fromkeys(("SP533", "SP560", "SP561", "SP604", "SP605"), EXTENSION),
 }
 """Codes whose examples are no repository; `test_cases_invalid.py` has one for each."""
@@ -122,3 +126,17 @@ def test_the_examples_show_the_code_and_its_absence(code: str, tmp_path: Path) -
     assert code in [diagnostic.code for diagnostic in found["Wrong"]]
     assert code not in [diagnostic.code for diagnostic in found["Right"]]
     assert [str(bad) for bad in found["Right"] if bad.severity is Severity.ERROR] == []
+
+
+@pytest.mark.parametrize("code", MIGRATED)
+def test_the_examples_of_the_migration_show_the_code_and_its_absence(code: str) -> None:
+    found = {}
+    for section in ("Wrong", "Right"):
+        ((_, text),) = examples(code, section)
+        report = Report()
+        made = files.migrated({"example.yaml": text}, report)
+        found[section] = ([each.code for each in report.diagnostics], made.get("example.yaml", text))
+    assert code in found["Wrong"][0]
+    assert code not in found["Right"][0]
+    if code == "SP429":
+        assert found["Wrong"][1] == found["Right"][1]
