@@ -1,0 +1,33 @@
+"""The valid cases, migrated to native kinds."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from stowplan.compiler.diagnostics.report import Report
+from stowplan.compiler.migrate.native import comments, files
+from stowplan.schema.kinds.table import KINDS
+from stowplan.schema.parse_model import read
+from tests.repositories import CASES, lay_out
+
+
+def migrated(file: Path) -> str:
+    """The content of a file of specs in a repository after `stowplan migrate --to native`."""
+    text, report = file.read_text(), Report()
+    changed = files.migrated({file.as_posix(): text}, report)
+    assert not report.failed, report.diagnostics
+    return changed.get(file.as_posix(), text)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_migrated_case_is_valid_and_has_all_comments_and_stays_as_it_is(name: str, tmp_path: Path) -> None:
+    lay_out(tmp_path, {"case.yaml": CASES[name].read_text()})
+    file = tmp_path / "specs/case.yaml"
+    before, after = file.read_text(), migrated(file)
+    assert comments.words(after) == comments.words(before)
+    for document in yaml.safe_load_all(after):
+        if document and document["apiVersion"] == "stowplan.dev/v1alpha1" and document["kind"] in KINDS:
+            assert read(KINDS[document["kind"]], document)[1] == []
+    file.write_text(after)
+    assert migrated(file) == after
