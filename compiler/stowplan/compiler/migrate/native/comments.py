@@ -4,6 +4,7 @@ ruamel.yaml keeps a comment with the field before it, so it cannot tell a commen
 the next field. Here a comment on a line of its own belongs to the field below it, unless it is indented more.
 """
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -53,17 +54,20 @@ class _Field(NamedTuple):
 def read(text: str, root: Node) -> dict[FieldPath, Note]:
     """Return the comments of a document by the path of their field. `root` has the positions of its values."""
     fields = _fields(root)
+    lines = [each.line for each in fields]
     notes: dict[FieldPath, Note] = {}
     for comment in _comments(text):
-        before = [each for each in fields if each.line <= comment.line]
-        after = [each for each in fields if each.line > comment.line]
+        index = bisect_right(lines, comment.line)
+        last = fields[index - 1] if index else None
+        following = fields[index] if index < len(fields) else None
         if not comment.alone:
-            notes.setdefault(before[-1].path if before else (), Note()).beside = comment.text
-        elif before and _follows(comment, before[-1], after):
-            home = [each for each in before if each.column <= comment.column]
-            notes.setdefault((home or before)[-1].path, Note()).below.append(comment.text)
+            notes.setdefault(last.path if last else (), Note()).beside = comment.text
+        elif last and _follows(comment, last, following):
+            earlier = (fields[place] for place in range(index - 1, -1, -1))
+            home = next((each for each in earlier if each.column <= comment.column), last)
+            notes.setdefault(home.path, Note()).below.append(comment.text)
         else:
-            notes.setdefault(after[0].path if after else END, Note()).above.append(comment.text)
+            notes.setdefault(following.path if following else END, Note()).above.append(comment.text)
     return notes
 
 
@@ -74,12 +78,15 @@ def written(text: str, root: Node, notes: Mapping[FieldPath, Note]) -> str:
     beside: dict[int, list[str]] = {}
     more: dict[tuple[int, int], list[str]] = {}
     for index, (line, _, path) in enumerate(fields):
-        note = notes.get(path, Note())
+        note = notes.get(path)
+        if note is None:
+            continue
         indent = " " * (len(lines[line - 1]) - len(lines[line - 1].lstrip(" ")))
         beside.setdefault(line, []).extend([note.beside] if note.beside else [])
         more.setdefault((line, 1), []).extend(f"{indent}{each}" if each else "" for each in note.above)
-        rest = (each.line for each in fields[index + 1 :] if each.path[: len(path)] != path)
-        more.setdefault((next(rest, len(lines) + 1), 0), []).extend(f"{indent}{each}" for each in note.below)
+        later = (fields[place] for place in range(index + 1, len(fields)))
+        end = next((each.line for each in later if each.path[: len(path)] != path), len(lines) + 1)
+        more.setdefault((end, 0), []).extend(f"{indent}{each}" for each in note.below)
     result: list[str] = []
     for number in range(1, len(lines) + 2):
         result += [*more.get((number, 0), ()), *more.get((number, 1), ())]
@@ -94,7 +101,7 @@ def words(text: str) -> Counter[str]:
     return Counter(comment.text for comment in _comments(text) if comment.text)
 
 
-def _follows(comment: _Comment, last: _Field, after: list[_Field]) -> bool:
+def _follows(comment: _Comment, last: _Field, following: _Field | None) -> bool:
     """Return whether a comment on a line of its own belongs to the field above it.
 
     It does if it is indented more than the next field, or looks like a further item of the list above it.
@@ -104,7 +111,7 @@ def _follows(comment: _Comment, last: _Field, after: list[_Field]) -> bool:
     item = comment.text.removeprefix("#").lstrip().startswith("- ")
     if item and isinstance(last.path[-1], int) and last.column == comment.column:
         return True
-    return bool(after) and comment.column > after[0].column
+    return following is not None and comment.column > following.column
 
 
 def _fields(root: Node) -> list[_Field]:
