@@ -145,11 +145,13 @@ def with_hosts(environments: Environments, old: Mapping[str, Hosts], new: Mappin
 class Peer(NamedTuple):
     """Role whose pods must have addresses before a program starts that looks up their names only once.
 
-    If it is `listening`, its programs must also listen on its first port.
+    If it is `listening`, its programs must also listen on its first port. `first` is the number of pods that count,
+    from that with index 0 on; None for all.
     """
 
     role: str
     listening: bool = False
+    first: int | None = None
 
 
 class Framework(Protocol):
@@ -167,7 +169,7 @@ class Framework(Protocol):
     def peers(self, group: "TrainingGroup", role: Role) -> tuple[Peer, ...]:
         """Return the roles for whose pods those of `role` wait; none if its programs look up names until they exist.
 
-        The number of pods of an elastic group changes, so its pods must not wait for each other.
+        The number of pods of an elastic group changes, so its pods may only wait for those that it has at least.
         """
         ...
 
