@@ -14,7 +14,8 @@ HOSTS = {"node": Hosts("llama-", ".job")}
 
 def group(launch: Launch, name: str = "torch", datasets: dict[str, str] | None = None) -> TrainingGroup:
     framework = Neutral(PLUGINS[name].make(launch, platform()), launch, datasets or {})
-    role = Role("node", launch.nodes, {"spec": {"containers": [{"name": "trainer"}]}}, decides=True)
+    template = {"spec": {"containers": [{"name": "trainer"}]}}
+    role = Role("node", launch.nodes, template, decides=True, ports=PLUGINS[name].ports(launch, platform()))
     return TrainingGroup(ORIGIN, TrainingNames("llama", "training"), framework, (role,))
 
 
