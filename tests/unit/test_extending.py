@@ -103,6 +103,7 @@ JOB_ENGINE = '''
         name = "toy"
         kinds = (TOY,)
         splits = False
+        attempts = None
 
         def hosts(self, group, run):
             return indexed.hosts(group, group.roles, run)

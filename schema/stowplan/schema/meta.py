@@ -55,6 +55,10 @@ KUBERNETES_TYPE = "x-stowplan-kubernetes-type"
 """Keyword with the `definition` of a `KubernetesType`, in JSON Schemas that are made from models."""
 
 
+PATCH = ".Patch"
+"""Ending of the name of a definition for a strategic merge patch of the type: of the definition without this ending."""
+
+
 @dataclass(frozen=True, slots=True)
 class KubernetesType:
     """Annotation of a model's field whose value is an embedded Kubernetes type.

@@ -21,6 +21,8 @@ class JobEngine(Protocol):
     """The kinds of objects that hold the pods. The reporter reads them."""
     splits: bool
     """Whether every role of a fixed size becomes a separate object."""
+    attempts: str | None
+    """Label of the pods that counts the restarts of a whole job of fixed size; None if the engine restarts none."""
 
     def hosts(self, group: TrainingGroup, run: str) -> dict[str, Hosts]:
         """Return the DNS names of the pods by role."""

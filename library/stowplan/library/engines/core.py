@@ -19,6 +19,7 @@ class CoreEngine:
     name = "core"
     kinds: tuple[EngineKind, ...] = (JOB,)
     splits = True
+    attempts: str | None = None
 
     def hosts(self, group: TrainingGroup, run: str) -> dict[str, Hosts]:
         """Return the DNS names of the pods by role; one Service gives them to all pods."""

@@ -41,6 +41,7 @@ class JobSetEngine:
     name = "jobset"
     kinds: tuple[EngineKind, ...] = (JOB, JOB_SET)
     splits = False
+    attempts: str | None = "jobset.sigs.k8s.io/restart-attempt"
 
     def hosts(self, group: TrainingGroup, run: str) -> dict[str, Hosts]:
         """Return the DNS names of the pods by role: `<JobSet>-<role>-0-<index>.<Service>`.
@@ -153,7 +154,8 @@ def _job_set(group: TrainingGroup, pods: Mapping[str, Json], marks: WorkloadMark
         extra_labels=marks.labels,
         annotations={SYNC_OPTIONS: "SkipDryRunOnMissingResource=true"},
     )
-    body = {"apiVersion": JOB_SET.api_version, "kind": JOB_SET.kind, "metadata": meta, "spec": _spec(group, pods, run)}
+    spec = {**_spec(group, pods, run), **indexed.held(group)}
+    body = {"apiVersion": JOB_SET.api_version, "kind": JOB_SET.kind, "metadata": meta, "spec": spec}
     return Manifest(body, stem=group.names.base, run=True)
 
 

@@ -69,7 +69,7 @@ class Role(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DatasetMount:
-    """Claim of a dataset that the first container of every pod mounts at `path`.
+    """Claim of a dataset that the container number `Role.container` of every pod mounts at `path`.
 
     `near` is the pod affinity to the cluster nodes that cache the dataset, empty without a cache. `wait` is the init
     container that delays the pod until the dataset is ready, or None. `sub_path` is the directory of the dataset in the
@@ -81,6 +81,7 @@ class DatasetMount:
     near: Json
     wait: Json | None = None
     sub_path: str = ""
+    read_only: bool = False
 
     @property
     def volume(self) -> str:
@@ -184,7 +185,7 @@ class TrainingGroup(NamedTuple):
     `minimum` is the smallest number of pods of an elastic job, None for other jobs. The deciding role of an elastic job
     may run with fewer pods than its size, so nothing in its pods may depend on the size. `success` names the roles
     whose success is that of the job; if empty, all deciding roles. `run` is the user's run marker. `names_queue` is
-    True if the job's kind has a field for the queue.
+    True if the job's kind has a field for the queue. `suspend` is True if the user holds the job back.
     """
 
     origin: Origin
@@ -197,6 +198,7 @@ class TrainingGroup(NamedTuple):
     run: str = ""
     success: tuple[str, ...] = ()
     names_queue: bool = True
+    suspend: bool = False
 
     @property
     def size(self) -> int:

@@ -17,13 +17,13 @@ from stowplan.schema.kinds.native.training_parts import (
     TrainingDataset,
 )
 from stowplan.schema.kinds.native.training_status import TrainingStatus
-from stowplan.schema.meta import Int32, KubernetesType, Model, ObjectMeta
+from stowplan.schema.meta import PATCH, Int32, KubernetesType, Model, ObjectMeta
 
 _CORE = "io.k8s.api.core.v1"
 TrainerVariable = Annotated[dict[str, Any], KubernetesType(f"{_CORE}.EnvVar", ENV_VAR)]
 TrainerEnvFrom = Annotated[dict[str, Any], KubernetesType(f"{_CORE}.EnvFromSource")]
 TrainerResources = Annotated[dict[str, Any], KubernetesType(f"{_CORE}.ResourceRequirements")]
-TrainingTemplate = Annotated[dict[str, Any], KubernetesType(f"{_CORE}.PodTemplateSpec")]
+TrainingTemplate = Annotated[dict[str, Any], KubernetesType(f"{_CORE}.PodTemplateSpec{PATCH}")]
 
 FrameworkName = Literal["torch", "jax", "xgboost", "paddle", "none"]
 
