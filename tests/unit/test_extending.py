@@ -104,6 +104,7 @@ JOB_ENGINE = '''
         kinds = (TOY,)
         splits = False
         attempts = None
+        offers = frozenset()
 
         def hosts(self, group, run):
             return indexed.hosts(group, group.roles, run)
@@ -153,6 +154,7 @@ GANG_ENGINE = '''
         resizes = False
         suspends = False
         prioritizes = False
+        offers = frozenset()
 
         def validate(self, group, platform, *, splits):
             return []

@@ -130,6 +130,7 @@ RULES = {
     "SP464": Code(_E, "The source cannot do this"),
     "SP465": Code(_W, "Data may be deleted with its spec"),
     "SP466": Code(_W, "Two datasets overlap in a volume"),
+    "SP467": Code(_E, "No engine of the platform has what the job asks for"),
     "SP469": Code(_E, "The framework cannot run the job this way"),
     "SP470": Code(_W, "Trainers that come and go need a fault-tolerant job"),
     "SP471": Code(_W, "The size of the job is fixed on this platform"),

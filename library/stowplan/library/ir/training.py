@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol
 
 from stowplan.library.ir.data import Origin
+from stowplan.library.ir.placement import ANYWHERE, Placement
 from stowplan.library.manifest import Json
 from stowplan.library.values.names import LABEL_LIMIT, TrainingNames, shorten
+from stowplan.schema.diagnostics import FieldPath
 
 RESTARTS = 6
 """Restarts of each pod of a role before its Job fails: the default of Kubernetes' Jobs."""
@@ -184,8 +186,9 @@ class TrainingGroup(NamedTuple):
 
     `minimum` is the smallest number of pods of an elastic job, None for other jobs. The deciding role of an elastic job
     may run with fewer pods than its size, so nothing in its pods may depend on the size. `success` names the roles
-    whose success is that of the job; if empty, all deciding roles. `run` is the user's run marker. `names_queue` is
-    True if the job's kind has a field for the queue. `suspend` is True if the user holds the job back.
+    whose success is that of the job; if empty, all deciding roles. `run` is the user's run marker. `suspend` is True if
+    the user holds the job back. `wishes` is the field of the spec that holds what `gang` and `placement` are made from,
+    and the queue; None if the kind has none.
     """
 
     origin: Origin
@@ -197,8 +200,14 @@ class TrainingGroup(NamedTuple):
     minimum: int | None = None
     run: str = ""
     success: tuple[str, ...] = ()
-    names_queue: bool = True
     suspend: bool = False
+    wishes: str | None = "schedulingPolicy"
+    placement: Placement = ANYWHERE
+
+    @property
+    def wishes_path(self) -> FieldPath:
+        """Path of `wishes`, for findings."""
+        return ("spec", self.wishes or "schedulingPolicy")
 
     @property
     def size(self) -> int:

@@ -1,14 +1,14 @@
 """Lowering of `Training`: a training group with one role, on the platform's engines."""
 
 from stowplan.library.dialects.shared.context import Context, Lowered
-from stowplan.library.dialects.training import datasets, pod, rules
+from stowplan.library.dialects.training import datasets, pod, rules, scheduling
 from stowplan.library.dialects.training_group.group_rules import group_findings
 from stowplan.library.dialects.training_group.unit import environments, unit
 from stowplan.library.engines.registry import JOB_ENGINES
 from stowplan.library.frameworks.api import Launch
 from stowplan.library.frameworks.neutral import Neutral
 from stowplan.library.frameworks.registry import PLUGINS
-from stowplan.library.ir.training import DatasetMount, GangRequest, Role, TrainingGroup
+from stowplan.library.ir.training import DatasetMount, Role, TrainingGroup
 from stowplan.library.manifest import Json, Unit
 from stowplan.library.values.names import TrainingNames
 from stowplan.schema.diagnostics import has_errors
@@ -69,7 +69,9 @@ def _group(
         framework=Neutral(plugin.make(launch, context.platform), launch, paths, None if least else engine.attempts),
         roles=(role,),
         mounts=mounts,
-        gang=GangRequest(min_member=least),
+        gang=scheduling.request(model.spec)._replace(min_member=least),
+        placement=scheduling.placement(model.spec),
+        wishes=scheduling.WISHES,
         minimum=least,
         run=model.metadata.annotations.get(RUN_ANNOTATION, ""),
         suspend=model.spec.suspend is True,

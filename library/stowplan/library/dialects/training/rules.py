@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from stowplan.library.builders.pods import peers_container
 from stowplan.library.builders.pods.training_pod import CONTAINER_LISTS
-from stowplan.library.dialects.training import pod, processes, profiles, variables
+from stowplan.library.dialects.training import pod, processes, profiles, scheduling, variables
 from stowplan.library.dialects.training.places import written
 from stowplan.library.dialects.training_group import image_rules, pod_template
 from stowplan.library.engines.gang.registry import GANG_ENGINES
@@ -35,7 +35,13 @@ _LATER_OF_DATASETS = (
 
 def findings(model: Training, platform: Platform) -> list[Finding]:
     """Return all findings that depend only on the spec and the platform."""
-    found = [*_later(model), *_elastic(model), *profiles.findings(model, platform), *_shm(model, platform)]
+    found = [
+        *_later(model),
+        *_elastic(model),
+        *scheduling.findings(model.spec, platform),
+        *profiles.findings(model, platform),
+        *_shm(model, platform),
+    ]
     try:
         template = pod.template(model, platform)
     except strategic_merge.PatchError as problem:

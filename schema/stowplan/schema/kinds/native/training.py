@@ -91,7 +91,9 @@ class TrainingSpec(Model):
     )
     scheduling: Scheduling | None = Field(default=None, description="Where and when the job runs.")
     active_deadline_seconds: int | None = Field(
-        default=None, ge=1, description="Seconds after which the job is stopped and fails. Without it, no limit."
+        default=None,
+        ge=1,
+        description="Seconds after which the job is stopped and fails. Kueue gets this limit too: it also counts what the job ran before an interruption, and then suspends the job for good. Without it, no limit.",
     )
     suspend: bool | None = Field(default=None, description="Stop the job, or hold it back, until this is false again.")
     template: TrainingTemplate | None = Field(
