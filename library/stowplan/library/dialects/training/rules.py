@@ -55,7 +55,7 @@ def findings(model: Training, platform: Platform) -> list[Finding]:
     found += variables.findings(model, trainer)
     if not has_errors(found):
         found += PLUGINS[model.spec.framework].findings(launch(model, trainer), platform)
-    found += _suspended(model, platform)
+    found += [*_suspended(model, platform), *_deadline(model, platform)]
     imageless = list(_imageless(template))
     return [*found, *located(imageless or _pod(template), template, model)]
 
@@ -115,6 +115,13 @@ def _suspended(model: Training, platform: Platform) -> Iterator[Finding]:
         able = " or ".join(sorted(name for name, engine in GANG_ENGINES.items() if not engine.suspends))
         hint = f"Remove it, and hold the job back by its queue; or use another `engines.gang`: {able}."
         yield finding("SP447", ("spec", "suspend"), message, hint, anchor=Anchor.KEY)
+
+
+def _deadline(model: Training, platform: Platform) -> Iterator[Finding]:
+    if model.spec.active_deadline_seconds is not None and not GANG_ENGINES[platform.engines.gang].suspends:
+        message = "The time counts from when the job is created, also while its pods wait for nodes or images."
+        hint = "Allow for the wait, or use `engines.gang: kueue`, where it counts from when the job is admitted."
+        yield finding("SP489", ("spec", "activeDeadlineSeconds"), message, hint)
 
 
 def _no_trainer(model: Training) -> Finding:
