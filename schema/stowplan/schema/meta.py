@@ -55,8 +55,8 @@ KUBERNETES_TYPE = "x-stowplan-kubernetes-type"
 """Keyword with the `definition` of a `KubernetesType`, in JSON Schemas that are made from models."""
 
 
-PATCH = ".Patch"
-"""Ending of the name of a definition for a strategic merge patch of the type: of the definition without this ending."""
+PATCH = "patch."
+"""Beginning of the name of a definition for strategic merge patches of a type: of the definition without it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,4 +37,5 @@ def _referring(node: Any) -> Any:
 
 
 def _patch_of(reference: str) -> str:
-    return reference + PATCH if reference.rpartition("/")[2] in _PARTIAL else reference
+    place, slash, name = reference.rpartition("/")
+    return f"{place}{slash}{PATCH}{name}" if name in _PARTIAL else reference

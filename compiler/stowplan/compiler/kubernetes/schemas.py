@@ -50,10 +50,10 @@ def object_problems(kubernetes: str, body: dict[str, Any]) -> list[SchemaProblem
 def definition_problems(kubernetes: str, definition: str, value: Any) -> list[SchemaProblem]:
     """Return the problems of a value of one type, such as `io.k8s.api.core.v1.Toleration`; empty for a valid value.
 
-    A definition that ends in `PATCH` is that of a strategic merge patch, whose directives are not checked here. Raises
-    `KeyError` for an unknown definition, which is a compiler bug.
+    A definition that begins with `PATCH` is that of a strategic merge patch, whose directives are not checked here.
+    Raises `KeyError` for an unknown definition, which is a compiler bug.
     """
-    plain = without_directives(value) if definition.endswith(PATCH) else value
+    plain = without_directives(value) if definition.startswith(PATCH) else value
     return _checker(kubernetes, definition).problems(plain)
 
 
@@ -100,8 +100,8 @@ def _checker(kubernetes: str, definition: str) -> Checker:
 @cache
 def _definition(kubernetes: str, name: str) -> tuple[JsonSchema, list[str]]:
     """Return a definition as JSON schema with Stowplan's additional rules, and the names of those that it refers to."""
-    if name.endswith(PATCH):
-        patch = patch_schema(_definition(kubernetes, name.removesuffix(PATCH))[0])
+    if name.startswith(PATCH):
+        patch = patch_schema(_definition(kubernetes, name.removeprefix(PATCH))[0])
         return patch, _references(patch)
     schema = REPLACED.get(name)
     if schema is None:

@@ -149,7 +149,7 @@ def _is_merged(definition: str, problem: SchemaProblem) -> bool:
     Such lists are in containers of users' pod templates.
     """
     return (
-        definition.removesuffix(PATCH) == _POD_TEMPLATE
+        definition.removeprefix(PATCH) == _POD_TEMPLATE
         and problem.keyword == LIST_MAP_KEYS
         and problem.path[-1] in MERGE_KEYS
     )

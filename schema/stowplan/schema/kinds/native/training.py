@@ -23,7 +23,7 @@ _CORE = "io.k8s.api.core.v1"
 TrainerVariable = Annotated[dict[str, Any], KubernetesType(f"{_CORE}.EnvVar", ENV_VAR)]
 TrainerEnvFrom = Annotated[dict[str, Any], KubernetesType(f"{_CORE}.EnvFromSource")]
 TrainerResources = Annotated[dict[str, Any], KubernetesType(f"{_CORE}.ResourceRequirements")]
-TrainingTemplate = Annotated[dict[str, Any], KubernetesType(f"{_CORE}.PodTemplateSpec{PATCH}")]
+TrainingTemplate = Annotated[dict[str, Any], KubernetesType(f"{PATCH}{_CORE}.PodTemplateSpec")]
 
 FrameworkName = Literal["torch", "jax", "xgboost", "paddle", "none"]
 
