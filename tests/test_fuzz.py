@@ -107,6 +107,33 @@ spec:
     - {mxReplicaType: SERVER, replicas: 2, template: *mx}
     - {replicas: 2, template: *mx}
 ---
+apiVersion: stowplan.dev/v1alpha1
+kind: Dataset
+metadata: {name: c4, namespace: vision}
+spec: {volume: {juicefs: {secretRef: {name: imagenet}}}, cache: {nodes: 2, tiers: [{path: /data/c4, size: 1Gi}]}}
+---
+apiVersion: stowplan.dev/v1alpha1
+kind: Training
+metadata: {name: sft, namespace: vision}
+spec:
+  framework: torch
+  image: example.com/sft:1
+  command: [torchrun, train.py]
+  env: [{name: SEED, value: "1"}]
+  envFrom: [{configMapRef: {name: settings}}]
+  numNodes: 2
+  numProcPerNode: gpu
+  resourcesPerNode: {limits: {nvidia.com/gpu: 8, memory: 1Gi}}
+  shmSize: 1Gi
+  datasets: [{name: c4, mountPath: /data, readOnly: false}]
+  elastic: {min: 1, max: 4}
+  activeDeadlineSeconds: 60
+  template:
+    metadata: {labels: {team: nlp}}
+    spec:
+      containers: [{name: trainer, workingDir: /src}, {name: logs, image: "example.com/logs:1", $patch: merge}]
+      volumes: [{name: scratch, emptyDir: {}}]
+---
 apiVersion: v1
 kind: ConfigMap
 metadata: {name: settings, annotations: {argocd.argoproj.io/sync-wave: "0"}}
@@ -170,6 +197,7 @@ ODD_TEXTS = [
     "<name>", "<A_NAME>", "{{ x }}", "0", "-1", "1.5", "1e400", "null", "*", "a:b", ":", "s3://", "s3://u:p@b/c",
     "http://a.b.c.d/", "@daily", "@every 1h", "61 * * * *", "*/0 * * * *", "0 0 * * 7", "TZ=UTC 0 0 * * *",
     "imagenet", "scratch", "vision", "argocd", "crds", "_cluster", "kube-system", "v1", "Job", "SampleSet", "memory",
+    "trainer", "$patch", "delete", "replace",
 ]  # fmt: skip
 
 MARKS = ["\t", "- ", "{", "]", "&a ", "*a", "!!x ", "|", "'", ": ", "\n---\n"]

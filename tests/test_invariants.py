@@ -17,6 +17,7 @@ from stowplan.compiler.output.render import entry_of, render
 from stowplan.library.delivery.reporter import NAME as REPORTER
 from stowplan.library.values.names import HASH_LENGTH
 from stowplan.schema.agents.cache_config import SOURCE_SECRET_ENV
+from stowplan.schema.kinds.table import TRAINING_KINDS
 from tests.repositories import CASES, EXAMPLES, REPOSITORY, Result, case, example
 from tests.repositories import compiled as compiled_repository
 
@@ -36,8 +37,6 @@ SECRET_OPTIONS = {"TOKEN", "S3_ACCESS_KEY_ID", "S3_SECRET_ACCESS_KEY", "S3_SESSI
 UNPRIVILEGED_VOLUMES = {"configMap", "emptyDir", "persistentVolumeClaim", "projected", "secret"}
 ROOT_TASKS = "case-platform-root-tasks"
 SHELL_SYNTAX = set(";&|<>$`'\"(){}!*?[]~#\\ \t\n")
-TRAINING = {"MxJob", "PaddleJob", "TrainingJob"}
-"""Kinds whose pods are the users' templates; only the containers of our agents in them are ours."""
 
 
 def compiled(name: str) -> Result:
@@ -61,14 +60,14 @@ def pods(body: Any) -> Iterator[dict[str, Any]]:
 def our_pods(name: str) -> Iterator[dict[str, Any]]:
     """The pods that no user described."""
     for output in compiled(name).outputs:
-        if not (output.spec and output.spec.kind in TRAINING):
+        if not (output.spec and output.spec.kind in TRAINING_KINDS):
             yield from pods(output.manifest.body)
 
 
 def our_containers(name: str) -> Iterator[dict[str, Any]]:
     """The containers of our agents, in whichever pod."""
     for output in compiled(name).outputs:
-        if output.manifest.kind not in TRAINING:
+        if output.manifest.kind not in TRAINING_KINDS:
             every = (container for pod in pods(output.manifest.body) for container in pod["containers"])
             yield from (container for container in every if "/stowplan-" in container["image"])
 
@@ -140,7 +139,7 @@ def test_every_pod_is_restricted(name: str) -> None:
 def test_an_agent_beside_a_users_containers_is_restricted_by_itself(name: str) -> None:
     """The pod's own context is the user's."""
     for output in compiled(name).outputs:
-        if output.spec and output.spec.kind in TRAINING and output.manifest.kind not in TRAINING:
+        if output.spec and output.spec.kind in TRAINING_KINDS and output.manifest.kind not in TRAINING_KINDS:
             for container in (each for pod in pods(output.manifest.body) for each in pod["containers"]):
                 if container["name"] == "await":
                     context = container["securityContext"]
@@ -151,7 +150,8 @@ def test_an_agent_beside_a_users_containers_is_restricted_by_itself(name: str) -
 @pytest.mark.parametrize("name", ALL)
 def test_names_of_a_run_end_alike(name: str) -> None:
     """All objects of a training run end in its hash, and no other object does."""
-    for spec in {output.spec for output in compiled(name).outputs if output.spec and output.spec.kind in TRAINING}:
+    specs = {output.spec for output in compiled(name).outputs}
+    for spec in (each for each in specs if each and each.kind in TRAINING_KINDS):
         own = [output.manifest for output in compiled(name).outputs if output.spec == spec]
         endings = {manifest.name[-HASH_LENGTH:] for manifest in own if manifest.run}
         assert len(endings) == 1

@@ -11,14 +11,12 @@ import yaml
 from typer.testing import CliRunner
 
 from stowplan.compiler.cli import app
+from stowplan.schema.kinds.table import TRAINING_KINDS
 from tests import repositories
 from tests.cluster.client import Manifest
 from tests.cluster.shared import REPOSITORY
 
 OUT = REPOSITORY / "out"
-
-TRAINING = {"PaddleJob", "TrainingJob", "MxJob"}
-"""Kinds whose pods come from the user's own templates."""
 
 _ARGO_CD = """\
 argocd: {repoURL: https://git.example.com/ml/data.git}
@@ -47,7 +45,7 @@ class Example:
         inside = [manifest for manifest in self.manifests if manifest["metadata"].get("namespace") == namespace]
         if any(_reaches_the_host(spec) for manifest in inside for spec in pod_specs(manifest)):
             return "privileged"
-        return "baseline" if TRAINING & {manifest["kind"] for manifest in inside} else "restricted"
+        return "baseline" if TRAINING_KINDS & {manifest["kind"] for manifest in inside} else "restricted"
 
 
 def examples() -> dict[str, Callable[[], Example]]:
@@ -79,7 +77,7 @@ def agent_pod_specs(example: Example) -> list[dict[str, Any]]:
     return [
         spec
         for manifest in example.manifests
-        if manifest["metadata"].get("labels", {}).get("stowplan.dev/kind") not in {None, *TRAINING}
+        if manifest["metadata"].get("labels", {}).get("stowplan.dev/kind") not in {None, *TRAINING_KINDS}
         for spec in pod_specs(manifest)
     ]
 

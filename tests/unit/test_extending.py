@@ -103,6 +103,8 @@ JOB_ENGINE = '''
         name = "toy"
         kinds = (TOY,)
         splits = False
+        attempts = None
+        offers = frozenset()
 
         def hosts(self, group, run):
             return indexed.hosts(group, group.roles, run)
@@ -152,6 +154,7 @@ GANG_ENGINE = '''
         resizes = False
         suspends = False
         prioritizes = False
+        offers = frozenset()
 
         def validate(self, group, platform, *, splits):
             return []

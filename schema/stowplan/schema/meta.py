@@ -55,6 +55,10 @@ KUBERNETES_TYPE = "x-stowplan-kubernetes-type"
 """Keyword with the `definition` of a `KubernetesType`, in JSON Schemas that are made from models."""
 
 
+PATCH = "patch."
+"""Beginning of the name of a definition for strategic merge patches of a type: of the definition without it."""
+
+
 @dataclass(frozen=True, slots=True)
 class KubernetesType:
     """Annotation of a model's field whose value is an embedded Kubernetes type.

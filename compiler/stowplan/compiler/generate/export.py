@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from stowplan.compiler.diagnostics.report import Report
-from stowplan.compiler.generate import kubernetes_schemas
+from stowplan.compiler.generate import kubernetes_schemas, merge_keys
 from stowplan.compiler.kubernetes.schema_checker import FORM
 from stowplan.compiler.kubernetes.schemas import PREFIX, definitions
 from stowplan.compiler.repository import own_files
@@ -86,6 +86,7 @@ def _folders() -> dict[str, dict[str, str]]:
         "schema/json": schemas(),
         _DATA: data(),
         "compiler/stowplan/compiler/kubernetes/generated": kubernetes_schemas.files(),
+        "library/stowplan/library/values/generated": merge_keys.files(),
     }
 
 

@@ -15,8 +15,10 @@ from typing import Any
 
 import orjson
 
+from stowplan.compiler.kubernetes.patches import patch_schema, without_directives
 from stowplan.compiler.kubernetes.rules import CLUSTER_SCOPED, REPLACED, rules_of
 from stowplan.compiler.kubernetes.schema_checker import Checker, JsonSchema, SchemaProblem
+from stowplan.schema.meta import PATCH
 
 PREFIX = "#/$defs/"
 """What references to definitions begin with."""
@@ -48,9 +50,11 @@ def object_problems(kubernetes: str, body: dict[str, Any]) -> list[SchemaProblem
 def definition_problems(kubernetes: str, definition: str, value: Any) -> list[SchemaProblem]:
     """Return the problems of a value of one type, such as `io.k8s.api.core.v1.Toleration`; empty for a valid value.
 
+    A definition that begins with `PATCH` is that of a strategic merge patch, whose directives are not checked here.
     Raises `KeyError` for an unknown definition, which is a compiler bug.
     """
-    return _checker(kubernetes, definition).problems(value)
+    plain = without_directives(value) if definition.startswith(PATCH) else value
+    return _checker(kubernetes, definition).problems(plain)
 
 
 @cache
@@ -96,6 +100,9 @@ def _checker(kubernetes: str, definition: str) -> Checker:
 @cache
 def _definition(kubernetes: str, name: str) -> tuple[JsonSchema, list[str]]:
     """Return a definition as JSON schema with Stowplan's additional rules, and the names of those that it refers to."""
+    if name.startswith(PATCH):
+        patch = patch_schema(_definition(kubernetes, name.removeprefix(PATCH))[0])
+        return patch, _references(patch)
     schema = REPLACED.get(name)
     if schema is None:
         schema = _document(kubernetes)["definitions"][name]

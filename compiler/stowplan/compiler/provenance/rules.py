@@ -202,6 +202,25 @@ RULES: tuple[Rule, ...] = (
         "pod/metadata/annotations/** pod/spec/schedulerName pod/spec/schedulingGates/**",
     ),
     _rule(
+        "training-security",
+        'What Pod Security "restricted" asks for is filled in where neither the spec nor its template says anything, '
+        "unless `policy.fillSecurityContext` of the platform file is false; without a word pods get no token.",
+        "pod/spec/securityContext/** pod/spec/containers/*/securityContext/** pod/spec/automountServiceAccountToken",
+        specs="Training",
+    ),
+    _rule(
+        "training-mounts",
+        "Datasets are read-only unless the spec says otherwise, and shared memory is a volume in memory.",
+        "pod/spec/containers/*/volumeMounts/** pod/spec/volumes/**",
+        specs="Training",
+    ),
+    _rule(
+        "trainer",
+        "The container that trains has one name in every Training, by which a template changes it.",
+        "pod/spec/containers/*/name",
+        specs="Training",
+    ),
+    _rule(
         "restricted-pods",
         'Every pod that Stowplan writes passes Pod Security "restricted": no root, no capabilities, no writable root.',
         "pod/spec/securityContext/** pod/spec/containers/*/securityContext/** "

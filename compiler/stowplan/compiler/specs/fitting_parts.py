@@ -16,12 +16,15 @@ from stowplan.schema.platform.platform import Platform
 _FOLLOWING: Mapping[str, frozenset[str]] = {
     "args": frozenset({"SP453"}),
     "command": frozenset({"SP453"}),
-    "containers": frozenset({"SP434", "SP437", "SP477"}),
+    "containers": frozenset({"SP202", "SP434", "SP437", "SP477", "SP486", "SP488"}),
     "dnsPolicy": frozenset({"SP441"}),
     "env": frozenset({"SP434"}),
-    "name": frozenset({"SP477"}),
-    "spec": frozenset({"SP434", "SP437", "SP477"}),
-    "template": frozenset({"SP434", "SP437", "SP477"}),
+    "image": frozenset({"SP202"}),
+    "name": frozenset({"SP477", "SP488"}),
+    "resources": frozenset({"SP486"}),
+    "resourcesPerNode": frozenset({"SP486"}),
+    "spec": frozenset({"SP434", "SP437", "SP477", "SP486"}),
+    "template": frozenset({"SP434", "SP437", "SP477", "SP486"}),
     "volumes": frozenset({"SP442"}),
 }
 """Codes of findings that may follow from the absence of a part, by the name of the part."""

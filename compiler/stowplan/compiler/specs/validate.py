@@ -24,7 +24,7 @@ from stowplan.schema.kinds.custom_resource import CustomResource
 from stowplan.schema.kinds.sample_set import SampleSet
 from stowplan.schema.kinds.table import KINDS
 from stowplan.schema.legacy import modernise
-from stowplan.schema.meta import Model, SpecId
+from stowplan.schema.meta import PATCH, Model, SpecId
 from stowplan.schema.parse_model import embedded, read
 from stowplan.schema.platform.platform import Platform
 from stowplan.schema.wording import ANY_TEXT, mistyped
@@ -148,7 +148,11 @@ def _is_merged(definition: str, problem: SchemaProblem) -> bool:
 
     Such lists are in containers of users' pod templates.
     """
-    return definition == _POD_TEMPLATE and problem.keyword == LIST_MAP_KEYS and problem.path[-1] in MERGE_KEYS
+    return (
+        definition.removeprefix(PATCH) == _POD_TEMPLATE
+        and problem.keyword == LIST_MAP_KEYS
+        and problem.path[-1] in MERGE_KEYS
+    )
 
 
 def _digest(model: CustomResource, namespace: str) -> str:

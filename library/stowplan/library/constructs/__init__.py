@@ -20,6 +20,7 @@ from stowplan.library.constructs.specs import (  # noqa: E402
     SampleJob,
     SampleSet,
     SpecConstruct,
+    Training,
     TrainingJob,
 )
 
@@ -37,5 +38,6 @@ __all__ = [
     "SpecChart",
     "SpecConstruct",
     "SpecError",
+    "Training",
     "TrainingJob",
 ]

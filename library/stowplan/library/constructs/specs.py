@@ -15,6 +15,7 @@ from stowplan.library.dialects.shared.context import Context
 from stowplan.schema.diagnostics import Finding
 from stowplan.schema.kinds import data_cube, mx_job, paddle_job, sample_job, sample_set, training_job
 from stowplan.schema.kinds.custom_resource import CustomResource
+from stowplan.schema.kinds.native import training
 from stowplan.schema.meta import SpecId
 from stowplan.schema.platform.platform import Platform
 
@@ -26,7 +27,8 @@ class SpecConstruct(ManifestSet, Generic[Model]):
 
     `spec` is the model, or the document as parsed from YAML. `platform` is the content of `stowplan.yaml`, by default
     its defaults. A spec without a namespace takes that of the chart, else the platform's default. `source` is the file
-    that the objects' annotation `stowplan.dev/source` names. `datasets` are the SampleSets that the spec refers to.
+    that the objects' annotation `stowplan.dev/source` names. `datasets` are the models of the SampleSets or Datasets to
+    which the spec refers.
     `findings` holds all findings that are no errors. Raises `SpecError` with every error of the spec.
     """
 
@@ -41,7 +43,7 @@ class SpecConstruct(ManifestSet, Generic[Model]):
         spec: Model | Mapping[str, Any],
         platform: Platform | None = None,
         source: str = "",
-        datasets: Sequence[sample_set.SampleSet] = (),
+        datasets: Sequence[CustomResource] = (),
     ) -> None:
         self.platform = platform or Platform()
         model, notes = read_spec(cast("type[Model]", self.KIND), spec, self.platform)
@@ -121,6 +123,12 @@ class MxJob(SpecConstruct[mx_job.MxJob]):
     """An MxJob; for the parameters see `SpecConstruct`."""
 
     KIND = mx_job.MxJob
+
+
+class Training(SpecConstruct[training.Training]):
+    """A Training; for the parameters see `SpecConstruct`."""
+
+    KIND = training.Training
 
 
 class DataCube(SpecConstruct[data_cube.DataCube]):

@@ -6,6 +6,7 @@ from typing import Protocol
 from stowplan.library.engines.gang.api import GangEngine
 from stowplan.library.engines.kinds import EngineKind
 from stowplan.library.ir.data import Site
+from stowplan.library.ir.placement import Offer
 from stowplan.library.ir.training import Environments, Hosts, TrainingGroup
 from stowplan.library.manifest import Json, Manifest
 
@@ -21,6 +22,10 @@ class JobEngine(Protocol):
     """The kinds of objects that hold the pods. The reporter reads them."""
     splits: bool
     """Whether every role of a fixed size becomes a separate object."""
+    attempts: str | None
+    """Label of the pods that counts the restarts of a whole job of fixed size; None if the engine restarts none."""
+    offers: frozenset[Offer]
+    """The wishes of a `Placement` that the engine fulfils."""
 
     def hosts(self, group: TrainingGroup, run: str) -> dict[str, Hosts]:
         """Return the DNS names of the pods by role."""

@@ -8,6 +8,7 @@ from stowplan.library.engines.api import JobEngine
 from stowplan.library.engines.gang.api import GangEngine
 from stowplan.library.engines.kinds import JOB, EngineKind
 from stowplan.library.ir.data import Site
+from stowplan.library.ir.placement import Offer
 from stowplan.library.ir.training import Environments, Hosts, TrainingGroup, with_hosts
 from stowplan.library.manifest import Json, Manifest
 from stowplan.library.values import names
@@ -19,6 +20,8 @@ class CoreEngine:
     name = "core"
     kinds: tuple[EngineKind, ...] = (JOB,)
     splits = True
+    attempts: str | None = None
+    offers: frozenset[Offer] = frozenset()
 
     def hosts(self, group: TrainingGroup, run: str) -> dict[str, Hosts]:
         """Return the DNS names of the pods by role; one Service gives them to all pods."""

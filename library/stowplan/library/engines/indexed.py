@@ -61,6 +61,14 @@ def spec(group: TrainingGroup, role: Role, template: Json) -> Json:
     return indexed_job.job_spec(role, template, rules=rules, replaceable=group.replaceable or not role.decides)
 
 
+def held(group: TrainingGroup) -> Json:
+    """Return the field `suspend` of a Job or JobSet that its user holds back, else an empty mapping.
+
+    It is no part of the run's hash: the same run goes on when the user lets it.
+    """
+    return {"suspend": True} if group.suspend else {}
+
+
 def fixed(group: TrainingGroup, role: Role, template: Json, gang: GangEngine) -> list[object]:
     """Return the role's name and the fields of its Job's spec that cannot change in place, for the hash of the run."""
     mutable = MUTABLE
@@ -80,7 +88,8 @@ def job(group: TrainingGroup, role: Role, template: Json, marks: WorkloadMarks, 
         extra_labels=marks.labels,
         annotations=marks.annotations if role.decides else None,
     )
-    body = {"apiVersion": "batch/v1", "kind": "Job", "metadata": meta, "spec": spec(group, role, template)}
+    own = {**spec(group, role, template), **held(group)}
+    body = {"apiVersion": "batch/v1", "kind": "Job", "metadata": meta, "spec": own}
     return Manifest(body, stem=f"{group.names.base}-{role.name}", run=True)
 
 

@@ -14,6 +14,7 @@ from stowplan.library.engines.api import JobEngine
 from stowplan.library.engines.gang.api import GangEngine, WorkloadMarks, marked
 from stowplan.library.engines.kinds import JOB, EngineKind
 from stowplan.library.ir.data import Site
+from stowplan.library.ir.placement import Offer
 from stowplan.library.ir.training import Environment, Environments, Hosts, Role, TrainingGroup, with_hosts
 from stowplan.library.manifest import Json, Manifest
 from stowplan.library.values import names
@@ -28,6 +29,7 @@ JOB_SET = EngineKind(
     starts=True,
     mutable=frozenset({"coordinator", "suspend", "ttlSecondsAfterFinished"}),
 )
+EXCLUSIVE = "alpha.jobset.sigs.k8s.io/exclusive-topology"
 _GROUP = "default"
 """Name of the only group of Jobs that the JobSet has; the controller's webhook would fill it in."""
 
@@ -41,6 +43,8 @@ class JobSetEngine:
     name = "jobset"
     kinds: tuple[EngineKind, ...] = (JOB, JOB_SET)
     splits = False
+    attempts: str | None = "jobset.sigs.k8s.io/restart-attempt"
+    offers: frozenset[Offer] = frozenset({"exclusive"})
 
     def hosts(self, group: TrainingGroup, run: str) -> dict[str, Hosts]:
         """Return the DNS names of the pods by role: `<JobSet>-<role>-0-<index>.<Service>`.
@@ -73,7 +77,9 @@ class JobSetEngine:
         spec = _spec(group, pods, names.BLANK_RUN) if _members(group) else {}
         apart = [indexed.fixed(group, role, pods[role.name], gang) for role in _apart(group)]
         configurations = await_pod.configurations(group, site) if apart else []
-        return names.content_hash(spec, apart, configurations, gang.workload(group, site).hashed, group.run)
+        marks = gang.workload(group, site).hashed
+        placed = [group.placement.exclusive] if group.placement.exclusive else []
+        return names.content_hash(spec, apart, configurations, marks, group.run, *placed)
 
     def manifests(
         self, group: TrainingGroup, environments: Environments, gang: GangEngine, site: Site
@@ -151,9 +157,13 @@ def _job_set(group: TrainingGroup, pods: Mapping[str, Json], marks: WorkloadMark
         "group",
         namespace=group.origin.spec.namespace,
         extra_labels=marks.labels,
-        annotations={SYNC_OPTIONS: "SkipDryRunOnMissingResource=true"},
+        annotations={
+            SYNC_OPTIONS: "SkipDryRunOnMissingResource=true",
+            **({EXCLUSIVE: group.placement.exclusive} if group.placement.exclusive else {}),
+        },
     )
-    body = {"apiVersion": JOB_SET.api_version, "kind": JOB_SET.kind, "metadata": meta, "spec": _spec(group, pods, run)}
+    spec = {**_spec(group, pods, run), **indexed.held(group)}
+    body = {"apiVersion": JOB_SET.api_version, "kind": JOB_SET.kind, "metadata": meta, "spec": spec}
     return Manifest(body, stem=group.names.base, run=True)
 
 

@@ -46,14 +46,14 @@ _ELASTIC_TIMEOUT = "60"
 class Elastic:
     """The etcd by which the workers of an elastic job find each other. `job_id` identifies the job in the etcd.
 
-    `size` names the ConfigMap with the number of workers, and the key in that ConfigMap. `modern` selects the variables
-    of the launcher since Paddle 2.3, otherwise those of 2.1 and 2.2. With the latter, each pod of a later release
-    trains alone: seen on 2.6.2 and 3.3.1.
+    `size` is the number of workers, or names the ConfigMap with this number and the key in that ConfigMap. `modern`
+    selects the variables of the launcher since Paddle 2.3, otherwise those of 2.1 and 2.2. With the latter, each pod of
+    a later release trains alone: seen on 2.6.2 and 3.3.1.
     """
 
     job_id: str
     servers: tuple[str, ...]
-    size: tuple[str, str]
+    size: str | tuple[str, str]
     modern: bool = True
 
 
@@ -179,10 +179,13 @@ def _device(role: Role) -> str:
 
 
 def _size(elastic: Elastic) -> Iterator[Json]:
-    name, key = elastic.size
-    size = {"configMapKeyRef": {"name": name, "key": key}}
     yield _variable("PADDLE_JOB_ID" if elastic.modern else "PADDLE_ELASTIC_JOB_ID", elastic.job_id)
-    yield {"name": "PADDLE_NNODES" if elastic.modern else "PADDLE_ELASTIC_NP", "valueFrom": size}
+    size = "PADDLE_NNODES" if elastic.modern else "PADDLE_ELASTIC_NP"
+    if isinstance(elastic.size, str):
+        yield _variable(size, elastic.size)
+    else:
+        name, key = elastic.size
+        yield {"name": size, "valueFrom": {"configMapKeyRef": {"name": name, "key": key}}}
 
 
 def _etcd(elastic: Elastic) -> Iterator[tuple[str, str]]:

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol
 
 from stowplan.library.ir.data import Origin
+from stowplan.library.ir.placement import ANYWHERE, Placement
 from stowplan.library.manifest import Json
 from stowplan.library.values.names import LABEL_LIMIT, TrainingNames, shorten
+from stowplan.schema.diagnostics import FieldPath
 
 RESTARTS = 6
 """Restarts of each pod of a role before its Job fails: the default of Kubernetes' Jobs."""
@@ -69,7 +71,7 @@ class Role(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DatasetMount:
-    """Claim of a dataset that the first container of every pod mounts at `path`.
+    """Claim of a dataset that the container number `Role.container` of every pod mounts at `path`.
 
     `near` is the pod affinity to the cluster nodes that cache the dataset, empty without a cache. `wait` is the init
     container that delays the pod until the dataset is ready, or None. `sub_path` is the directory of the dataset in the
@@ -81,6 +83,7 @@ class DatasetMount:
     near: Json
     wait: Json | None = None
     sub_path: str = ""
+    read_only: bool = False
 
     @property
     def volume(self) -> str:
@@ -145,11 +148,13 @@ def with_hosts(environments: Environments, old: Mapping[str, Hosts], new: Mappin
 class Peer(NamedTuple):
     """Role whose pods must have addresses before a program starts that looks up their names only once.
 
-    If it is `listening`, its programs must also listen on its first port.
+    If it is `listening`, its programs must also listen on its first port. `first` is the number of pods that count,
+    from that with index 0 on; None for all.
     """
 
     role: str
     listening: bool = False
+    first: int | None = None
 
 
 class Framework(Protocol):
@@ -167,7 +172,7 @@ class Framework(Protocol):
     def peers(self, group: "TrainingGroup", role: Role) -> tuple[Peer, ...]:
         """Return the roles for whose pods those of `role` wait; none if its programs look up names until they exist.
 
-        The number of pods of an elastic group changes, so its pods must not wait for each other.
+        The number of pods of an elastic group changes, so its pods may only wait for those that it has at least.
         """
         ...
 
@@ -181,8 +186,9 @@ class TrainingGroup(NamedTuple):
 
     `minimum` is the smallest number of pods of an elastic job, None for other jobs. The deciding role of an elastic job
     may run with fewer pods than its size, so nothing in its pods may depend on the size. `success` names the roles
-    whose success is that of the job; if empty, all deciding roles. `run` is the user's run marker. `names_queue` is
-    True if the job's kind has a field for the queue.
+    whose success is that of the job; if empty, all deciding roles. `run` is the user's run marker. `suspend` is True if
+    the user holds the job back. `wishes` is the field of the spec that holds what `gang` and `placement` are made from,
+    and the queue; None if the kind has none.
     """
 
     origin: Origin
@@ -194,7 +200,14 @@ class TrainingGroup(NamedTuple):
     minimum: int | None = None
     run: str = ""
     success: tuple[str, ...] = ()
-    names_queue: bool = True
+    suspend: bool = False
+    wishes: str | None = "schedulingPolicy"
+    placement: Placement = ANYWHERE
+
+    @property
+    def wishes_path(self) -> FieldPath:
+        """Path of `wishes`, for findings."""
+        return ("spec", self.wishes or "schedulingPolicy")
 
     @property
     def size(self) -> int:

@@ -42,6 +42,10 @@ class Policy(Model):
         max_length=32,
         description="What pod templates may ask for beyond `podSecurityLevel`, one rule of the Pod Security Standards each, such as `hostNetwork` (with the host ports of these pods) or `hostPath`. `nodeName` lets a template choose its node without the scheduler.",
     )
+    fill_security_context: bool = Field(
+        default=True,
+        description="Whether pods of Trainings get what the Pod Security level `restricted` asks for where the spec says nothing: no root user, no capabilities, no further privileges, the seccomp profile of the runtime. Without it, images that run as root work, in namespaces that allow it. Does not apply to the kinds of other systems.",
+    )
     namespaces: list[DnsLabel] = Field(
         default_factory=list,
         max_length=256,

@@ -9,6 +9,7 @@ from stowplan.compiler.kubernetes.fields import items, mapping
 from stowplan.library.builders.pods import waits
 from stowplan.library.builders.pods.await_pod import CONTAINER
 from stowplan.library.builders.pods.training_pod import MERGE_KEYS
+from stowplan.library.dialects.training import places as training_places
 from stowplan.library.dialects.training_job.fields import written
 from stowplan.library.manifest import Json
 from stowplan.library.values.labels import ROLE
@@ -58,6 +59,10 @@ def _names(containers: Sequence[Json]) -> tuple[str, ...]:
 
 def _in_document(path: FieldPath, pod: Template, document: Json, kind: str) -> FieldPath | None:
     role = pod.role
+    if kind == "Training":
+        ours = path[:2] == ("spec", "initContainers") and len(path) > 2 and int(path[2]) < pod.waits
+        names = {"containers": pod.containers, "initContainers": pod.init_containers}
+        return None if ours else training_places.written(path, names, document)
     if kind == "TrainingJob":
         own = _of_role(path, pod)
         return written(own, role) if own else None

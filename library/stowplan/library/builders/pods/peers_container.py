@@ -41,7 +41,11 @@ def is_ours(container: Json) -> bool:
 def _words(group: TrainingGroup, peers: tuple[Peer, ...], hosts: Mapping[str, Hosts]) -> list[str]:
     roles = {role.name: role for role in group.roles}
     return [
-        Peers(*hosts[peer.role], roles[peer.role].size, roles[peer.role].port if peer.listening else None).word()
+        Peers(
+            *hosts[peer.role],
+            peer.first or roles[peer.role].size,
+            roles[peer.role].port if peer.listening else None,
+        ).word()
         for peer in peers
     ]
 

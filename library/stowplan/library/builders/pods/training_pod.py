@@ -115,11 +115,14 @@ def _merge(container: Json) -> None:
 def _mount(spec: Json, first: Json, mounts: Sequence[DatasetMount]) -> None:
     for mount in mounts:
         claim = {"name": mount.volume, "persistentVolumeClaim": {"claimName": mount.claim}}
-        spec["volumes"] = [*(spec.get("volumes") or ()), claim]
+        # Several datasets may be in one claim.
+        if claim not in (spec.get("volumes") or ()):
+            spec["volumes"] = [*(spec.get("volumes") or ()), claim]
         if mount.wait:
             spec["initContainers"] = [mount.wait, *(spec.get("initContainers") or ())]
         place = {"subPath": mount.sub_path} if mount.sub_path else {}
-        own = {"mountPath": mount.path, "name": mount.volume, **place}
+        access = {"readOnly": True} if mount.read_only else {}
+        own = {"mountPath": mount.path, "name": mount.volume, **access, **place}
         first["volumeMounts"] = [*(first.get("volumeMounts") or ()), own]
 
 

@@ -60,7 +60,7 @@ def _group(model: MxJob, spec: SpecId, context: Context) -> TrainingGroup:
         roles=tuple(_role(entry, model.spec.runtime_id, context) for _, entry in _entries(model)),
         run=model.metadata.annotations.get(RUN_ANNOTATION, ""),
         success=(context.platform.mxnet.success,) if distributed else (),
-        names_queue=False,
+        wishes=None,
     )
 
 

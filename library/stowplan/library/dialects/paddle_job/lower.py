@@ -6,6 +6,7 @@ from stowplan.library.builders.config_map import plain_config_map
 from stowplan.library.dialects.paddle_job import host_ports, rules
 from stowplan.library.dialects.sample_set import mount as dataset_mount
 from stowplan.library.dialects.shared.context import Context, Lowered
+from stowplan.library.dialects.training_group import cache_placement
 from stowplan.library.dialects.training_group.group_rules import group_findings
 from stowplan.library.dialects.training_group.unit import environments, unit
 from stowplan.library.frameworks.paddle import PORTS, Elastic, Paddle
@@ -139,7 +140,7 @@ def _group_findings(model: PaddleJob, group: TrainingGroup, variables: Environme
     reference = model.spec.sample_set_ref
     dataset = context.sample_set(group.origin.spec.namespace, (reference and reference.name) or "")
     cached = any(mount.near for mount in group.mounts)
-    if dataset and cached and dataset_mount.is_required(model.metadata, context):
+    if dataset and cached and cache_placement.is_required(model.metadata, context):
         found += dataset_mount.crowded(group.roles, dataset)
     return found
 

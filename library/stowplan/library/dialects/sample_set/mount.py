@@ -7,20 +7,19 @@ from stowplan.library.builders.pods import wait_container
 from stowplan.library.dialects.sample_set import reference as dataset_reference
 from stowplan.library.dialects.sample_set import sample_set
 from stowplan.library.dialects.shared.context import Context
-from stowplan.library.dialects.training_group import pod_template
+from stowplan.library.dialects.training_group import cache_placement, pod_template
 from stowplan.library.drivers.registry import STORAGE_DRIVERS
 from stowplan.library.ir.data import CachedDataset
 from stowplan.library.ir.training import DatasetMount, Role
 from stowplan.library.manifest import Json
 from stowplan.schema.agents.wait_config import DEFAULT_TIMEOUT, Until, WaitConfig
-from stowplan.schema.diagnostics import FieldPath, Finding, Severity, did_you_mean, finding, has_errors
+from stowplan.schema.diagnostics import FieldPath, Finding, Severity, finding, has_errors
 from stowplan.schema.kinds import paddle_job
 from stowplan.schema.kinds.sample_set import SampleSet
 from stowplan.schema.meta import ObjectMeta
 from stowplan.schema.wording import counted
 
 _REF: FieldPath = ("spec", "sampleSetRef")
-_PLACEMENTS = ("preferred", "required")
 
 
 def resolve(
@@ -31,7 +30,7 @@ def resolve(
     The first part is a tuple of one mount; it is empty if no dataset is given or the dataset cannot be mounted.
     `metadata` and `namespace` are those of the job.
     """
-    placement, found = _placement(metadata, context)
+    found = cache_placement.findings(metadata)
     if reference is None:
         return (), found
     found += [*_reference(reference, namespace), *_mount_path(reference.mount_path)]
@@ -41,7 +40,7 @@ def resolve(
     if model is None:
         return (), found + dataset_reference.missing(reference.name, namespace, context)
     dataset = sample_set.cached_dataset(model, context)
-    near = STORAGE_DRIVERS[dataset.driver].near(dataset, required=placement == "required")
+    near = STORAGE_DRIVERS[dataset.driver].near(dataset, required=cache_placement.is_required(metadata, context))
     mount = DatasetMount(dataset.claim.name, reference.mount_path, near, sub_path=dataset.claim.sub_path)
     if reference.wait is None:
         return (mount,), found
@@ -110,21 +109,6 @@ def crowded(roles: tuple[Role, ...], model: SampleSet) -> Iterator[Finding]:
             message = f"{role.size} pods of {role.name} must share {counted(nodes, 'cache node')}."
             hint = "Raise `partitions` of the SampleSet, or let the placement be `preferred`."
             yield finding("SP308", ("spec", role.name, "replicas"), message, hint)
-
-
-def is_required(metadata: ObjectMeta, context: Context) -> bool:
-    """Return whether the pods must run on cluster nodes that cache the dataset, by annotation or platform file."""
-    return _placement(metadata, context)[0] == "required"
-
-
-def _placement(metadata: ObjectMeta, context: Context) -> tuple[str, list[Finding]]:
-    default = context.platform.juicefs.placement
-    given = metadata.annotations.get(paddle_job.PLACEMENT_ANNOTATION)
-    if given is None or given in _PLACEMENTS:
-        return given or default, []
-    path = ("metadata", "annotations", paddle_job.PLACEMENT_ANNOTATION)
-    message = f'Found "{given}"; allowed are {" and ".join(_PLACEMENTS)}.'
-    return default, [finding("SP204", path, message, did_you_mean(given, _PLACEMENTS))]
 
 
 def _reference(reference: paddle_job.DatasetMount, namespace: str) -> list[Finding]:

@@ -48,7 +48,7 @@ def _group(model: TrainingJob, spec: SpecId, context: Context) -> TrainingGroup:
         roles=tuple(_roles(model, layout, context)),
         gang=GangRequest(priority_class=rules.priority_class(model, context.platform)),
         minimum=layout.minimum,
-        names_queue=False,
+        wishes=None,
         run=model.metadata.annotations.get(RUN_ANNOTATION, ""),
     )
 

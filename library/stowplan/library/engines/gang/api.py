@@ -6,6 +6,7 @@ from typing import NamedTuple, Protocol
 
 from stowplan.library.engines.kinds import EngineKind
 from stowplan.library.ir.data import Site
+from stowplan.library.ir.placement import Offer
 from stowplan.library.ir.training import Role, TrainingGroup
 from stowplan.library.manifest import ExternalReference, Json, Manifest
 from stowplan.schema.diagnostics import Anchor, Finding, finding
@@ -56,7 +57,7 @@ class GangEngine(Protocol):
 
     An engine that `resizes` sets the size of an elastic Job itself; nobody else may change the size while the Job runs.
     An engine that `suspends` delays Jobs by `spec.suspend`. An engine that `prioritizes` uses the PriorityClass of the
-    job.
+    job. `offers` are the wishes of a `Placement`, and the queue, that the engine fulfils.
     """
 
     name: str
@@ -65,9 +66,10 @@ class GangEngine(Protocol):
     resizes: bool
     suspends: bool
     prioritizes: bool
+    offers: frozenset[Offer]
 
     def validate(self, group: TrainingGroup, platform: Platform, *, splits: bool) -> list[Finding]:
-        """Return findings about the job's request, at paths below `spec.schedulingPolicy` of the document.
+        """Return findings about the job's request, at paths below the field `wishes` of the spec.
 
         `splits` is true if the job engine creates a separate object for every role of a fixed size.
         """
@@ -121,21 +123,41 @@ def has_own_scheduler(group: TrainingGroup) -> bool:
 
 
 def left_alone(group: TrainingGroup) -> list[Finding]:
-    """Return a finding if the job has a `schedulingPolicy` without effect, because a template names a scheduler.
+    """Return a finding if the job has wishes without effect, because a template names a scheduler.
 
     Else return an empty list.
     """
-    if group.gang.unset or not has_own_scheduler(group):
+    if not has_own_scheduler(group) or (group.gang.unset and not group.placement.priority):
         return []
     message = "The policy has no effect: a template names a scheduler itself, which then is that of the whole job."
     hint = "Remove the policy, or `schedulerName` from the templates."
-    return [finding("SP406", ("spec", "schedulingPolicy"), message, hint, anchor=Anchor.KEY)]
+    return [finding("SP406", group.wishes_path, message, hint, anchor=Anchor.KEY)]
 
 
 def priority(group: TrainingGroup) -> list[ExternalReference]:
     """Return a reference to the PriorityClass that the job asks for, in a list; an empty list if it asks for none."""
-    name = group.gang.priority_class
+    name = priority_class(group)
     return [ExternalReference("PriorityClass", "", name)] if name else []
+
+
+def priority_class(group: TrainingGroup) -> str | None:
+    """Return the name of the PriorityClass that the job asks for; None if it asks for none. Not for Kueue."""
+    return group.gang.priority_class or group.placement.priority
+
+
+def followers_wait(group: TrainingGroup) -> list[Finding]:
+    """Return a finding if the pods of the job have nodes of their own, for schedulers that wait for all of its pods.
+
+    JobSet creates the first pod alone. It creates the others when this pod has a node (its pod webhook, since 0.2).
+    """
+    if not group.placement.exclusive:
+        return []
+    message = (
+        "The scheduler waits for all pods of the job, and JobSet creates the others only once the first one has a node,"
+        " so the job would wait for ever."
+    )
+    hint = "Remove `exclusive`, or set `engines.gang: kueue` or `none` in the platform file."
+    return [finding("SP447", (*group.wishes_path, "exclusive"), message, hint, anchor=Anchor.KEY)]
 
 
 def minimum(group: TrainingGroup) -> int:

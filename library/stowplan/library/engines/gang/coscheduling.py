@@ -7,14 +7,17 @@ from stowplan.library.engines.gang.api import (
     PodMarks,
     Shared,
     WorkloadMarks,
+    followers_wait,
     has_own_scheduler,
     left_alone,
     minimum,
     priority,
+    priority_class,
 )
 from stowplan.library.engines.gang.pod_group import min_resources, pod_group
 from stowplan.library.engines.kinds import EngineKind
 from stowplan.library.ir.data import Site
+from stowplan.library.ir.placement import Offer
 from stowplan.library.ir.training import Role, TrainingGroup
 from stowplan.library.manifest import ExternalReference, Json, Manifest
 from stowplan.schema.diagnostics import Anchor, Finding, finding
@@ -34,13 +37,14 @@ class Coscheduling:
     resizes = False
     suspends = False
     prioritizes = True
+    offers: frozenset[Offer] = frozenset()
 
     def validate(self, group: TrainingGroup, platform: Platform, *, splits: bool) -> list[Finding]:
-        """Return findings about a policy without effect: the plug-in has no queues."""
+        """Return findings about a policy without effect, since the plug-in has no queues, and if it waits for ever."""
         if has_own_scheduler(group) or not group.gang.queue:
-            return left_alone(group)
+            return left_alone(group) or followers_wait(group)
         message = "The coscheduling plug-in has no queues, so `queue` has no effect."
-        path = ("spec", "schedulingPolicy", "queue")
+        path = (*group.wishes_path, "queue")
         return [finding("SP406", path, message, "Remove it.", anchor=Anchor.KEY)]
 
     def pod(self, group: TrainingGroup, role: Role, site: Site, run: str) -> PodMarks:
@@ -53,7 +57,7 @@ class Coscheduling:
         return PodMarks(
             labels={_POD_GROUP: group.names.group(run)},
             scheduler=site.platform.engines.scheduler,
-            priority_class=group.gang.priority_class,
+            priority_class=priority_class(group),
         )
 
     def workload(self, group: TrainingGroup, site: Site) -> WorkloadMarks:

@@ -5,25 +5,29 @@ Kueue sets `suspend` when a Job is created and removes it on admission, so `susp
 
 from collections.abc import Mapping
 
-from stowplan.library.engines.gang.api import GangEngine, PodMarks, Shared, WorkloadMarks, priority
+from stowplan.library.engines.gang.api import GangEngine, PodMarks, Shared, WorkloadMarks
 from stowplan.library.engines.kinds import EngineKind
 from stowplan.library.ir.data import Site
+from stowplan.library.ir.placement import Offer
 from stowplan.library.ir.training import Role, TrainingGroup
 from stowplan.library.manifest import ExternalReference, Json, Manifest
-from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
+from stowplan.schema.diagnostics import Anchor, Finding, finding
 from stowplan.schema.platform.platform import Platform
 
 QUEUE = "kueue.x-k8s.io/queue-name"
+PRIORITY = "kueue.x-k8s.io/priority-class"
+LONGEST = "kueue.x-k8s.io/max-exec-time-seconds"
+REQUIRED_TOPOLOGY = "kueue.x-k8s.io/podset-required-topology"
+PREFERRED_TOPOLOGY = "kueue.x-k8s.io/podset-preferred-topology"
 MIN_PARALLELISM = "kueue.x-k8s.io/job-min-parallelism"
 EQUAL_COMPLETIONS = "kueue.x-k8s.io/job-completions-equal-parallelism"
 
-_POLICY: FieldPath = ("spec", "schedulingPolicy")
-
 
 class Kueue:
-    """Gang engine that compiles a queue label, and for elastic jobs the smallest number of pods.
+    """Gang engine that compiles labels with queue, priority and longest run time, and annotations with the topology.
 
-    The latter is Kueue's partial admission, which is on by default since 0.5.
+    For elastic jobs it compiles the smallest number of pods too. This is Kueue's partial admission, which is on by
+    default since 0.5; the topology is since 0.14.
     """
 
     name = "kueue"
@@ -31,6 +35,7 @@ class Kueue:
     resizes = True
     suspends = True
     prioritizes = True
+    offers: frozenset[Offer] = frozenset({"queue", "topology"})
 
     def validate(self, group: TrainingGroup, platform: Platform, *, splits: bool) -> list[Finding]:
         """Return findings about a job that Kueue would admit never or in parts, and about fields without effect."""
@@ -48,12 +53,25 @@ class Kueue:
         return [*found, *_ignored(group)]
 
     def pod(self, group: TrainingGroup, role: Role, site: Site, run: str) -> PodMarks:
-        """Return the PriorityClass of the pods. Kueue orders jobs by the priority of their pods."""
-        return PodMarks(priority_class=group.gang.priority_class)
+        """Return the PriorityClass of the pods, and the topology.
+
+        Kueue orders jobs without a WorkloadPriorityClass by the priority of their pods.
+        """
+        topology, notes = group.placement.topology, {}
+        if topology:
+            notes = {REQUIRED_TOPOLOGY if topology.required else PREFERRED_TOPOLOGY: topology.label}
+        return PodMarks(annotations=notes, priority_class=group.gang.priority_class)
 
     def workload(self, group: TrainingGroup, site: Site) -> WorkloadMarks:
-        """Return the label with the queue; for an elastic job also annotations with the smallest number of pods."""
+        """Return labels with queue, priority and longest run time.
+
+        For an elastic job return also annotations with the smallest number of pods.
+        """
         labels = {QUEUE: _queue(group, site)}
+        if group.placement.priority:
+            labels[PRIORITY] = group.placement.priority
+        if group.placement.longest is not None:
+            labels[LONGEST] = str(group.placement.longest)
         if group.minimum is None or group.minimum >= sum(role.size for role in group.deciders):
             return WorkloadMarks(labels)
         return WorkloadMarks(labels, {EQUAL_COMPLETIONS: "true", MIN_PARALLELISM: str(group.minimum)})
@@ -62,8 +80,15 @@ class Kueue:
         return []
 
     def externals(self, group: TrainingGroup, site: Site) -> list[ExternalReference]:
-        """Return references to the LocalQueue and to the PriorityClass of the pods, if any."""
-        return [ExternalReference("LocalQueue", group.origin.spec.namespace, _queue(group, site)), *priority(group)]
+        """Return references to the LocalQueue, the WorkloadPriorityClass and the PriorityClass of the pods, if any."""
+        found = [ExternalReference("LocalQueue", group.origin.spec.namespace, _queue(group, site))]
+        for kind, name in (
+            ("WorkloadPriorityClass", group.placement.priority),
+            ("PriorityClass", group.gang.priority_class),
+        ):
+            if name:
+                found.append(ExternalReference(kind, "", name))
+        return found
 
     def shared_fields(self) -> tuple[Shared, ...]:
         """Return the fields that Kueue writes when it admits a job.
@@ -80,10 +105,10 @@ class Kueue:
 
 
 def _no_queue(group: TrainingGroup) -> Finding:
-    if group.names_queue:
+    if group.wishes:
         message = "The job names no queue, and the platform has none; Kueue would never admit it."
-        hint = "Give `schedulingPolicy.queue`, or `engines.queue` in the platform file."
-        return finding("SP447", (*_POLICY, "queue"), message, hint)
+        hint = f"Give `{group.wishes}.queue`, or `engines.queue` in the platform file."
+        return finding("SP447", (*group.wishes_path, "queue"), message, hint)
     message = "The platform has no queue, and this kind names none; Kueue would never admit the job."
     return finding("SP447", ("spec",), message, "Give `engines.queue` in the platform file.", anchor=Anchor.KEY)
 
@@ -95,7 +120,7 @@ def _ignored(group: TrainingGroup) -> list[Finding]:
     return [
         finding(
             "SP406",
-            (*_POLICY, key),
+            ("spec", "schedulingPolicy", key),
             f"`{key}` has no effect: Kueue admits the job as a whole.",
             "Remove it.",
             anchor=Anchor.KEY,

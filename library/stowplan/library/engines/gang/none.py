@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from stowplan.library.engines.gang.api import GangEngine, PodMarks, Shared, WorkloadMarks
 from stowplan.library.engines.kinds import EngineKind
 from stowplan.library.ir.data import Site
+from stowplan.library.ir.placement import Offer
 from stowplan.library.ir.training import Role, TrainingGroup
 from stowplan.library.manifest import ExternalReference, Json, Manifest
 from stowplan.schema.diagnostics import Anchor, Finding, finding
@@ -14,13 +15,14 @@ _POD, _WORKLOAD = PodMarks(), WorkloadMarks()
 
 
 class NoGang:
-    """Gang engine that changes nothing."""
+    """Gang engine that changes nothing but the PriorityClass of the pods of a Training."""
 
     name = "none"
     kinds: tuple[EngineKind, ...] = ()
     resizes = False
     suspends = False
     prioritizes = False
+    offers: frozenset[Offer] = frozenset()
 
     def validate(self, group: TrainingGroup, platform: Platform, *, splits: bool) -> list[Finding]:
         """Return a finding about a policy without effect. Of an elastic job, `minAvailable` has an effect."""
@@ -33,7 +35,8 @@ class NoGang:
         return [finding("SP406", ("spec", "schedulingPolicy"), message, hint, anchor=Anchor.KEY)]
 
     def pod(self, group: TrainingGroup, role: Role, site: Site, run: str) -> PodMarks:
-        return _POD
+        """Return the PriorityClass of the pods. One in a `schedulingPolicy` has no effect; see `validate`."""
+        return PodMarks(priority_class=group.placement.priority) if group.placement.priority else _POD
 
     def workload(self, group: TrainingGroup, site: Site) -> WorkloadMarks:
         return _WORKLOAD
@@ -42,7 +45,9 @@ class NoGang:
         return []
 
     def externals(self, group: TrainingGroup, site: Site) -> list[ExternalReference]:
-        return []
+        """Return a reference to the PriorityClass of the pods, if any."""
+        name = group.placement.priority
+        return [ExternalReference("PriorityClass", "", name)] if name else []
 
     def shared_fields(self) -> tuple[Shared, ...]:
         return ()

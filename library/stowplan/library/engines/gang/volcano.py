@@ -7,14 +7,17 @@ from stowplan.library.engines.gang.api import (
     PodMarks,
     Shared,
     WorkloadMarks,
+    followers_wait,
     has_own_scheduler,
     left_alone,
     minimum,
     priority,
+    priority_class,
 )
 from stowplan.library.engines.gang.pod_group import min_resources, pod_group
 from stowplan.library.engines.kinds import EngineKind
 from stowplan.library.ir.data import Site
+from stowplan.library.ir.placement import Offer
 from stowplan.library.ir.training import Role, TrainingGroup
 from stowplan.library.manifest import ExternalReference, Json, Manifest
 from stowplan.schema.diagnostics import Finding
@@ -38,10 +41,14 @@ class Volcano:
     resizes = False
     suspends = False
     prioritizes = True
+    offers: frozenset[Offer] = frozenset({"queue"})
 
     def validate(self, group: TrainingGroup, platform: Platform, *, splits: bool) -> list[Finding]:
-        """Return a finding if a template names a scheduler. Volcano supports every field of the policy."""
-        return left_alone(group)
+        """Return findings if a template names a scheduler, and if Volcano would wait for ever.
+
+        Volcano supports every field of a `schedulingPolicy`.
+        """
+        return left_alone(group) or followers_wait(group)
 
     def pod(self, group: TrainingGroup, role: Role, site: Site, run: str) -> PodMarks:
         """Return the scheduler, and annotations that Volcano and users of the old operator read.
@@ -71,8 +78,8 @@ class Volcano:
             "minResources": min_resources(group, pods),
             "queue": _queue(group, site),
         }
-        if group.gang.priority_class:
-            spec["priorityClassName"] = group.gang.priority_class
+        if name := priority_class(group):
+            spec["priorityClassName"] = name
         return [pod_group(POD_GROUP.api_version, group, spec, run)]
 
     def externals(self, group: TrainingGroup, site: Site) -> list[ExternalReference]:

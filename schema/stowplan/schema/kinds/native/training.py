@@ -17,13 +17,13 @@ from stowplan.schema.kinds.native.training_parts import (
     TrainingDataset,
 )
 from stowplan.schema.kinds.native.training_status import TrainingStatus
-from stowplan.schema.meta import Int32, KubernetesType, Model, ObjectMeta
+from stowplan.schema.meta import PATCH, Int32, KubernetesType, Model, ObjectMeta
 
 _CORE = "io.k8s.api.core.v1"
 TrainerVariable = Annotated[dict[str, Any], KubernetesType(f"{_CORE}.EnvVar", ENV_VAR)]
 TrainerEnvFrom = Annotated[dict[str, Any], KubernetesType(f"{_CORE}.EnvFromSource")]
 TrainerResources = Annotated[dict[str, Any], KubernetesType(f"{_CORE}.ResourceRequirements")]
-TrainingTemplate = Annotated[dict[str, Any], KubernetesType(f"{_CORE}.PodTemplateSpec")]
+TrainingTemplate = Annotated[dict[str, Any], KubernetesType(f"{PATCH}{_CORE}.PodTemplateSpec")]
 
 FrameworkName = Literal["torch", "jax", "xgboost", "paddle", "none"]
 
@@ -40,7 +40,11 @@ class TrainingSpec(Model):
     framework: FrameworkName = Field(
         description="By which variables the processes find each other. `none` sets only `STOWPLAN_*`, from which any launcher can be started."
     )
-    image: str = Field(description="Image of the trainer.", min_length=1, max_length=512)
+    image: str = Field(
+        description="Image of the trainer. Its user must not be root, unless `template` or the platform's `policy.fillSecurityContext` says otherwise.",
+        min_length=1,
+        max_length=512,
+    )
     command: list[str] | None = Field(
         default=None,
         description="Program and its arguments, such as `[torchrun, train.py]`. Without it, the image's. `$(NAME)` is replaced by a variable.",
@@ -52,11 +56,16 @@ class TrainingSpec(Model):
     env_from: list[TrainerEnvFrom] | None = Field(
         default=None, description="ConfigMaps and Secrets whose keys become variables: Kubernetes' type."
     )
-    num_nodes: Int32 = Field(default=1, ge=1, le=5000, description="Number of nodes: each runs one pod.")
+    num_nodes: Int32 = Field(
+        default=1,
+        ge=1,
+        le=5000,
+        description="Number of nodes: each runs one pod. An elastic job changes to another number while it runs.",
+    )
     num_proc_per_node: str | None = Field(
         default=None,
         pattern=r"^(auto|cpu|gpu|[1-9][0-9]{0,3})$",
-        description="Processes on each node: a number in quotes, `gpu` for one for each GPU, `cpu` for one, or `auto`, which lets the launcher decide. Without it, `gpu` if `resourcesPerNode` or the accelerator has GPUs, else `auto`.",
+        description="Processes on each node: a number in quotes, `gpu` for one for each GPU, `cpu` for one for each whole CPU, or `auto` for one for each GPU, and one without GPUs. Limits of the trainer count, and requests where it has no limit. Without it, `auto`.",
     )
     resources_per_node: TrainerResources | None = Field(
         default=None, description="Requests and limits of the trainer on each node: Kubernetes' type."
@@ -91,7 +100,9 @@ class TrainingSpec(Model):
     )
     scheduling: Scheduling | None = Field(default=None, description="Where and when the job runs.")
     active_deadline_seconds: int | None = Field(
-        default=None, ge=1, description="Seconds after which the job is stopped and fails. Without it, no limit."
+        default=None,
+        ge=1,
+        description="Seconds after which the job is stopped and fails. Kueue gets this limit too: it also counts what the job ran before an interruption, and then suspends the job for good. Without it, no limit.",
     )
     suspend: bool | None = Field(default=None, description="Stop the job, or hold it back, until this is false again.")
     template: TrainingTemplate | None = Field(

@@ -1,0 +1,91 @@
+"""PyTorch: the variables that `torchrun` reads, and those of `env://` for programs without a launcher.
+
+`torchrun` takes each of its flags from a variable `PET_<FLAG>` too (`torch/distributed/argparse_util.py`). It sets the
+variables of `env://` anew for the processes that it starts, so they may be there in any case.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from stowplan.library.frameworks.api import Launch, Plugin
+from stowplan.library.frameworks.neutral import RUN
+from stowplan.library.frameworks.variables import index_variable, variable
+from stowplan.library.ir.training import RESTARTS, Environment, Hosts, Peer, Role, TrainingGroup
+from stowplan.library.manifest import Json
+from stowplan.schema.platform.platform import Platform
+
+PORT = 29500
+"""Default of `--master-port`: the port on which the first process listens."""
+
+RENDEZVOUS_PORT = 29400
+"""Default port of the rendezvous `c10d`, by which the launchers of an elastic job find each other."""
+
+_OF_LAUNCHER = ("PET_NNODES", "PET_NPROC_PER_NODE")
+_STATIC = ("PET_NODE_RANK", "PET_MASTER_ADDR", "PET_MASTER_PORT", "MASTER_ADDR", "MASTER_PORT", "NODE_RANK")
+_SINGLE = ("WORLD_SIZE", "RANK", "LOCAL_RANK", "LOCAL_WORLD_SIZE")
+_ELASTIC = ("PET_RDZV_BACKEND", "PET_RDZV_ENDPOINT", "PET_RDZV_ID", "PET_MAX_RESTARTS")
+
+
+@dataclass(frozen=True, slots=True)
+class Torch:
+    """Variables of one PyTorch job. All its pods have one role."""
+
+    launch: Launch
+    name: str = "torch"
+
+    def environments(self, group: TrainingGroup, hosts: Mapping[str, Hosts]) -> dict[str, Environment]:
+        """Return the variables by role: those of `torchrun`, and for a job of fixed size those of `env://`."""
+        return {role.name: Environment(tuple(self._variables(hosts[role.name].of(0)))) for role in group.roles}
+
+    def peers(self, group: TrainingGroup, role: Role) -> tuple[Peer, ...]:
+        """Return the role itself for a job with several pods: without a launcher, a program looks up the first once.
+
+        The pods of an elastic job wait for the first alone. It hosts the rendezvous, and only knows this if its own
+        name has an address.
+        """
+        if self.launch.bounds:
+            return (Peer(role.name, first=1),)
+        return (Peer(role.name),) if role.size > 1 else ()
+
+    def readmits(self, group: TrainingGroup) -> bool:
+        """Return whether the job is elastic: its launchers meet again whenever one comes or goes."""
+        return self.launch.bounds is not None
+
+    def _variables(self, first: str) -> Iterator[Json]:
+        bounds = self.launch.bounds
+        yield variable("PET_NNODES", f"{bounds.least}:{bounds.most}" if bounds else str(self.launch.nodes))
+        yield variable("PET_NPROC_PER_NODE", str(self.launch.processes))
+        yield from _elastic(first) if bounds else self._static(first)
+
+    def _static(self, first: str) -> Iterator[Json]:
+        yield index_variable("PET_NODE_RANK")
+        yield variable("PET_MASTER_ADDR", first)
+        yield variable("PET_MASTER_PORT", str(PORT))
+        yield variable("MASTER_ADDR", first)
+        yield variable("MASTER_PORT", str(PORT))
+        yield index_variable("NODE_RANK")
+        if self.launch.processes == 1:
+            yield variable("WORLD_SIZE", str(self.launch.nodes))
+            yield index_variable("RANK")
+            yield variable("LOCAL_RANK", "0")
+            yield variable("LOCAL_WORLD_SIZE", "1")
+
+
+def _elastic(first: str) -> Iterator[Json]:
+    """Yield the variables of the rendezvous. `first` is the DNS name of the pod that hosts it."""
+    yield variable("PET_RDZV_BACKEND", "c10d")
+    yield variable("PET_RDZV_ENDPOINT", f"{first}:{RENDEZVOUS_PORT}")
+    yield variable("PET_RDZV_ID", f"$({RUN})")
+    # The processes of all pods restart when one pod is gone, and with the default of 0 the launchers end instead.
+    yield variable("PET_MAX_RESTARTS", str(RESTARTS))
+
+
+def _ports(launch: Launch, platform: Platform) -> tuple[int, ...]:  # noqa: ARG001 - as `Plugin.ports`
+    return (RENDEZVOUS_PORT,) if launch.bounds else (PORT,)
+
+
+def _make(launch: Launch, platform: Platform) -> Torch:  # noqa: ARG001 - as `Plugin.make`
+    return Torch(launch)
+
+
+PLUGIN = Plugin(_make, frozenset((*_OF_LAUNCHER, *_STATIC, *_SINGLE, *_ELASTIC)), _ports, elastic=True)
