@@ -60,4 +60,4 @@ def _make(launch: Launch, platform: Platform) -> Jax:  # noqa: ARG001 - as `Plug
     return Jax(launch)
 
 
-PLUGIN = Plugin(_make, frozenset(VARIABLES), _ports)
+PLUGIN = Plugin(_make, frozenset(VARIABLES), _ports, several=False)
