@@ -8,6 +8,7 @@ from typing import Any
 from stowplan.library.manifest import Json
 from stowplan.library.values.labels import JOB_INDEX, JOB_NAME, ROLE
 from stowplan.schema.kinds import mx_job
+from stowplan.schema.kinds.native.training import TRAINER
 from tests.repositories import Result
 
 CONTAINER = "paddle"
@@ -31,6 +32,16 @@ class Container:
     env: Mapping[str, str]
 
 
+@dataclass(frozen=True)
+class Mount:
+    """A claim, or a folder of it, that the container that trains finds at a path."""
+
+    claim: str
+    path: str
+    sub_path: str
+    read_only: bool
+
+
 @dataclass(frozen=True, eq=False)
 class Pod:
     """One pod, and in it the container that trains. `name` is what DNS has of it, if a Service selects it."""
@@ -49,6 +60,7 @@ class Pod:
     init: tuple[Container, ...]
     """Containers that must have ended before the others start."""
     sidecars: tuple[Container, ...]
+    mounts: tuple[Mount, ...] = ()
 
     @property
     def title(self) -> str:
@@ -112,7 +124,7 @@ def _child(job_set: Json, replicated: Json, number: int) -> Json:
     name = job_set["metadata"]["name"]
     spec = replicated["template"]["spec"]
     template = spec["template"]
-    labels = {**template["metadata"]["labels"], **_job_set_label(name)}
+    labels = {**template["metadata"]["labels"], **_job_set_label(name), "jobset.sigs.k8s.io/restart-attempt": "0"}
     subdomain = _subdomain(job_set)
     template = {"metadata": {**template["metadata"], "labels": labels}, "spec": {**template["spec"], **subdomain}}
     meta = {"name": f"{name}-{replicated['name']}-{number}", "namespace": job_set["metadata"]["namespace"]}
@@ -176,13 +188,22 @@ def _pod(job: Json, index: int, bodies: Iterable[Json]) -> Pod:
         directory=container.get("workingDir"),
         init=tuple(_other(each, meta, maps) for each in spec.get("initContainers", ()) if "restartPolicy" not in each),
         sidecars=tuple(_other(each, meta, maps) for each in sidecars),
+        mounts=tuple(_mounts(spec, container)),
     )
+
+
+def _mounts(spec: Json, container: Json) -> Iterator[Mount]:
+    claims = {each["name"]: each.get("persistentVolumeClaim") for each in spec.get("volumes", ())}
+    for each in container.get("volumeMounts", ()):
+        if claim := claims[each["name"]]:
+            read_only = each.get("readOnly", False) or claim.get("readOnly", False)
+            yield Mount(claim["claimName"], each["mountPath"], each.get("subPath", ""), read_only)
 
 
 def _containers(spec: Json, role: str) -> list[Json]:
     """The container that trains, which in the pods of helpers may be a sidecar, and the sidecars beside it."""
     sidecars = [each for each in spec.get("initContainers", ()) if each.get("restartPolicy") == "Always"]
-    names = (CONTAINER, mx_job.CONTAINER, role)
+    names = (CONTAINER, TRAINER, mx_job.CONTAINER, role)
     main = next(each for each in (*sidecars, *spec["containers"]) if each["name"] in names)
     return [main, *(each for each in sidecars if each is not main)]
 

@@ -7,10 +7,10 @@ import subprocess
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from itertools import cycle
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,8 @@ from tests.repositories import REPOSITORY
 
 _LONGEST = 60
 _PAUSE = 0.01
-_UNSHARE = (("unshare", "--mount", "--uts"), ("unshare", "--user", "--map-root-user", "--mount", "--uts"))
+_NAMESPACES = ("--mount", "--uts", "--pid", "--fork", "--kill-child", "--mount-proc")
+_UNSHARE = (("unshare", *_NAMESPACES), ("unshare", "--user", "--map-root-user", *_NAMESPACES))
 _FILES = ("hosts", "nsswitch.conf", "resolv.conf")
 """Files of /etc that each pod has for itself."""
 
@@ -38,7 +39,10 @@ _last_bytes = cycle(range(2, 255))
 
 @cache
 def namespace_command() -> tuple[str, ...] | None:
-    """What starts a program in namespaces of its own for mounts and the host name; None where nothing may."""
+    """What starts a program in namespaces of its own for mounts, the host name and processes; None where nothing may.
+
+    Its processes end with it, as those of a container do.
+    """
     test = ("mount", "--bind", "/etc/hosts", "/etc/hosts")
     for command in _UNSHARE:
         if shutil.which(command[0]):
@@ -66,6 +70,7 @@ class Group:
 
     folder: Path
     processes: dict[Pod, "subprocess.Popen[bytes]"] = field(default_factory=dict)
+    starts: dict[Pod, Callable[[], "subprocess.Popen[bytes]"]] = field(default_factory=dict)
 
     def codes(self, deciding: str | None = None, longest: float = _LONGEST) -> dict[str, int | None]:
         """Exit codes once all succeeded or one failed, by `<role>-<index>`. None for those that still ran then.
@@ -81,10 +86,28 @@ class Group:
             time.sleep(_PAUSE)
         raise AssertionError(f"no end: {self.said()}")
 
-    def code(self, title: str) -> int:
+    def code(self, title: str, longest: float = _LONGEST) -> int:
         """Exit code of one pod."""
-        (process,) = [process for pod, process in self.processes.items() if pod.title == title]
-        return process.wait(_LONGEST)
+        return self.processes[self._pod(title)].wait(longest)
+
+    def ended(self) -> list[int]:
+        """Exit codes of the pods that have ended."""
+        return [code for process in self.processes.values() if (code := process.poll()) is not None]
+
+    def kill(self, title: str) -> None:
+        """Ends all processes of a pod by SIGKILL."""
+        process = self.processes[self._pod(title)]
+        process.kill()
+        process.wait()
+
+    def start(self, title: str) -> None:
+        """Starts a pod that has ended once more."""
+        pod = self._pod(title)
+        self.processes[pod] = self.starts[pod]()
+
+    def _pod(self, title: str) -> Pod:
+        (pod,) = [pod for pod in self.processes if pod.title == title]
+        return pod
 
     def said(self, title: str | None = None) -> str:
         """What one pod wrote, or all of them."""
@@ -101,12 +124,15 @@ def running(
     delays: Mapping[str, float] | None = None,
     name_server: str | None = None,
     path: str | None = None,
+    claims: Mapping[str, Path] | None = None,
+    network: Path | None = None,
 ) -> Iterator[Group]:
     """The pods, each with exactly its environment but for HOSTNAME and PATH; `names` are the addresses of all names.
 
     `changed` has other variables for single pods, by `<role>-<index>`, and `delays` the seconds after which single pods
     start. With the address of a `name_server`, pods ask it and know only themselves. `path` are folders with the
-    programs of the pods' image; agents run by this Python.
+    programs of the pods' image; agents run by this Python. `claims` are the folders that pods mount for claims.
+    `network` is one of their own, see `network`.
     """
     folder.mkdir()
     group = Group(folder)
@@ -116,19 +142,21 @@ def running(
             _write_files(folder, pod, {} if name_server else names, address, name_server)
             for sidecar in pod.sidecars:
                 log = folder / f"{pod.hostname}-{sidecar.name}"
-                stack.enter_context(_process(pod, [sidecar], address, log))
+                stack.enter_context(_process(pod, [sidecar], address, log, network=network))
             main = Container(pod.role, pod.command, {**pod.env, **(changed or {}).get(pod.title, {})})
             delay = (delays or {}).get(pod.title, 0.0)
-            process = _process(pod, [*pod.init, main], address, folder / pod.hostname, delay=delay, path=path)
-            group.processes[pod] = stack.enter_context(process)
+            log = folder / pod.hostname
+            pod_of = partial(_process, path=path, mounts=_mounts(pod, claims or {}), network=network)
+            start = partial(pod_of, pod, [*pod.init, main], address, log, delay=delay)
+            group.starts[pod] = lambda start=start: stack.enter_context(start())  # type: ignore[misc]
+            group.processes[pod] = group.starts[pod]()
         yield group
 
 
 def _write_files(folder: Path, pod: Pod, names: Mapping[str, str], address: str, name_server: str | None) -> None:
-    """What DNS has, and what a kubelet writes: a pod knows itself by its host name."""
-    known = [*names.items(), (_hostname(pod), address)]
+    """What DNS has, and what a kubelet writes: a pod knows itself by its full name and by its host name."""
     content = (
-        "".join(f"{each} {name}\n" for name, each in known),
+        "".join(f"{each} {name}\n" for name, each in names.items()) + f"{address} {_own_names(pod)}\n",
         f"hosts: files{' dns' if name_server else ''}\n",
         f"nameserver {name_server}\n" if name_server else "",
     )
@@ -142,21 +170,54 @@ def _etc(folder: Path, pod: Pod) -> Path:
     return folder / f"{pod.hostname}.etc"
 
 
+def _own_names(pod: Pod) -> str:
+    return _hostname(pod) if pod.on_host else f"{full_name(pod)} {pod.hostname}"
+
+
+def full_name(pod: Pod) -> str:
+    """The name by which the pod knows itself, and by which DNS has it too."""
+    return f"{pod.name}.{pod.namespace}.svc.cluster.local"
+
+
+def _mounts(pod: Pod, claims: Mapping[str, Path]) -> list[tuple[str, str, bool]]:
+    """What `tests.launcher.pod` mounts: folder, place, and whether nothing may be written there."""
+    wanted = [each for each in pod.mounts if each.claim in claims]
+    return [(str(claims[each.claim] / each.sub_path), each.path, each.read_only) for each in wanted]
+
+
 def _hostname(pod: Pod) -> str:
     return f"node-{pod.index}" if pod.on_host else pod.hostname
 
 
 @contextmanager
 def _process(
-    pod: Pod, containers: Sequence[Container], address: str, log: Path, *, delay: float = 0, path: str | None = None
+    pod: Pod,
+    containers: Sequence[Container],
+    address: str,
+    log: Path,
+    *,
+    delay: float = 0,
+    path: str | None = None,
+    mounts: Sequence[tuple[str, str, bool]] = (),
+    network: Path | None = None,
 ) -> Iterator["subprocess.Popen[bytes]"]:
     *before, last = containers
     programs = [_plan(pod, each, address, _PATH) for each in before] + [_plan(pod, last, address, path or _PATH)]
     plan = log.with_name(f"{log.name}.json")
-    plan.write_text(json.dumps({"delay": delay, "containers": programs}))
-    shell = [*(namespace_command() or ()), "sh", "-c", _MOUNT, "sh", str(_etc(log.parent, pod)), _hostname(pod)]
+    plan.write_text(json.dumps({"delay": delay, "mounts": mounts, "containers": programs}))
+    joined = ["nsenter", f"--net={network}"] if network else []
+    shell = [
+        *joined,
+        *(namespace_command() or ()),
+        "sh",
+        "-c",
+        _MOUNT,
+        "sh",
+        str(_etc(log.parent, pod)),
+        _hostname(pod),
+    ]
     words = [*shell, sys.executable, str(Path(__file__).with_name("pod.py")), str(plan)]
-    with log.open("wb") as output:
+    with log.open("ab") as output:
         process = subprocess.Popen(words, cwd=pod.directory or REPOSITORY, env=_ENV, stdout=output, stderr=output)
     try:
         yield process

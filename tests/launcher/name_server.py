@@ -6,7 +6,10 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
+from pathlib import Path
+
+from tests.launcher.network import within
 
 _PORT = 53
 _PAUSE = 0.2
@@ -93,10 +96,15 @@ def can_serve() -> bool:
 
 @contextmanager
 def serving(
-    address: str, addresses: Mapping[str, str], known: Mapping[str, float] | None = None, denial: float = 0
+    address: str,
+    addresses: Mapping[str, str],
+    known: Mapping[str, float] | None = None,
+    denial: float = 0,
+    network: Path | None = None,
 ) -> Iterator[NameServer]:
-    """A name server in a thread, until the end of the context."""
-    server = NameServer(address, addresses, known or {}, denial)
+    """A name server in a thread, until the end of the context. `network` is one of its own, see `network`."""
+    make = partial(NameServer, address, addresses, known or {}, denial)
+    server = within(network, make) if network else make()
     thread = threading.Thread(target=server.serve, daemon=True)
     thread.start()
     try:

@@ -1,7 +1,7 @@
-"""A pod as one process: its init containers one after the other, then the program that trains.
+"""A pod as one process: its mounts, its init containers one after the other, then the program that trains.
 
-The first argument is a file with the delay in seconds and the containers, as `machine` writes it. An init container
-that fails ends the pod with its exit code.
+The first argument is a file with the delay in seconds, the mounts and the containers, as `machine` writes it. An init
+container that fails ends the pod with its exit code.
 """
 
 import json
@@ -15,6 +15,11 @@ from pathlib import Path
 def main() -> None:
     plan = json.loads(Path(sys.argv[1]).read_text())
     time.sleep(plan["delay"])
+    for folder, place, read_only in plan["mounts"]:
+        Path(place).mkdir(parents=True, exist_ok=True)
+        subprocess.run(["mount", "--bind", folder, place], check=True)
+        if read_only:
+            subprocess.run(["mount", "-o", "remount,bind,ro", place], check=True)
     *before, last = plan["containers"]
     for container in before:
         code = subprocess.run(container["command"], env=container["env"], check=False).returncode

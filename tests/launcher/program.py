@@ -95,7 +95,7 @@ def elastic_with_master(wire: Wire) -> None:
     etcd = ENV["PADDLE_MASTER"].strip("etcd://")  # noqa: B005 - it takes letters of the host away too
     fewest, _, most = ENV["PADDLE_NNODES"].partition(":")
     size = int(most or fewest)
-    name, scope = f"{os.getpid():06}", f"/{ENV['PADDLE_JOB_ID']}/info"
+    name, scope = ENV["HOSTNAME"], f"/{ENV['PADDLE_JOB_ID']}/info"
     alive = f"/paddle/{ENV['PADDLE_JOB_ID']}/heartbeat/"
     store.put(wire, etcd, alive + name, name)
     ranks = sorted(store.together(wire, etcd, alive, size))

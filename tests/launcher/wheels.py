@@ -9,7 +9,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,16 +18,21 @@ import pytest
 
 from tests.cluster.binaries import cache_folder
 from tests.cluster.tools import MODULES
+from tests.launcher import cuda
 
 UV = Path(sys.executable).with_name("uv")
 
 
 @dataclass(frozen=True)
 class Framework:
-    """A release of a framework: requirements `<name>.txt` in `tests/tools/wheels`, and the Python that they need."""
+    """A release of a framework: requirements `<name>.txt` in `tests/tools/wheels`, and the Python that they need.
+
+    `finish` gets the environment once all is installed.
+    """
 
     name: str
     python: str
+    finish: Callable[[Path], None] = lambda environment: None  # noqa: ARG005 - most need nothing more
 
     @property
     def requirements(self) -> Path:
@@ -37,7 +42,10 @@ class Framework:
 PADDLE_2 = Framework("paddle-2.6", "3.11")
 PADDLE_3 = Framework("paddle-3.3", "3.11")
 MXNET = Framework("mxnet-1.9", "3.8")
-FRAMEWORKS = (PADDLE_2, PADDLE_3, MXNET)
+TORCH = Framework("torch-2.15", "3.11", cuda.replace)
+JAX = Framework("jax-0.12", "3.12")
+XGBOOST = Framework("xgboost-3.4", "3.12")
+FRAMEWORKS = (PADDLE_2, PADDLE_3, MXNET, TORCH, JAX, XGBOOST)
 
 
 class MissingError(Exception):
@@ -78,7 +86,11 @@ def _install(framework: Framework, target: Path) -> None:
         folder = Path(scratch) / "out"
         _uv("venv", "--relocatable", "--python", _python(framework.python), str(folder))
         wheels = ("--only-binary", ":all:", "--require-hashes", "--requirements", str(framework.requirements))
-        _uv("pip", "install", "--python", str(folder), *wheels)
+        _uv("pip", "install", "--no-deps", "--python", str(folder), *wheels)
+        try:
+            framework.finish(folder)
+        except (OSError, subprocess.CalledProcessError) as error:
+            raise MissingError(str(error)) from error
         folder.rename(target)
 
 

@@ -17,4 +17,4 @@ store.pull("weight", out=weight)
 weight.wait_to_read()
 if weight.asscalar() != store.num_workers:
     sys.exit(f"The sum of the workers' values is {weight.asscalar()}")
-Path(sys.argv[1], str(os.getpid())).write_text(f"{store.num_workers} workers")
+Path(sys.argv[1], f"{os.environ['HOSTNAME']}-{os.getpid()}").write_text(f"{store.num_workers} workers")

@@ -16,4 +16,4 @@ dist.all_reduce(total)
 size = dist.get_world_size()
 if total.item() != sum(range(size)):
     sys.exit(f"The sum of the ranks is {total.item()}")
-Path(sys.argv[1], str(os.getpid())).write_text(f"{size} workers")
+Path(sys.argv[1], f"{os.environ['HOSTNAME']}-{os.getpid()}").write_text(f"{size} workers")

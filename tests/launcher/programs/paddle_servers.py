@@ -28,4 +28,6 @@ else:
     for _ in range(3):
         executor.run(paddle.static.default_main_program(), feed={"inputs": np.ones((2, 4), "float32")})
     fleet.stop_worker()
-    Path(sys.argv[1], str(os.getpid())).write_text(f"{fleet.worker_num()} workers, {fleet.server_num()} servers")
+    Path(sys.argv[1], f"{os.environ['HOSTNAME']}-{os.getpid()}").write_text(
+        f"{fleet.worker_num()} workers, {fleet.server_num()} servers"
+    )

@@ -41,11 +41,13 @@ class Plugin(NamedTuple):
     `make` returns the framework of one job. Its variables must be among `variables`, the names that users may not
     set. The names of `neutral.py` are not among them: it writes the variables that all frameworks have. `ports` returns
     the ports on which the processes of a pod listen. `elastic` says whether the number of pods may change while a job
-    runs. `findings` returns what the framework cannot do of a spec, at paths in its document.
+    runs, `several` whether a pod may have several processes. `findings` returns what the framework cannot do of a spec,
+    at paths in its document.
     """
 
     make: Callable[[Launch, Platform], Framework]
     variables: frozenset[str] = frozenset()
     ports: Callable[[Launch, Platform], tuple[int, ...]] = _no_ports
     elastic: bool = False
+    several: bool = True
     findings: Callable[[Launch, Platform], list[Finding]] = _no_findings

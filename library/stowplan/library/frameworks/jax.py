@@ -8,7 +8,9 @@ number of processes and for the process's own, so a program begins with
     )
 
 These two names are those of Kubeflow Trainer (`pkg/runtime/framework/plugins/jax`). Each pod has one process, which
-uses all devices of the pod.
+uses all devices of the pod. A program whose image has the package `kubernetes` also passes
+`cluster_detection_method="deactivate"`: otherwise JAX asks the API server (`jax/_src/clusters/k8s_cluster.py`), and
+ends with an error in pods without a token.
 """
 
 from collections.abc import Iterator, Mapping
@@ -60,4 +62,4 @@ def _make(launch: Launch, platform: Platform) -> Jax:  # noqa: ARG001 - as `Plug
     return Jax(launch)
 
 
-PLUGIN = Plugin(_make, frozenset(VARIABLES), _ports)
+PLUGIN = Plugin(_make, frozenset(VARIABLES), _ports, several=False)

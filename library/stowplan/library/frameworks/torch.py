@@ -20,10 +20,14 @@ PORT = 29500
 RENDEZVOUS_PORT = 29400
 """Default port of the rendezvous `c10d`, by which the launchers of an elastic job find each other."""
 
+_SEPARATE_STORES = "TORCH_DISABLE_SHARE_RDZV_TCP_STORE"
+"""Read by launchers since 2.4. Otherwise a pod that comes later waits in vain for an address that the first launcher
+writes only once, and all end: seen on 2.15."""
+
 _OF_LAUNCHER = ("PET_NNODES", "PET_NPROC_PER_NODE")
 _STATIC = ("PET_NODE_RANK", "PET_MASTER_ADDR", "PET_MASTER_PORT", "MASTER_ADDR", "MASTER_PORT", "NODE_RANK")
 _SINGLE = ("WORLD_SIZE", "RANK", "LOCAL_RANK", "LOCAL_WORLD_SIZE")
-_ELASTIC = ("PET_RDZV_BACKEND", "PET_RDZV_ENDPOINT", "PET_RDZV_ID", "PET_MAX_RESTARTS")
+_ELASTIC = ("PET_RDZV_BACKEND", "PET_RDZV_ENDPOINT", "PET_RDZV_ID", "PET_MAX_RESTARTS", _SEPARATE_STORES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +82,7 @@ def _elastic(first: str) -> Iterator[Json]:
     yield variable("PET_RDZV_ID", f"$({RUN})")
     # The processes of all pods restart when one pod is gone, and with the default of 0 the launchers end instead.
     yield variable("PET_MAX_RESTARTS", str(RESTARTS))
+    yield variable(_SEPARATE_STORES, "1")
 
 
 def _ports(launch: Launch, platform: Platform) -> tuple[int, ...]:  # noqa: ARG001 - as `Plugin.ports`

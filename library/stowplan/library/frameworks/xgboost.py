@@ -4,15 +4,12 @@ Names and values are those of Kubeflow Trainer (`pkg/runtime/framework/plugins/x
 without arguments each process trains alone, silently (seen with 3.4), so a program passes them on. The first pod starts
 the tracker, and workers try again while it is not there yet:
 
-    rank, port = os.environ["DMLC_TASK_ID"], int(os.environ["DMLC_TRACKER_PORT"])
-    if rank == "0":
-        tracker = RabitTracker(
-            n_workers=int(os.environ["DMLC_NUM_WORKER"]), host_ip="0.0.0.0", port=port, sortby="task"
-        )
+    host, port = os.environ["DMLC_TRACKER_URI"], int(os.environ["DMLC_TRACKER_PORT"])
+    task, number = os.environ["DMLC_TASK_ID"], int(os.environ["DMLC_NUM_WORKER"])
+    if task == "0":
+        tracker = RabitTracker(n_workers=number, host_ip=host, port=port, sortby="task")
         tracker.start()
-    with CommunicatorContext(
-        dmlc_tracker_uri=os.environ["DMLC_TRACKER_URI"], dmlc_tracker_port=port, dmlc_task_id=rank, dmlc_retry=30
-    ):
+    with CommunicatorContext(dmlc_tracker_uri=host, dmlc_tracker_port=port, dmlc_task_id=task, dmlc_retry=30):
         ...
 
 With several processes in each pod, each passes a task of its own: `DMLC_TASK_ID` times their number, and its place.

@@ -61,6 +61,7 @@ def test_elastic_launchers_meet_at_the_first_pod_whatever_the_number_of_pods() -
         "PET_RDZV_ID": "$(STOWPLAN_RUN)",
         "PET_MAX_RESTARTS": "6",
     }
+    assert found["TORCH_DISABLE_SHARE_RDZV_TCP_STORE"] == "1"
 
 
 def test_pods_of_fixed_size_wait_for_all_and_elastic_ones_for_the_first() -> None:

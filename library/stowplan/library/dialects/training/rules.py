@@ -38,6 +38,7 @@ def findings(model: Training, platform: Platform) -> list[Finding]:
     found = [
         *_later(model),
         *_elastic(model),
+        *_several(model),
         *scheduling.findings(model.spec, platform),
         *profiles.findings(model, platform),
         *_shm(model, platform),
@@ -99,6 +100,13 @@ def _elastic(model: Training) -> Iterator[Finding]:
         message = f"{found}; `elastic` allows {elastic.min} to {elastic.max}."
         at, anchor = (("spec", "numNodes"), Anchor.VALUE) if given else (path, Anchor.KEY)
         yield finding("SP205", at, message, "Give `numNodes` within `elastic`.", anchor=anchor)
+
+
+def _several(model: Training) -> Iterator[Finding]:
+    name, given = model.spec.framework, model.spec.num_proc_per_node
+    if given not in (None, "auto", "1") and not PLUGINS[name].several:
+        message = f"A job with {name} has one process on each node, which uses all devices of the node."
+        yield finding("SP469", ("spec", "numProcPerNode"), message, "Remove it.", anchor=Anchor.KEY)
 
 
 def _shm(model: Training, platform: Platform) -> Iterator[Finding]:

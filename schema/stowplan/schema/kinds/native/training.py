@@ -38,7 +38,7 @@ class TrainingSpec(Model):
     """The program, its data, and its nodes."""
 
     framework: FrameworkName = Field(
-        description="By which variables the processes find each other. `none` sets only `STOWPLAN_*`, from which any launcher can be started."
+        description='By which variables the processes find each other. `none` sets only `STOWPLAN_*`, from which any launcher can be started. With `jax` the program begins with `jax.distributed.initialize(num_processes=int(os.environ["JAX_NUM_PROCESSES"]), process_id=int(os.environ["JAX_PROCESS_ID"]))`, since JAX reads the address alone; with `xgboost` it passes all variables `DMLC_*` to the tracker and the communicator itself.'
     )
     image: str = Field(
         description="Image of the trainer. Its user must not be root, unless `template` or the platform's `policy.fillSecurityContext` says otherwise.",
