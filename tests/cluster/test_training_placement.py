@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,7 @@ def nodes(site: Site, name: str) -> set[str] | None:
 def test_jobs_with_nodes_of_their_own_share_none(site: Site) -> None:
     jobs = ("a", "b")
     site.apply([training(name, exclusive="kubernetes.io/hostname") for name in jobs], {"engines": {"jobs": "jobset"}})
-    first, second = (wait_for(lambda name=name: nodes(site, name), what=f"the pods of {name}") for name in jobs)
+    first, second = (wait_for(partial(nodes, site, name), what=f"the pods of {name}") for name in jobs)
     assert len(first) == len(second) == 1
     assert first != second
 
