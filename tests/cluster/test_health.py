@@ -42,7 +42,10 @@ spec:
   source: {{type: s3, s3: {{anonymous: true}}, options: [{{name: s3-uri, value: s3://models/llama/}}]}}
   sink: {{type: pvc, pvc: {{name: models}}}}
 """
-EARLIER = {"DataCube": {"source": {"type": "s3"}, "sink": {"type": "pvc"}}}
+EARLIER = {
+    "DataCube": {"source": {"type": "s3"}, "sink": {"type": "pvc"}},
+    "Training": {"framework": "torch", "image": "registry.example.com/ml/train:0"},
+}
 """By kind, a spec of a generation before that of the case; of others, an empty one."""
 OURS = {path.stem.partition("_")[0] for path in CRDS.values()}
 """API groups. The status of other kinds is their own controllers'."""

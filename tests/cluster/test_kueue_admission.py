@@ -21,12 +21,14 @@ from tests.cluster.edits import accepts
 from tests.repositories import compiled
 
 HOME = "kueue-admission"
-_SPECS = """\
+_PLATFORM = """\
 kind: Platform
 defaultNamespace: {home}
 engines: {{jobs: {jobs}, gang: kueue, queue: training}}
 paddle: {{elasticServers: ["etcd.ml:2379"]}}
 ---
+"""
+_PADDLE_JOB = """\
 apiVersion: batch.paddlepaddle.org/v1
 kind: PaddleJob
 metadata: {{name: a}}
@@ -41,20 +43,46 @@ spec:
         tolerations: [{{key: gpu, operator: Exists}}]
         containers: [{{name: main, image: local/train}}]
 """
+_TRAINING = """\
+apiVersion: stowplan.dev/v1alpha1
+kind: Training
+metadata: {{name: a}}
+spec:
+  framework: torch
+  image: local/train:1
+  numNodes: 4
+  {policy}
+  activeDeadlineSeconds: 3600
+  scheduling: {{priority: high, topology: {{required: example.com/rack}}}}
+  template:
+    metadata: {{annotations: {{kwok.stowplan.dev/hold: "true"}}}}
+    spec:
+      nodeSelector: {{kubernetes.io/os: linux}}
+      tolerations: [{{key: gpu, operator: Exists}}]
+"""
+_SPECS = {
+    ("PaddleJob", "core"): (_PADDLE_JOB, "elastic: 1\n  schedulingPolicy: {minAvailable: 2}"),
+    ("PaddleJob", "jobset"): (_PADDLE_JOB, "cleanPodPolicy: Never"),
+    ("Training", "core"): (_TRAINING, "elastic: {min: 2, max: 4}"),
+    ("Training", "jobset"): (_TRAINING, "numProcPerNode: auto"),
+}
+"""By kind and job engine: a spec, and fields of it. Those on `core` are elastic."""
 _NODES = {
     "nodeSelector": {"kubernetes.io/os": "linux", "kubernetes.io/hostname": "node-1"},
     "tolerations": [{"key": "gpu", "operator": "Exists"}, {"key": "spot", "operator": "Exists"}],
 }
 _MARKS = {"labels": {"kueue.x-k8s.io/podset": "main"}}
+_GATES = {"schedulingGates": [{"name": "kueue.x-k8s.io/topology"}]}
+"""What Kueue adds to pods that ask for a topology, until it knows the domain of each pod."""
 
 
-@pytest.fixture(params=["core", "jobset"])
+@pytest.fixture(params=_SPECS, ids="-".join)
 def admitted(jobset_cluster: Cluster, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Manifest]:
     """A synced Job or JobSet that was held back, then admitted."""
-    admin, jobs = jobset_cluster.admin, str(request.param)
-    home = jobset_cluster.namespace(f"{HOME}-{jobs}", "baseline")
-    policy = "elastic: 1\n  schedulingPolicy: {minAvailable: 2}" if jobs == "core" else "cleanPodPolicy: Never"
-    result = compiled(tmp_path, {"a.yaml": _SPECS.format(home=home, jobs=jobs, policy=policy)})
+    admin, (kind, jobs) = jobset_cluster.admin, request.param
+    home = jobset_cluster.namespace(f"{HOME}-{kind.lower()}-{jobs}", "baseline")
+    spec, policy = _SPECS[kind, jobs]
+    result = compiled(tmp_path, {"a.yaml": (_PLATFORM + spec).format(home=home, jobs=jobs, policy=policy)})
     assert result.errors == []
     manifests = [output.manifest.body for output in result.outputs]
     (manifest,) = (each for each in manifests if each["kind"] in {"Job", "JobSet"})
@@ -62,21 +90,21 @@ def admitted(jobset_cluster: Cluster, request: pytest.FixtureRequest, tmp_path: 
     admin.apply(held_back, manager="kueue")
     sync.apply(admin, manifests)
     wait_for(lambda: "Suspended" in true_conditions(admin.get(manifest)), what="suspension")
-    _admit(admin, manifest)
+    _admit(admin, manifest, _NODES | _GATES if kind == "Training" else _NODES)
     yield manifest
     sync.remove(admin, [each for each in manifests if each["kind"] != "CustomResourceDefinition"])
 
 
-def _admit(admin: Client, manifest: Manifest) -> None:
+def _admit(admin: Client, manifest: Manifest, chosen: dict[str, Any]) -> None:
     """One update, as Kueue makes it: what it chose, and the end of the suspension. Only a Job may get fewer pods."""
     if manifest["kind"] == "Job":
-        template = {"metadata": _MARKS, "spec": _NODES}
+        template = {"metadata": _MARKS, "spec": chosen}
         admin.patch(manifest, {"spec": {"completions": 2, "parallelism": 2, "suspend": False, "template": template}})
         return
     roles = deepcopy(admin.get(manifest)["spec"]["replicatedJobs"])
     for role in roles:
         template = role["template"]["spec"]["template"]
-        template["spec"] |= _NODES
+        template["spec"] |= chosen
         template["metadata"]["labels"] |= _MARKS["labels"]
     admin.patch(manifest, {"spec": {"replicatedJobs": roles, "suspend": False}})
 

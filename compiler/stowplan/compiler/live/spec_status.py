@@ -75,6 +75,9 @@ def _progress(kind: str, body: Mapping[str, Any]) -> str:
     if kind == "PaddleJob":
         roles = ((role, _pods(status.get(role) or {})) for role in ("ps", "worker", "heter"))
         return "; ".join(f"{role}: {pods}" for role, pods in roles if pods)
+    if kind == "Training":
+        ready, restarts = status.get("nodesReady"), status.get("restarts")
+        return f"{ready} nodes ready{f', {restarts} restarts' if restarts else ''}" if ready else ""
     return str(status.get("progress") or status.get("trainers") or status.get("state") or "")
 
 

@@ -77,6 +77,8 @@ class JobSet:
     run: str
     created: str
     sizes: Mapping[str, int]
+    restarts: int
+    """How often all its Jobs were made anew after a failure."""
     conditions: Mapping[str, Mark]
     obstacle: Event | None = None
     """Event that says why its Jobs cannot be created; None if there is none."""
@@ -149,6 +151,7 @@ def job_set(manifest: Manifest, namespace: str) -> JobSet | None:
         run=_tail(metadata["name"]),
         created=str(metadata.get("creationTimestamp", "")),
         sizes={str(each["name"]): _size(each) for each in spec.get("replicatedJobs") or ()},
+        restarts=int(status.get("restarts", 0)),
         conditions=_true(status),
     )
 

@@ -59,7 +59,7 @@ class Policy(Model):
     priority_classes: list[Annotated[str, Field(min_length=1, max_length=253)]] = Field(
         default_factory=list,
         max_length=256,
-        description="The only priority classes that jobs may name. Without any, all but `system-*`, which are always refused.",
+        description="The only priority classes that jobs may name, those of Kueue included. Without any, all but `system-*`, which are always refused.",
     )
     quiet: list[Annotated[str, Field(pattern=r"^SP[0-9]{3}$", max_length=5)]] = Field(
         default_factory=list,

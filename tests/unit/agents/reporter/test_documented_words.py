@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from stowplan.schema.kinds.mx_job import MxJobStatus, MxReplicaStatus
+from stowplan.schema.kinds.native.training_status import TrainingStatus
 from stowplan.schema.kinds.paddle_job_status import PaddleJobStatus
 from stowplan.schema.kinds.training_job_status import ResourceStatus, TrainingJobStatus
 from stowplan.schema.meta import Model
@@ -80,6 +81,30 @@ OLD_ENDS = (
 )
 
 
+NATIVE = resource("Training", {"numNodes": 1})
+
+
+def native(
+    status: Manifest | None = None, *, given: Manifest = NATIVE, suspend: bool = False, init: Any = None, **pods: Any
+) -> Any:
+    work = job("Training", "node", status=status, suspend=suspend)
+    if init:
+        pods["initContainerStatuses"] = [{"name": init, "ready": False, "restartCount": 0, "state": {"running": {}}}]
+    return report("Training", given, work, pod(work, **pods))
+
+
+NATIVE_ENDS = (
+    native(**pending()),
+    native(init="wait-peers", **pending()),
+    native(**STARTING),
+    native(),
+    native(given=resource("Training", {}, native()), **pending()),
+    native(complete(9), **ended(0)),
+    native(failed(9), **ended(1)),
+    native(given=resource("Training", {"suspend": True}), suspend=True),
+)
+
+
 def words(statuses: tuple[Any, ...], field: str, part: str = "") -> set[str]:
     parts = [each for status in statuses for each in (status.get(part, ()) if part else [status])]
     return {each[field] for each in parts if each.get(field)}
@@ -93,9 +118,18 @@ def words(statuses: tuple[Any, ...], field: str, part: str = "") -> set[str]:
         (documented(MxReplicaStatus, "state"), words(MX_ENDS, "state", "replicaStatuses")),
         (documented(PaddleJobStatus, "phase"), words(PADDLE_ENDS, "phase")),
         (documented(TrainingJobStatus, "phase"), words(OLD_ENDS, "phase")),
+        (documented(TrainingStatus, "phase"), words(NATIVE_ENDS, "phase")),
         (documented(ResourceStatus, "state"), words(OLD_ENDS, "state", "replica_statuses")),
     ],
-    ids=["MxJob phase", "MxJob state", "MxJob role", "PaddleJob phase", "TrainingJob phase", "TrainingJob role"],
+    ids=[
+        "MxJob phase",
+        "MxJob state",
+        "MxJob role",
+        "PaddleJob phase",
+        "TrainingJob phase",
+        "Training phase",
+        "TrainingJob role",
+    ],
 )
 def test_words_of_the_text_are_those_that_are_written(text: set[str], found: set[str]) -> None:
     assert text == found

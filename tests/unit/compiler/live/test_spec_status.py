@@ -33,3 +33,16 @@ def test_progress_of_a_sync_leaves_out_the_warmup_after_it() -> None:
     attempts = [{"task": "sync", "files": 1000, "totalFiles": 2000}, {"task": "warmup", "files": 7, "totalFiles": 9}]
     body = {"metadata": {"name": "a", "namespace": "ml"}, "spec": {"type": "sync"}, "status": {"attempts": attempts}}
     assert spec_status(SpecId("SampleJob", "ml", "a"), body, NOW).progress == "1,000 of 2,000 files"
+
+
+@pytest.mark.parametrize(
+    ("status", "progress"),
+    [
+        ({}, ""),
+        ({"nodesReady": "2/4", "restarts": 0}, "2/4 nodes ready"),
+        ({"nodesReady": "4/4", "restarts": 3}, "4/4 nodes ready, 3 restarts"),
+    ],
+)
+def test_progress_of_a_training(status: dict[str, Any], progress: str) -> None:
+    body = {"metadata": {}, "status": {"phase": "Running", **status}}
+    assert spec_status(SpecId("Training", "ml", "a"), body, NOW).progress == progress

@@ -121,3 +121,8 @@ def test_a_priority_has_no_effect_beside_a_scheduler_of_the_template(gang: str) 
     template = {"spec": {"schedulerName": "mine", "containers": [{"name": "trainer", "image": "a:1"}]}}
     given = group(Placement("high"), queue=None, template=template)
     assert paths(given, gang) == [("SP406", "spec.scheduling")]
+
+
+def test_kueue_suspends_a_job_that_ran_too_long_and_says_so_beforehand() -> None:
+    assert paths(group(Placement(longest=60)), "kueue") == [("SP411", "spec.activeDeadlineSeconds")]
+    assert paths(group(Placement(longest=60), queue=None), "none") == []

@@ -39,6 +39,9 @@ KINDS = [
     "batch.paddlepaddle.org_SampleSet",
     "mxnet.mlkube.io_MxJob",
     "paddlepaddle.org_TrainingJob",
+    "stowplan.dev_Dataset",
+    "stowplan.dev_DatasetTask",
+    "stowplan.dev_Training",
     "tensorstack.dev_DataCube",
 ]
 

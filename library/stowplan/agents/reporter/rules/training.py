@@ -1,11 +1,116 @@
-"""Status of a Training."""
+"""Status of a Training.
+
+The phase is that of the pod that is furthest behind:
+
+- `Pending`: a pod is missing, has no node or waits for an image or a volume; or a queue such as Kueue holds the job.
+- `Waiting`: all pods have their nodes, and an init container of one waits for a dataset or for the other pods.
+- `Starting`: all pods have begun, and one of them is not ready.
+- `Running`: all pods are ready or done.
+- `Restarting`: as the first three, but all pods ran before, or the JobSet has begun anew.
+
+A pod that failed and is not replaced leaves the phase as it is, until the Job tells whether the job has failed.
+"""
+
+from typing import Literal
 
 from stowplan.agents.reporter.observed import Observed
-from stowplan.agents.reporter.rules.conditions import Status
+from stowplan.agents.reporter.pods import Pod
+from stowplan.agents.reporter.rules.conditions import Status, is_final, of_work, settled
+from stowplan.agents.reporter.rules.training_group import Training, pod_state, reason_of, training
+from stowplan.schema.kinds.native.training import ROLE
 
-FIELDS = frozenset("phase conditions observedGeneration".split())
+FIELDS = frozenset(
+    "phase run nodes readyNodes nodesReady restarts startTime completionTime message conditions "
+    "observedGeneration".split()
+)
+
+Phase = Literal["Pending", "Waiting", "Starting", "Running", "Restarting", "Succeeded", "Failed", "Suspended"]
 
 
-def status(seen: Observed) -> Status | None:  # noqa: ARG001 - as the interface has it
+def status(seen: Observed) -> Status | None:
     """Return all status fields that the reporter owns, without absent ones; None to leave the status unchanged."""
-    return None
+    if is_final(seen):
+        return None
+    spec = seen.resource.spec
+    found = training(seen, (ROLE,), walltime=spec.get("activeDeadlineSeconds"))
+    nodes = sum(role.wanted for role in found.roles.values()) or int(spec.get("numNodes") or 1)
+    ready = min(nodes, _ready(found))
+    restarts = sum(each.restarts for each in found.run.job_sets) if found.run.job_sets else None
+    phase = _phase(found, nodes, ready, restarts or 0, suspended=bool(spec.get("suspend")))
+    fields: Status = {
+        "phase": phase,
+        "run": found.run.name or None,
+        "nodes": nodes,
+        "readyNodes": ready,
+        "nodesReady": f"{ready}/{nodes}",
+        "restarts": restarts,
+        "startTime": _start(found, phase),
+        "completionTime": found.outcome.at or None if found.outcome.is_over else None,
+        "message": _message(found, phase) or None,
+        "conditions": settled(of_work(found.outcome, found.cause), seen),
+        "observedGeneration": seen.resource.generation,
+    }
+    return {key: value for key, value in fields.items() if value is not None}
+
+
+def _living(found: Training) -> list[Pod]:
+    """Return the pods that are not over. Those that are being deleted belong to an earlier attempt, or end soon."""
+    pods = [pod for role in found.roles.values() for pod in role.pods]
+    return [pod for pod in pods if not (pod.is_over or pod.deleting)]
+
+
+def _ready(found: Training) -> int:
+    """Return the number of pods that are ready or done. The pods of a finished Job may be gone."""
+    done = sum(role.counts["succeeded"] for role in found.roles.values())
+    return done + sum(pod_state(pod) == "running" for pod in _living(found))
+
+
+def _phase(found: Training, nodes: int, ready: int, restarts: int, *, suspended: bool) -> Phase:
+    if found.outcome.state == "complete":
+        return "Succeeded"
+    if found.outcome.state == "failed":
+        return "Failed"
+    if found.outcome.state == "suspended":
+        return "Suspended" if suspended else "Pending"
+    if found.run.is_there and ready >= nodes:
+        return "Running"
+    before = found.before.get("phase")
+    behind = _furthest_behind(found, nodes)
+    if not (found.before.get("startTime") or restarts):
+        return behind or ("Starting" if before == "Starting" else "Waiting" if before == "Waiting" else "Pending")
+    renewed = restarts > int(found.before.get("restarts") or 0) or before != "Running"
+    return "Restarting" if renewed or behind else "Running"
+
+
+def _furthest_behind(found: Training, nodes: int) -> Literal["Pending", "Waiting", "Starting"] | None:
+    """Return the phase of the pod that is furthest behind; None if no pod is behind, or if all of these have failed."""
+    living = _living(found)
+    steps = {_step(pod) for pod in living}
+    done = sum(role.counts["succeeded"] + role.counts["failed"] for role in found.roles.values())
+    if "Pending" in steps or len(living) + done < nodes:
+        return "Pending"
+    if "Waiting" in steps:
+        return "Waiting"
+    return "Starting" if "Starting" in steps else None
+
+
+def _step(pod: Pod) -> str:
+    if pod.awaits or pod.awaits_peers:
+        return "Waiting"
+    return {"pending": "Pending", "starting": "Starting"}.get(pod_state(pod), "Running")
+
+
+def _start(found: Training, phase: Phase) -> str | None:
+    if before := found.before.get("startTime"):
+        return str(before)
+    return (found.ran_at if phase == "Running" else found.began_at) or None
+
+
+def _message(found: Training, phase: Phase) -> str:
+    if phase == "Succeeded":
+        return ""
+    if phase == "Pending" and found.outcome.state == "suspended":
+        if found.before.get("startTime"):
+            return "Suspended, but not by `suspend`: Kueue does so with a job that it preempts, or that ran too long"
+        return "Suspended, but not by `suspend`: Kueue does so until it is the job's turn"
+    return reason_of(found)

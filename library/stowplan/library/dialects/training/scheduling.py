@@ -7,7 +7,7 @@ from stowplan.library.engines.gang.registry import GANG_ENGINES
 from stowplan.library.engines.registry import JOB_ENGINES
 from stowplan.library.ir.placement import Offer, Placement, Topology
 from stowplan.library.ir.training import GangRequest
-from stowplan.library.values.names import is_dns_label, is_dns_subdomain
+from stowplan.library.values.names import LABEL_LIMIT, is_dns_label, is_dns_subdomain
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
 from stowplan.schema.kinds.native.training import TrainingSpec
 from stowplan.schema.kinds.native.training_parts import Scheduling
@@ -43,7 +43,7 @@ def findings(spec: TrainingSpec, platform: Platform) -> Iterator[Finding]:
     given = spec.scheduling
     if given is None:
         return
-    yield from _names(given)
+    yield from _names(given, platform)
     yield from _lacking(given, platform)
     if given.topology and (given.topology.required is None) == (given.topology.preferred is None):
         message = "The pods are near to each other by exactly one label."
@@ -58,11 +58,14 @@ def findings(spec: TrainingSpec, platform: Platform) -> Iterator[Finding]:
         yield finding("SP406", (*_PATH, "priority"), message, "Remove one of the two.", anchor=Anchor.KEY)
 
 
-def _names(given: Scheduling) -> Iterator[Finding]:
+def _names(given: Scheduling, platform: Platform) -> Iterator[Finding]:
     if given.queue is not None and not is_dns_label(given.queue):
         yield _misnamed("queue", given.queue, "Use lower-case letters, digits and `-`, at most 63.")
     if given.priority is not None and not is_dns_subdomain(given.priority):
         yield _misnamed("priority", given.priority, "Use lower-case letters, digits, `-` and `.`.")
+    elif given.priority is not None and platform.engines.gang == "kueue" and len(given.priority) > LABEL_LIMIT:
+        message = f"Kueue reads the priority from a label, which has at most {LABEL_LIMIT} characters."
+        yield finding("SP210", (*_PATH, "priority"), message, "Use a WorkloadPriorityClass with a shorter name.")
     topology = given.topology
     labels: dict[FieldPath, str | None] = {("exclusive",): given.exclusive}
     if topology:

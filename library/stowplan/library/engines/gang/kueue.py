@@ -50,7 +50,7 @@ class Kueue:
             )
             hint = "Set `engines.jobs: jobset` in the platform file: a JobSet is admitted as a whole."
             found.append(finding("SP447", ("spec",), message, hint, anchor=Anchor.KEY))
-        return [*found, *_ignored(group)]
+        return [*found, *_ignored(group), *_ends_suspended(group)]
 
     def pod(self, group: TrainingGroup, role: Role, site: Site, run: str) -> PodMarks:
         """Return the PriorityClass of the pods, and the topology.
@@ -111,6 +111,18 @@ def _no_queue(group: TrainingGroup) -> Finding:
         return finding("SP447", (*group.wishes_path, "queue"), message, hint)
     message = "The platform has no queue, and this kind names none; Kueue would never admit the job."
     return finding("SP447", ("spec",), message, "Give `engines.queue` in the platform file.", anchor=Anchor.KEY)
+
+
+def _ends_suspended(group: TrainingGroup) -> list[Finding]:
+    """Return a finding if the run time is limited. Kueue counts from the admission, so its limit is over first.
+
+    It then deactivates the Workload, which suspends the job (pkg/controller/core/workload_controller.go).
+    """
+    if group.placement.longest is None:
+        return []
+    message = "When the time is over, Kueue suspends the job for good; the job does not fail, and its phase is Pending."
+    hint = "Nothing to do; the next run starts when you change the annotation `stowplan.dev/run`."
+    return [finding("SP411", ("spec", "activeDeadlineSeconds"), message, hint)]
 
 
 def _ignored(group: TrainingGroup) -> list[Finding]:

@@ -99,7 +99,7 @@ class TrainingSpec(Model):
         default=None, max_length=16, description="Specs that must be done first. Not supported yet."
     )
     scheduling: Scheduling | None = Field(default=None, description="Where and when the job runs.")
-    active_deadline_seconds: int | None = Field(
+    active_deadline_seconds: Int32 | None = Field(
         default=None,
         ge=1,
         description="Seconds after which the job is stopped and fails. Kueue gets this limit too: it also counts what the job ran before an interruption, and then suspends the job for good. Without it, no limit.",

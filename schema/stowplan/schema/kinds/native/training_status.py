@@ -11,7 +11,7 @@ class TrainingStatus(Model):
 
     phase: str | None = Field(
         default=None,
-        description="`Pending`, `Waiting`, `Starting`, `Running`, `Restarting`, `Succeeded` or `Failed`; `Suspended` while `suspend` is true.",
+        description="`Pending`, `Waiting`, `Starting`, `Running`, `Restarting`, `Succeeded`, `Failed` or `Suspended`. Before the end it is that of the pod that is furthest behind: `Pending` without a node, image or turn in a queue, `Waiting` for a dataset or the other pods, `Starting` until it is ready. `Restarting` is any of these once all pods ran. `Suspended` is by `suspend`.",
     )
     run: str | None = Field(
         default=None, description="The run that was observed: the hash that ends the names of its objects."
@@ -21,7 +21,7 @@ class TrainingStatus(Model):
         default=None, description="Pods whose containers are all ready, or that are done."
     )
     nodes_ready: str | None = Field(default=None, description="Ready and wanted pods, such as `2/4`.")
-    restarts: Int32 | None = Field(default=None, description="Restarts of the whole job.")
+    restarts: Int32 | None = Field(default=None, description="Restarts of the whole job, which JobSet counts.")
     start_time: str | None = Field(default=None, description="When all pods ran for the first time, RFC 3339.")
     completion_time: str | None = Field(default=None, description="When the job ended, RFC 3339.")
     message: str | None = Field(default=None, description="Why the job waits, restarts or failed, in a sentence.")

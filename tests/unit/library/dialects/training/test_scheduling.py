@@ -94,6 +94,7 @@ def test_a_topology_is_either_required_or_preferred(topology: dict[str, str]) ->
     [
         ({"queue": "Team A"}, "queue"),
         ({"priority": "high_priority"}, "priority"),
+        ({"priority": "p" * 64}, "priority"),
         ({"topology": {"required": "a/b/c"}}, "topology.required"),
         ({"topology": {"preferred": "rack "}}, "topology.preferred"),
         ({"exclusive": "-pool"}, "exclusive"),
