@@ -14,6 +14,8 @@ from stowplan.compiler.model import Output
 from stowplan.compiler.output.render import render
 from stowplan.library.manifest import Json, Manifest
 from stowplan.schema.kinds.data_cube import DataCube
+from stowplan.schema.kinds.native.dataset import Dataset
+from stowplan.schema.kinds.native.dataset_task import DatasetTask
 from stowplan.schema.kinds.sample_job import SampleJob
 from stowplan.schema.meta import Model
 
@@ -352,7 +354,12 @@ def aliases(model: type[Model], path: tuple[str, ...]) -> None:
 
 
 def test_every_field_that_deletes_is_in_its_model() -> None:
-    models: dict[str, type[Model]] = {"SampleJob": SampleJob, "DataCube": DataCube}
+    models: dict[str, type[Model]] = {
+        "DataCube": DataCube,
+        "Dataset": Dataset,
+        "DatasetTask": DatasetTask,
+        "SampleJob": SampleJob,
+    }
     assert FIELDS.keys() == models.keys()
     for kind, fields in FIELDS.items():
         for path in fields:

@@ -84,10 +84,15 @@ def _stem(own: ObjectId, found: Json) -> _Stem:
 
 
 def _deletes(resource: Object | None) -> bool:
-    """Whether the run of a custom resource removes data: a job `rmr`, or a sync that deletes source or destination."""
+    """Whether the run of a custom resource removes data.
+
+    It does if it removes files, empties caches, or is a sync that deletes source or destination.
+    """
     own = mapping(resource.body, "spec") if resource else {}
+    if resource and resource.id.kind == "DatasetTask":
+        return "remove" in own or "evict" in own or bool(mapping(own, "sync").get("delete"))
     options = mapping(own, "syncOptions")
-    return own.get("type") == "rmr" or bool(options.get("delete-src") or options.get("delete-dst"))
+    return own.get("type") in ("rmr", "clear") or bool(options.get("delete-src") or options.get("delete-dst"))
 
 
 def _is_requested(resource: Object | None, previous: Mapping[ObjectId, Json]) -> bool:

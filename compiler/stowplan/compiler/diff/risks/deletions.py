@@ -10,6 +10,7 @@ from stowplan.schema.meta import RUN_ANNOTATION
 FIELDS: dict[str, tuple[tuple[str, ...], ...]] = {
     "DataCube": (("executor", "options", "sync"),),
     "Dataset": (("refresh", "delete"),),
+    "DatasetTask": (("remove", "paths"), ("sync", "delete")),
     "SampleJob": (("rmrOptions", "paths"), ("syncOptions", "delete-src"), ("syncOptions", "delete-dst")),
 }
 """Paths below `spec` of the fields by which a run deletes data, by kind. A test looks up each path in the models."""
@@ -27,14 +28,13 @@ def _deletion(body: Json) -> str:
     spec, kind = mapping(body, "spec"), body.get("kind")
     fields = FIELDS.get(str(kind), ())
     values = {path[-1]: mapping(spec, *path[:-1]).get(path[-1]) for path in fields}
-    if kind == "SampleJob" and not spec.get("terminate"):
-        if spec.get("type") == "rmr":
-            paths = values["paths"] if isinstance(values["paths"], list) else []
-            return f"It removes {', '.join(map(str, paths))} from the dataset."
-        if values["delete-src"] or values["delete-dst"]:
-            return "Its sync deletes what only one side has."
-    if kind == "DataCube" and values["sync"]:
-        return "It deletes what the source lacks."
-    if kind == "Dataset" and values["delete"]:
-        return "Its refresh deletes what the source lacks."
-    return ""
+    if spec.get("terminate") or spec.get("suspend"):
+        return ""
+    paths = values.get("paths")
+    if spec.get("type") == "rmr" or (kind == "DatasetTask" and paths):
+        return f"It removes {', '.join(map(str, paths if isinstance(paths, list) else []))} from the dataset."
+    if values.get("delete-src") or values.get("delete-dst"):
+        return "Its sync deletes what only one side has."
+    if values.get("delete"):
+        return f"Its {'refresh' if kind == 'Dataset' else 'sync'} deletes what the source lacks."
+    return "It deletes what the source lacks." if values.get("sync") else ""

@@ -284,6 +284,34 @@ def test_a_job_under_another_hash_replaces_the_run() -> None:
     assert found[0].spec == SPEC
 
 
+TASK = SpecId("DatasetTask", "ml", "work")
+JOB_OF_OLD = SpecId("SampleJob", "ml", "work")
+
+
+@pytest.mark.parametrize(
+    ("spec", "fields", "severity"),
+    [
+        (TASK, {"remove": {"paths": ["old"]}}, Severity.ERROR),
+        (TASK, {"evict": {}}, Severity.ERROR),
+        (TASK, {"sync": {"delete": True}}, Severity.ERROR),
+        (TASK, {"sync": {"delete": False}}, Severity.WARNING),
+        (TASK, {"warmup": {}}, Severity.WARNING),
+        (TASK, {"copy": {"to": {"claim": {"name": "archive"}}}}, Severity.WARNING),
+        (JOB_OF_OLD, {"type": "clear"}, Severity.ERROR),
+        (JOB_OF_OLD, {"type": "rmr"}, Severity.ERROR),
+        (JOB_OF_OLD, {"type": "warmup"}, Severity.WARNING),
+    ],
+)
+def test_no_edit_repeats_a_run_that_deletes(spec: SpecId, fields: Json, severity: Severity) -> None:
+    """Emptied caches are deleted data too: jobs that read them would wait for the storage."""
+    own = {**resource(spec=spec), "spec": fields}
+    kind = labels.SPEC_KIND.replace(".", "~")
+    jobs = [changed(run(each, spec=spec), f"metadata.labels.{kind}", spec.kind) for each in (OLD, NEW)]
+    old, made = earlier(jobs[0], own), [output(each, run=True) for each in (jobs[1], own)]
+    found = reruns.check(graph(*made), [tuple(reruns.new_runs(spec, objects(*made), old))], old, Severity.WARNING)
+    assert [each.found.severity for each in found] == [severity]
+
+
 def test_the_same_job_and_a_first_run_are_no_finding() -> None:
     assert rerun(run(OLD), resource(), old=earlier(run(OLD), resource())) == []
     assert rerun(run(NEW), resource(), old={}) == []
