@@ -8,6 +8,7 @@ from stowplan.library.dialects.shared.context import Context, Lowered
 from stowplan.library.ir.data import CachedDataset, Origin, Site
 from stowplan.library.manifest import Json, Manifest
 from stowplan.schema.kinds.mx_job import MxJob
+from stowplan.schema.kinds.native.dataset import Dataset
 from stowplan.schema.kinds.paddle_job import PaddleJob
 from stowplan.schema.kinds.sample_job import SampleJob
 from stowplan.schema.kinds.sample_set import SampleSet
@@ -90,7 +91,7 @@ def mx_job(*entries: Any, name: str = "train", **spec: Any) -> MxJob:
     return MxJob.model_validate(body)
 
 
-def context(*datasets: SampleSet, **fields: Any) -> Context:
+def context(*datasets: SampleSet | Dataset, **fields: Any) -> Context:
     known = {SpecId(each.kind, each.metadata.namespace or "default", each.metadata.name): each for each in datasets}
     return Context(platform(**fields), VERSION, known)
 

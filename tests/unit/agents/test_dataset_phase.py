@@ -64,4 +64,7 @@ def test_claim(objects: list[Manifest], result: str, phase: str) -> None:
     outcome = AttemptOutcome("run", "pod")
     if result != RUNNING:
         outcome.end(ExitCode.DONE if result == SUCCEEDED else ExitCode.AUTH, "Because", "because")
-    assert (status["phase"], DatasetStatus("SampleSet", outcome, phase=True).fields()["phase"]) == (phase, phase)
+    assert (status["phase"], DatasetStatus("SampleSet", "sync", outcome, phase=True).fields()["phase"]) == (
+        phase,
+        phase,
+    )

@@ -7,6 +7,8 @@ from typing import Any
 
 from stowplan.compiler.live.lua import assess
 from stowplan.library import health
+from stowplan.schema.kinds.conditions import TASK_FIELDS
+from stowplan.schema.kinds.native.dataset_task import TASKS
 from stowplan.schema.kinds.table import DATASET_KINDS, KINDS
 from stowplan.schema.meta import SpecId
 
@@ -68,8 +70,9 @@ def _progress(kind: str, body: Mapping[str, Any]) -> str:
         sizes = status.get("cacheStatus") or {}
         cached, total = sizes.get("cachedSize"), sizes.get("totalSize")
         return f"{cached} of {total} cached" if cached and total else ""
-    if kind == "SampleJob":
-        task = (body.get("spec") or {}).get("type")
+    if kind in TASK_FIELDS:
+        spec = body.get("spec") or {}
+        task = spec.get("type") or next((word for field, word in TASKS.items() if field in spec), "")
         # A warmup may follow a sync.
         return _attempts([each for each in status.get("attempts") or [] if each.get("task") == task])
     if kind == "PaddleJob":

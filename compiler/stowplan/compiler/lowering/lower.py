@@ -10,8 +10,10 @@ from stowplan.library.dialects.shared.context import Context
 from stowplan.library.manifest import ExternalReference, Unit
 from stowplan.schema.diagnostics import FieldPath, Finding, did_you_mean, finding
 from stowplan.schema.juicefs.options import VOLUME_SECRET_KEYS
+from stowplan.schema.kinds.custom_resource import CustomResource
 from stowplan.schema.kinds.data_cube import DataCube
 from stowplan.schema.kinds.native.dataset import Dataset
+from stowplan.schema.kinds.native.dataset_task import DatasetTask
 from stowplan.schema.kinds.sample_set import SampleSet
 from stowplan.schema.kinds.table import DATASET_KINDS
 
@@ -48,14 +50,15 @@ def _about_other_spelling(found: Finding, spec: Spec) -> bool:
 def _missing_keys(spec: Spec, unit: Unit, program: Program) -> list[Finding]:
     """Return SP304 for keys that a spec needs and a Secret of the repository lacks.
 
-    Checked are the Secrets of datasets and DataCubes. SampleJobs use the Secret of their SampleSet, so the finding is
-    not repeated for them.
+    Checked are the Secrets of datasets, of copies and of DataCubes. Other tasks use the Secrets of their dataset, so
+    the finding is not repeated for them.
     """
     if not program.secret_keys:
         return []
     if isinstance(spec.model, DataCube):
         return list(_missing_options(spec.model, spec.id.namespace, program))
-    if not isinstance(spec.model, Dataset | SampleSet):
+    copies = isinstance(spec.model, DatasetTask) and spec.model.spec.copy_ is not None
+    if not copies and not isinstance(spec.model, Dataset | SampleSet):
         return []
     found = []
     for reference in unit.externals:
@@ -68,9 +71,12 @@ def _missing_keys(spec: Spec, unit: Unit, program: Program) -> list[Finding]:
     return found
 
 
-def _secret_path(model: Dataset | SampleSet, reference: ExternalReference) -> FieldPath:
-    """Return the path of the field that names a dataset's Secret."""
-    if isinstance(model, SampleSet):
+def _secret_path(model: CustomResource, reference: ExternalReference) -> FieldPath:
+    """Return the path of the field that names the Secret of a dataset or a copy."""
+    if isinstance(model, DatasetTask) and model.spec.copy_:
+        (place,) = model.spec.copy_.to.model_dump(exclude_none=True)
+        return ("spec", "copy", "to", place, "secretRef", "name")
+    if not isinstance(model, Dataset):
         return ("spec", "secretRef", "name")
     if reference.keys == VOLUME_SECRET_KEYS:
         return ("spec", "volume", "juicefs", "secretRef", "name")

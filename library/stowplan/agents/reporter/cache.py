@@ -191,8 +191,11 @@ class Caches:
         return replace(found_set, obstacle=events.of_workload(found, missing=missing, created=own))
 
     def _partitions(self, resource: Resource) -> int | None:
-        name = (resource.spec.get("sampleSetRef") or {}).get("name")
-        if not name:
-            return None
-        referred = self.resources["SampleSet"].of(("SampleSet", str(name)))
-        return next((int(each.spec["partitions"]) for each in referred if "partitions" in each.spec), None)
+        """Return the number of cache nodes of the dataset that a task names; None if none is known."""
+        for reference, kind in (("sampleSetRef", "SampleSet"), ("datasetRef", "Dataset")):
+            name = (resource.spec.get(reference) or {}).get("name")
+            for each in self.resources[kind].of((kind, str(name))) if name else ():
+                nodes = each.spec.get("partitions") or (each.spec.get("cache") or {}).get("nodes")
+                if nodes:
+                    return int(nodes)
+        return None

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from typing import TextIO, cast
+from typing import Literal, TextIO, cast
 
 from stowplan.agents.attempt.network import Network
 from stowplan.agents.attempt.outcome import AttemptOutcome
@@ -13,7 +13,8 @@ from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.runtime.arguments import Arguments
 from stowplan.agents.runtime.log import Log, identity
 from stowplan.agents.runtime.settings import SettingsError
-from stowplan.agents.transfer import cube_status, dataset_status
+from stowplan.agents.transfer import cube_status
+from stowplan.agents.transfer.dataset_status import DatasetStatus
 from stowplan.agents.transfer.engine import TransferWork
 from stowplan.agents.transfer.registry import engine
 from stowplan.agents.transfer.run import TransferRun
@@ -21,6 +22,7 @@ from stowplan.agents.transfer.settings import TransferSettings, arguments, read,
 from stowplan.schema.agents import field_managers
 from stowplan.schema.agents.cache_config import POD_ENV
 from stowplan.schema.agents.exit_codes import ExitCode
+from stowplan.schema.agents.transfer_config import PvcEndpoint
 
 
 def main() -> int:
@@ -56,5 +58,6 @@ def _reporter(given: Arguments, parsed: TransferSettings, outcome: AttemptOutcom
         return StatusReporter(
             access, target, lambda _: cube_status.status(outcome, phase=phase), manager, log, probes=True
         )
-    said = dataset_status.DatasetStatus(target.kind, outcome, phase=phase)
-    return StatusReporter(access, target, lambda _: said.fields(), dataset_status.FIELD_MANAGER, log)
+    task: Literal["sync", "copy"] = "copy" if isinstance(parsed.config.source, PvcEndpoint) else "sync"
+    said = DatasetStatus(target.kind, task, outcome, phase=phase)
+    return StatusReporter(access, target, lambda _: said.fields(), said.manager, log)

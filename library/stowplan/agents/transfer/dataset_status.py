@@ -1,16 +1,14 @@
-"""Status of a dataset, or of a task on it, as the agent of its sync reports it."""
+"""Status of a dataset, or of a task on it, as the agent of its sync or copy reports it."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from stowplan.agents.attempt.outcome import FAILED, RUNNING, SUCCEEDED, AttemptOutcome, condition
 from stowplan.agents.runtime.dataset_phase import Course, of_claim
 from stowplan.agents.runtime.timestamp import now
 from stowplan.schema.agents import field_managers
+from stowplan.schema.kinds.conditions import TASK_FIELDS
 from stowplan.schema.kinds.table import DATASET_KINDS, KINDS
-
-FIELD_MANAGER = field_managers.task("sync", 0)
-"""Field manager with which the agent applies the status. A sync is one task: partition 0."""
 
 _COURSES: Mapping[str, Course] = {RUNNING: "under way", SUCCEEDED: "succeeded", FAILED: "failed"}
 _PHASES_OF_JOB = {RUNNING: "Running", SUCCEEDED: "Succeeded", FAILED: "Failed"}
@@ -19,9 +17,14 @@ _PHASES_OF_JOB = {RUNNING: "Running", SUCCEEDED: "Succeeded", FAILED: "Failed"}
 class DatasetStatus:
     """Status of one attempt, which begins when this object is created."""
 
-    def __init__(self, kind: str, outcome: AttemptOutcome, *, phase: bool) -> None:
-        self._kind, self._outcome, self._phase = kind, outcome, phase
+    def __init__(self, kind: str, task: Literal["sync", "copy"], outcome: AttemptOutcome, *, phase: bool) -> None:
+        self._kind, self._task, self._outcome, self._phase = kind, task, outcome, phase
         self._began = now()
+
+    @property
+    def manager(self) -> str:
+        """Field manager with which the agent applies the status. The task has one Job: partition 0."""
+        return field_managers.task(self._task, 0)
 
     def fields(self) -> dict[str, Any]:
         """Return the status fields. The only time in them is the start of the attempt.
@@ -30,7 +33,7 @@ class DatasetStatus:
         """
         outcome = self._outcome
         fields = {key: value for key, value in outcome.entry().items() if key != "result"}
-        own = {"task": "sync", "partition": 0, "state": outcome.result, "reason": outcome.reason}
+        own = {"task": self._task, "partition": 0, "state": outcome.result, "reason": outcome.reason}
         entry = {**fields, **own, "startedAt": self._began}
         status: dict[str, Any] = {"attempts": [entry]}
         if outcome.revision and "revision" in KINDS[self._kind].STATUS.model_fields:
@@ -38,7 +41,7 @@ class DatasetStatus:
         return status | (self._derived() if self._phase else {})
 
     def _derived(self) -> dict[str, Any]:
-        """Return the fields `phase` and `conditions`, for a SampleJob also `jobName` and `counts`.
+        """Return the fields `phase` and `conditions`, and for a task also its Job and the counts of its partitions.
 
         `Failed` may be temporary: the attempt does not know whether the Job starts another one.
         """
@@ -50,9 +53,10 @@ class DatasetStatus:
         result = outcome.result
         phase = of_claim(_COURSES[result]) if is_dataset else _PHASES_OF_JOB[result]
         derived: dict[str, Any] = {"phase": phase, "conditions": conditions}
-        if kind == "SampleJob":
-            derived["jobName"] = outcome.run or ""
-            derived["counts"] = {
+        if not is_dataset:
+            job, counts = TASK_FIELDS[kind]
+            derived[job] = outcome.run or ""
+            derived[counts] = {
                 "total": 1,
                 "running": int(not done and not failed),
                 "succeeded": int(done),

@@ -1,4 +1,4 @@
-"""Interface of a transfer engine: the code for one kind of remote side (S3, Hugging Face or Git)."""
+"""Interface of a transfer engine: the code for one kind of remote side (S3, Hugging Face, Git or another claim)."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +10,7 @@ from stowplan.agents.attempt.progress import Progress
 from stowplan.agents.attempt.redaction import Redactor
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.runtime.log import Log
+from stowplan.agents.transfer.keys import KeyCheck, folds_case
 from stowplan.schema.agents.marker import STATE_DIRECTORY
 
 PROTECTED = (STATE_DIRECTORY, "lost+found", ".snapshot")
@@ -33,6 +34,21 @@ class TransferWork:
     @property
     def progress(self) -> Progress:
         return self.outcome.progress
+
+
+_PROBE = "stowplan-probe"
+
+
+def key_check(directory: Path, *, git: bool = False) -> KeyCheck:
+    """Return the check of keys for a destination. `directory` is the transfer's own one in the same claim.
+
+    `git` is true if folders `.git` may be among the data.
+    """
+    probe = directory / _PROBE
+    probe.touch()
+    folds = folds_case(lambda name: (directory / name).exists(), _PROBE)
+    probe.unlink()
+    return KeyCheck(folds, reserved=PROTECTED, git=git)
 
 
 class Engine(Protocol):

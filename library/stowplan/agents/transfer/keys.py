@@ -49,11 +49,16 @@ class KeyCheck:
     folds_case: bool
     """True if the destination treats `A` and `a` as one name. Then a digest of each key is stored to find them."""
     reserved: Sequence[str] = ()
-    """First segments that no key may have, in any case. If there are any, no segment of a key may be `.git` either."""
+    """First segments that no key may have, in any case.
+
+    If there are any, no segment of a key may be `.git` either, unless `git` is true.
+    """
     refused: list[str] = field(default_factory=list)
     """First `SHOWN` problems, each as a sentence that begins with the key."""
     count: int = 0
     """Number of all refused keys."""
+    git: bool = False
+    """True if a segment may be `.git` nevertheless."""
     _open: list[str] = field(default_factory=list)
     _folded: set[bytes] = field(default_factory=set)
     _closed: frozenset[str] = field(init=False)
@@ -76,7 +81,7 @@ class KeyCheck:
         segments = key.casefold().split("/")
         if segments[0] in self._closed:
             return "is kept for other use"
-        if self.reserved and ".git" in segments:
+        if self.reserved and not self.git and ".git" in segments:
             return "is in a folder from which Git takes settings and programs"
         return None
 

@@ -55,7 +55,7 @@ class TransferRun:
             text = self.engine.upload(self.work, None)
             self._check_whole()
         except Exception as error:
-            raise _advised(of_any(error, "the transfer")) from None
+            raise self._advised(of_any(error, "the transfer")) from None
         return text
 
     def _recorded(self, state: State) -> str:
@@ -116,6 +116,16 @@ class TransferRun:
             return self.engine.upload(self.work, directory)
         return self.engine.download(self.work, directory, completion)
 
+    def _advised(self, failure: AttemptError | StoppedError) -> AttemptError | StoppedError:
+        """Return the failure, with advice in its message if it is about missing file permissions.
+
+        Only a DataCube can name another user.
+        """
+        of_cube = self.settings.config.target.kind == "DataCube"
+        if of_cube and isinstance(failure, AttemptError) and failure.reason == "NoAccess":
+            return AttemptError(failure.code, failure.reason, f"{failure}. {_ADVICE}")
+        return failure
+
 
 def _make(claim: Path, state: State) -> None:
     """Create the state directory and the directory of the lock file in the claim."""
@@ -135,10 +145,3 @@ def _is_open(claim: Path, state: State, run: str | None) -> bool:
     lock, marker = claim / state.lock, claim / marker_path(run or "")
     places = (claim / STATE_DIRECTORY, claim / state.directory, lock.parent, lock, marker.parent, marker)
     return all(os.access(each, os.W_OK) for each in places if each.exists())
-
-
-def _advised(failure: AttemptError | StoppedError) -> AttemptError | StoppedError:
-    """Return the failure, with advice in its message if it is about missing file permissions."""
-    if isinstance(failure, AttemptError) and failure.reason == "NoAccess":
-        return AttemptError(failure.code, failure.reason, f"{failure}. {_ADVICE}")
-    return failure

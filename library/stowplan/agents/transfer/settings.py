@@ -13,9 +13,9 @@ from stowplan.schema.agents.transfer_config import PROXY_ENV, PvcEndpoint, Trans
 from stowplan.schema.remotes.remote import RemoteEndpoint
 
 _ABOUT = """\
-Copies between a directory and an S3 bucket, a Hugging Face repository or a Git repository: what is there already is
-left alone, what was begun goes on where it was. Without a cluster it does the same on any machine, and reports in its
-log alone."""
+Copies between a directory and an S3 bucket, a Hugging Face repository, a Git repository or another directory: what is
+there already is left alone, what was begun goes on where it was. Without a cluster it does the same on any machine,
+and reports in its log alone."""
 
 _CODES = """\
 exit codes: 0 done; 2 wrong usage or configuration; 3 no access; 4 not found; 5 a conflict that a person must solve;
@@ -71,8 +71,10 @@ class TransferSettings:
 
     config: TransferConfig
     upload: bool
-    remote: RemoteEndpoint
+    remote: RemoteEndpoint | PvcEndpoint
+    """The other side than `local`: the source of a copy from one claim to another."""
     local: PvcEndpoint
+    """The claim; of two claims it is that of the sink."""
     run: str | None
     values: Values
     """Options from environment variables. Each engine reads its own."""
@@ -122,17 +124,18 @@ def secrets(config: TransferConfig, environment: Mapping[str, str]) -> list[str]
 
 def settings(config: TransferConfig, environment: Mapping[str, str], network: Network = OF_A_POD) -> TransferSettings:
     """Return the settings that every engine needs. Raises SettingsError if the configuration is inconsistent."""
-    upload = isinstance(config.source, PvcEndpoint)
+    upload = not isinstance(config.sink, PvcEndpoint)
     local, remote = (config.source, config.sink) if upload else (config.sink, config.source)
-    if not isinstance(local, PvcEndpoint) or isinstance(remote, PvcEndpoint):
+    if not isinstance(local, PvcEndpoint):
         flow = f"{config.source.type} to {config.sink.type}"
-        raise SettingsError(f"One side must be a claim and the other one remote, but the configuration says {flow}")
-    if config.mirror and (upload or not remote.MIRRORS):
+        raise SettingsError(f"One side must be a claim, but the configuration says {flow}")
+    if config.mirror and (upload or isinstance(remote, PvcEndpoint) or not remote.MIRRORS):
         raise SettingsError("`mirror` is for a source in S3 and a claim as its sink")
     if config.state is None and not upload:
         raise SettingsError("`state` is needed where the sink is a claim")
-    if {"..", "."} & set(local.path.split("/")) or local.path.startswith("/"):
-        raise SettingsError(f"The path in the claim must be relative and without `..`, but it is {local.path!r}")
+    for each in (config.source, config.sink):
+        if isinstance(each, PvcEndpoint) and ({"..", "."} & set(each.path.split("/")) or each.path.startswith("/")):
+            raise SettingsError(f"The path in the claim must be relative and without `..`, but it is {each.path!r}")
     if config.ca_bundle and not Path(config.ca_bundle).is_file():
         raise SettingsError(f"The file of caBundle, {config.ca_bundle}, is not there")
     return TransferSettings(

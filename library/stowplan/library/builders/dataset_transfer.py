@@ -11,7 +11,9 @@ from stowplan.schema.agents.marker import LOCK_FILE, STATE_DIRECTORY
 from stowplan.schema.agents.transfer_config import Mirror, PvcEndpoint, State, TransferConfig
 from stowplan.schema.kinds.sample_set import CACHED_DRIVERS
 
-_LEAST_MEMORY = 64
+LEAST_MEMORY = 64
+"""Smallest memory limit, in MiB, that the configuration of the agent may have."""
+
 DEFAULT_PARALLELISM = 10
 
 
@@ -34,7 +36,7 @@ def of_task(task: DataTask, remote: Remote, course: Course, site: Site, service_
 
     `service_account` is the name of the pods' ServiceAccount.
     """
-    resources = site.platform.resources.task.model_dump()
+    resources = task.resources or site.platform.resources.task.model_dump()
     deadline = _deadline(task, site)
     return Transfer(
         origin=task.origin,
@@ -51,7 +53,7 @@ def of_task(task: DataTask, remote: Remote, course: Course, site: Site, service_
         attempt_seconds=None,
         total_seconds=deadline,
         placement=Placement(tolerations=task.dataset.placement.tolerations),
-        security=_security(course.user),
+        security=security(course.user),
         schedule=task.schedule,
         time_zone=task.time_zone,
         suspend=task.suspend,
@@ -73,7 +75,7 @@ def _config(task: DataTask, remote: Remote, course: Course, site: Site, resource
         mirror=course.mirror,
         softDeadlineSeconds=job.soft_deadline(_deadline(task, site)),
         parallelism=course.parallelism,
-        memoryMiB=max(transfer.memory(resources["limits"]), _LEAST_MEMORY),
+        memoryMiB=max(transfer.memory(resources["limits"]), LEAST_MEMORY),
         state=State(
             directory=inside(task, f"{STATE_DIRECTORY}/{spec.kind.lower()}s/{spec.name}"),
             lock=inside(task, LOCK_FILE),
@@ -98,7 +100,7 @@ def inside(task: DataTask, path: str) -> str:
     return "/".join(part for part in parts if part not in ("", "."))
 
 
-def _security(user: int) -> Json:
+def security(user: int) -> Json:
     """Return the fields of a pod's `securityContext` for another user than that of all agents; empty for that one."""
     if user == agent_pod.AGENT_USER:
         return {}

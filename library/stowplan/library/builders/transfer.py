@@ -1,6 +1,6 @@
 """Job or CronJob of a transfer, and its agent's configuration."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from decimal import ROUND_FLOOR
 from typing import Any
 
@@ -10,7 +10,7 @@ from stowplan.library.builders.pods import agent_pod
 from stowplan.library.ir.data import Site, Transfer
 from stowplan.library.manifest import Json, Manifest
 from stowplan.library.values.quantities import amount
-from stowplan.schema.agents.transfer_config import CA_DIRECTORY, CLAIM_DIRECTORY, PvcEndpoint
+from stowplan.schema.agents.transfer_config import CA_DIRECTORY, CLAIM_DIRECTORY, SOURCE_DIRECTORY, PvcEndpoint
 
 MODULE = "stowplan.agents.transfer"
 
@@ -74,7 +74,6 @@ def _job(transfer: Transfer, site: Site, config: str) -> Json:
 
 
 def _pod(transfer: Transfer, config: str) -> agent_pod.AgentPod:
-    certificates = transfer.certificates
     return agent_pod.AgentPod(
         component=transfer.component,
         agent=transfer.agent,
@@ -87,18 +86,27 @@ def _pod(transfer: Transfer, config: str) -> agent_pod.AgentPod:
         env=(agent_pod.run_env(), *transfer.env),
         placement=transfer.placement,
         annotations=_KEEP_NODE,
-        files=(agent_pod.FileMount("ca", certificates, CA_DIRECTORY),) if certificates else (),
+        files=tuple(_files(transfer)),
         security={**_group(transfer), **transfer.security},
         deadline_seconds=transfer.attempt_seconds,
     )
 
 
+def _files(transfer: Transfer) -> Iterator[agent_pod.FileMount]:
+    """Yield the volumes that the agent only reads: certificates, and the claim of the source if the sink is one too."""
+    if transfer.certificates:
+        yield agent_pod.FileMount("ca", transfer.certificates, CA_DIRECTORY)
+    if transfer.source_claim:
+        claim = {"persistentVolumeClaim": {"claimName": transfer.source_claim, "readOnly": True}}
+        yield agent_pod.FileMount("source", claim, SOURCE_DIRECTORY)
+
+
 def _group(transfer: Transfer) -> Json:
-    """Return the pod's fields that let an agent without root write into the claim; empty if the claim is the source.
+    """Return the pod's fields that let an agent without root write into the claim; empty if no claim is the sink.
 
     Kubernetes changes the group of the claim's files only if needed.
     In a source, files retain their groups. Users may choose a user that can read them.
     """
-    if isinstance(transfer.config.source, PvcEndpoint):
+    if not isinstance(transfer.config.sink, PvcEndpoint):
         return {}
     return {"fsGroup": agent_pod.AGENT_USER, "fsGroupChangePolicy": "OnRootMismatch"}

@@ -185,6 +185,8 @@ class DataTask(NamedTuple):
     suspend: bool = False
     max_delete: int | None = None
     """Most files that a sync with `delete-dst` may delete; None for no limit. Only the transfer agent knows it."""
+    resources: dict[str, Any] | None = None
+    """Requests and limits of the container, as the field `resources` has them; None for those of the platform."""
 
     @property
     def partitioned(self) -> bool:
@@ -203,13 +205,14 @@ class DataTask(NamedTuple):
 
 
 class Transfer(NamedTuple):
-    """Copy between a claim and a remote side, by one Job or on a schedule.
+    """Copy between a claim and a remote side or another claim, by one Job or on a schedule.
 
     `component` names its container and is the value of the label `app.kubernetes.io/component`. `stem` is the name of
     its Job and `configuration_stem` that of its ConfigMap, both without their hashes. `account` is its ServiceAccount.
-    In `env`, every reference is to an earlier variable. `certificates` is the source of a pod's volume, `resources` and
-    `security` are fields of a container and a pod. `attempt_seconds` is the deadline of one pod, `total_seconds` that
-    of all pods together; None means no deadline.
+    `claim` is the claim of the source or the sink; of two claims it is that of the sink, and `source_claim` is the
+    other one, empty otherwise. In `env`, every reference is to an earlier variable. `certificates` is the source of a
+    pod's volume, `resources` and `security` are fields of a container and a pod. `attempt_seconds` is the deadline of
+    one pod, `total_seconds` that of all pods together; None means no deadline.
     """
 
     origin: Origin
@@ -229,6 +232,7 @@ class Transfer(NamedTuple):
     security: Mapping[str, Any] = _NONE
     certificates: dict[str, Any] | None = None
     read_only: bool = False
+    source_claim: str = ""
     schedule: str | None = None
     time_zone: str | None = None
     suspend: bool = False

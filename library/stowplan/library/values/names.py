@@ -143,14 +143,15 @@ class DatasetNames:
 
 
 @dataclass(frozen=True, slots=True)
-class SampleJobNames:
-    """Names of one SampleJob's objects."""
+class TaskNames:
+    """Names of the objects of one task on a dataset. `word` is the kind of the task's spec in lower case."""
 
     name: str
+    word: str = "samplejob"
 
     @property
     def base(self) -> str:
-        return shorten(f"{self.name}-samplejob", FILE_LIMIT)
+        return shorten(f"{self.name}-{self.word}", FILE_LIMIT)
 
     def task(self, partition: int | None) -> str:
         """Return the name of a Job without its hash. `partition` is None for a task with a single Job.

@@ -7,7 +7,7 @@ agent owns them only if `reportPhase` in its configuration is true, since no rep
 - `CACHE_SUM`, used by cache pod 0: `cacheStatus` and `jobsName` of the same. `jobsName` has the `run` of the entries
   sync and warmup in `attempts`. Also the reporter's fields, derived from `attempts` and `partitions`.
 - `task(name, partition)`: `attempts[task, partition]` of a dataset or a task on it, and `revision` of a Dataset. Of a
-  SampleJob also the reporter's fields, derived from all entries of `attempts` at the resourceVersion that the agent read.
+  task also the reporter's fields, derived from all entries of `attempts` at the resourceVersion that the agent read.
 - `TRANSFER`: `attempt`, `progress` and `revision` of a DataCube. Also the reporter's fields.
 - `AWAIT`: `spec.activeDeadlineSeconds` of a decider's Job.
 - `REPORTER`: phase, conditions, `runtimeStatus`, `pod`, counts, times, `jobName` and `observedGeneration` of any kind.
@@ -25,5 +25,5 @@ def cache(ordinal: int) -> str:
 
 
 def task(name: str, partition: int) -> str:
-    """Return the field manager of the agent for a task (`sync`, `warmup`, `rmr`, `clear`) on a partition."""
+    """Return the field manager of the agent for a task (`sync`, `warmup`, `rmr`, `clear`, `copy`) on a partition."""
     return f"stowplan-{name}-{partition}"

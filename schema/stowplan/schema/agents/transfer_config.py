@@ -1,6 +1,6 @@
 """Configuration of the transfer agent: written by the compiler, mounted as a file, read in the pod.
 
-A DataCube, or the sync of a dataset in a claim, copies between a claim and one remote side. Options of users are
+A DataCube, the sync of a dataset or a copy of one copies between a claim and one remote side, or between two claims. Options of users are
 environment variables, since any of them may come from a Secret. A field whose name ends in `Env` names the variable; it
 is null if the option is not given. Trailing newlines of values are removed; a newline inside of a value is an error.
 Only options that must be literal (`s3-uri`, `files`, `repo-type`) and values that are never secret are fields
@@ -19,6 +19,9 @@ from stowplan.schema.remotes.remote import RemoteEndpoint
 
 CLAIM_DIRECTORY = "/mnt/claim"
 """Mount path of the claim's root, so that an agent without root can create directories in it."""
+
+SOURCE_DIRECTORY = "/mnt/source"
+"""Mount path, read-only, of the root of the source's claim in a copy from one claim to another."""
 
 CA_DIRECTORY = "/etc/stowplan-ca"
 CA_FILE = "ca.crt"
@@ -80,7 +83,7 @@ class State(Model):
 
 
 class TransferConfig(AgentConfig):
-    """Copies between a claim and a remote side: exactly one of `source` and `sink` is a claim."""
+    """Copies between a claim and a remote side, or from a claim to another one: at least one of the sides is a claim."""
 
     task: Literal["transfer"] = Field(default="transfer", description="What to do.")
     source: Endpoint = Field(description="Where from.")
@@ -124,6 +127,8 @@ class TransferConfig(AgentConfig):
         fields: dict[str, Any] = write(self)
         if self.max_bytes_per_second is None:
             _drop(fields, frozenset({"maxBytesPerSecond"}))
+        if isinstance(self.source, PvcEndpoint) and isinstance(self.sink, PvcEndpoint):
+            _drop(fields, frozenset({"partSizeMiB", "requestRetries"}))
         for name, side, unread in (("source", self.source, "OF_SINKS"), ("sink", self.sink, "OF_SOURCES")):
             if not isinstance(side, RemoteEndpoint):
                 continue

@@ -123,6 +123,15 @@ RULES: Mapping[str, Mapping[str, Schema]] = {
         "spec.cache.tiers[].path": _pattern("/.*", "A directory of the node begins with /."),
         "spec.refresh.schedule": _SCHEDULE,
     },
+    "DatasetTask": {
+        **_COMMON,
+        "spec": {"oneOf": [_needs(field) for field in ("sync", "warmup", "evict", "remove", "copy")]},
+        "spec.datasetRef.name": _SUBDOMAIN,
+        "spec.copy.to": _ONE,
+        "spec.copy.to.claim.name": _SUBDOMAIN,
+        **{f"spec.copy.to.{kind}.secretRef.name": _SUBDOMAIN for kind in ("s3", "huggingface", "git")},
+        "spec.schedule": _SCHEDULE,
+    },
     "SampleJob": {
         **_COMMON,
         "spec": {

@@ -50,7 +50,7 @@ class Attempt(AttemptReport):
 class TaskAttempt(AttemptReport):
     """The newest attempt of one task on one partition. Each process writes its own entry and no other."""
 
-    task: Literal["sync", "warmup", "rmr", "clear"] = Field(description="What is done.")
+    task: Literal["sync", "warmup", "rmr", "clear", "copy"] = Field(description="What is done.")
     partition: Int32 = Field(description="Number of the cache node, from 0; 0 where the task has one Job.", ge=0)
     state: Literal["waiting", "running", "succeeded", "failed"] | None = Field(
         default=None,
@@ -70,3 +70,7 @@ class AttemptCounts(Model):
     running: Int32 | None = Field(default=None, description="Partitions that are being worked on, or wait.")
     succeeded: Int32 | None = Field(default=None, description="Partitions that are done.")
     failed: Int32 | None = Field(default=None, description="Partitions whose newest attempt failed.")
+
+
+TASK_FIELDS = {"DatasetTask": ("run", "partitions"), "SampleJob": ("jobName", "counts")}
+"""Names of the fields of a status with the first Job and with the `AttemptCounts`, for each kind of task on a dataset."""

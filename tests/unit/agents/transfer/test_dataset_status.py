@@ -7,6 +7,7 @@ import pytest
 from stowplan.agents.attempt.outcome import AttemptOutcome
 from stowplan.agents.transfer.dataset_status import DatasetStatus
 from stowplan.schema.kinds.native.dataset_status import DatasetStatus as NativeStatus
+from stowplan.schema.kinds.native.dataset_task import DatasetTaskStatus
 from stowplan.schema.kinds.sample_job import SampleJobStatus
 from stowplan.schema.kinds.sample_set_status import SampleSetStatus
 from stowplan.schema.meta import Model
@@ -15,6 +16,7 @@ STATUS: dict[str, type[Model]] = {
     "Dataset": NativeStatus,
     "SampleSet": SampleSetStatus,
     "SampleJob": SampleJobStatus,
+    "DatasetTask": DatasetTaskStatus,
 }
 
 
@@ -22,7 +24,7 @@ def fields(kind: str, code: int | None, *, phase: bool = True) -> dict[str, Any]
     outcome = AttemptOutcome("coco-sync-a", "coco-sync-a-x")
     if code is not None:
         outcome.end(code, "Denied" if code else "Succeeded", "what happened")
-    return DatasetStatus(kind, outcome, phase=phase).fields()
+    return DatasetStatus(kind, "sync", outcome, phase=phase).fields()
 
 
 @pytest.mark.parametrize(
@@ -37,6 +39,9 @@ def fields(kind: str, code: int | None, *, phase: bool = True) -> dict[str, Any]
         ("SampleJob", None, "Running"),
         ("SampleJob", 0, "Succeeded"),
         ("SampleJob", 3, "Failed"),
+        ("DatasetTask", None, "Running"),
+        ("DatasetTask", 0, "Succeeded"),
+        ("DatasetTask", 3, "Failed"),
     ],
 )
 def test_phases(kind: str, code: int | None, phase: str) -> None:
@@ -68,9 +73,14 @@ def test_with_a_reporter_only_the_own_entry_is_written(kind: str) -> None:
 def test_a_dataset_shows_the_revision_that_was_copied(kind: str, revision: str | None) -> None:
     outcome = AttemptOutcome("coco-sync-a", "coco-sync-a-x")
     outcome.revision = "abc"
-    assert DatasetStatus(kind, outcome, phase=False).fields().get("revision") == revision
+    assert DatasetStatus(kind, "sync", outcome, phase=False).fields().get("revision") == revision
 
 
 def test_counts_of_a_job() -> None:
     assert fields("SampleJob", None)["counts"] == {"total": 1, "running": 1, "succeeded": 0, "failed": 0}
     assert fields("SampleJob", 5)["counts"] == {"total": 1, "running": 0, "succeeded": 0, "failed": 1}
+
+
+def test_a_copy_has_an_entry_and_a_field_manager_of_its_own() -> None:
+    said = DatasetStatus("DatasetTask", "copy", AttemptOutcome("run", "pod"), phase=False)
+    assert (said.fields()["attempts"][0]["task"], said.manager) == ("copy", "stowplan-copy-0")

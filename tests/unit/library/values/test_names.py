@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stowplan.library.values import names
-from stowplan.library.values.names import MOST_PODS, DatasetNames, SampleJobNames, TrainingNames
+from stowplan.library.values.names import MOST_PODS, DatasetNames, TaskNames, TrainingNames
 
 LABELS = st.from_regex(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?", fullmatch=True)
 
@@ -95,8 +95,17 @@ def test_no_two_sample_sets_share_a_volume() -> None:
 
 
 def test_objects_of_a_sample_job() -> None:
-    own = SampleJobNames("work")
+    own = TaskNames("work")
     assert (own.base, own.task(None), own.task(3)) == ("work-samplejob", "work-samplejob", "work-samplejob-3")
+
+
+def test_objects_of_a_dataset_task_never_have_the_names_of_those_of_a_sample_job() -> None:
+    own = TaskNames("work", "datasettask")
+    assert (own.base, own.task(3), own.warmup(0)) == (
+        "work-datasettask",
+        "work-datasettask-3",
+        "work-datasettask-warmup-0",
+    )
 
 
 @pytest.mark.parametrize("name", ["a", "1st.of-many", "n" * 63])

@@ -6,7 +6,7 @@ from stowplan.compiler.checks.objects.finding import ObjectFinding, OutputObject
 from stowplan.compiler.checks.objects.object import Objects
 from stowplan.compiler.checks.objects.pods import Pod, account_of
 from stowplan.library.delivery.reporter import NAME as REPORTER
-from stowplan.library.values.names import DataCubeNames, DatasetNames, SampleJobNames
+from stowplan.library.values.names import DataCubeNames, DatasetNames, TaskNames
 from stowplan.schema.diagnostics import FieldPath
 from stowplan.schema.platform.platform import Platform
 
@@ -14,7 +14,8 @@ _CODE = "SP616"
 _DEFAULT = "default"
 _PREFIX = f"{REPORTER.partition('-')[0]}-"  # stowplan-
 _DATASETS = (DatasetNames("", "", "namespaced", word) for word in ("sampleset", "dataset"))
-_ENDINGS = (*(each.base for each in _DATASETS), SampleJobNames("").base, DataCubeNames("").base)
+_TASKS = (TaskNames("", word) for word in ("samplejob", "datasettask"))
+_ENDINGS = (*(each.base for each in _DATASETS), *(each.base for each in _TASKS), DataCubeNames("").base)
 """Endings of the names of accounts for agents; `_PREFIX` is the prefix of the others.
 
 Accounts that other repositories compile are recognised only by these names.

@@ -1,4 +1,4 @@
-"""Status of a SampleJob, without the entries about attempts, which its task agents write."""
+"""Status of a SampleJob or another task on a dataset, without the entries about attempts, which its agents write."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -9,6 +9,7 @@ from stowplan.agents.reporter.outcome import ABSENT, RunOutcome, explained, of_j
 from stowplan.agents.reporter.rules import tasks
 from stowplan.agents.reporter.rules.conditions import Draft, Status, is_final, last_cause, of_work, settled
 from stowplan.agents.reporter.rules.tasks import Entry
+from stowplan.schema.kinds.conditions import TASK_FIELDS
 
 FIELDS = frozenset("phase jobName counts startTime completionTime conditions observedGeneration".split())
 
@@ -17,7 +18,12 @@ _PARTITIONED = ("warmup", "clear")
 
 def status(seen: Observed) -> Status | None:
     """Return all status fields that the reporter owns, without absent ones; None to leave the status unchanged."""
-    task = str(seen.resource.spec.get("type") or "")
+    return of_task(seen, str(seen.resource.spec.get("type") or ""))
+
+
+def of_task(seen: Observed, task: str) -> Status | None:
+    """Return the status of a task on a dataset, of any kind, as `status` does. `task` is the agents' word for it."""
+    job_field, counts_field = TASK_FIELDS[seen.resource.kind.kind]
     run = _run_of(task, seen)
     entries = tasks.attempts(seen.resource.status, task)
     elsewhere = not run.is_there and task == "sync" and bool(entries)
@@ -29,7 +35,7 @@ def status(seen: Observed) -> Status | None:
     total = max(len(parts), _expected(seen, task))
     found = tasks.of_entries(entries) if elsewhere else _together(parts, total)
     name = run.jobs[0].name if run.jobs else entries[0].get("run") if elsewhere else None
-    before = seen.resource.status if seen.resource.status.get("jobName") == name else {}
+    before = seen.resource.status if seen.resource.status.get(job_field) == name else {}
     cause = causes.of_work(run.pods, run.jobs)
     if found.state == "failed":
         cause = last_cause(cause or tasks.reported_cause(entries, [job.name for job in run.jobs]), before)
@@ -37,8 +43,8 @@ def status(seen: Observed) -> Status | None:
     begun = elsewhere or tasks.has_begun(run.pods) or before.get("phase") == "Running"
     fields: Status = {
         "phase": tasks.phase(found, begun=begun),
-        "jobName": name,
-        "counts": _counts(parts, entries if elsewhere else (), total),
+        job_field: name,
+        counts_field: _counts(parts, entries if elsewhere else (), total),
         "startTime": _started(run, entries if elsewhere else ()),
         "completionTime": found.at or None if found.is_over else None,
         "conditions": settled([*of_work(found, cause), *_warmed(task, seen)], seen),

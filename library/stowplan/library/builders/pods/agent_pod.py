@@ -49,7 +49,7 @@ class Mount(NamedTuple):
 
 
 class FileMount(NamedTuple):
-    """Volume that is no claim, mounted read-only: its name, its source as in a pod's `volumes`, and its mount path."""
+    """Volume that is mounted read-only: its name, its source as in a pod's `volumes`, and its mount path."""
 
     name: str
     source: Json

@@ -7,15 +7,15 @@ from typing import Any
 from stowplan.library.builders.pods import agent_pod
 from stowplan.library.dialects.data_cube import arguments as data_cube_arguments
 from stowplan.library.dialects.data_cube import environment
-from stowplan.library.dialects.data_cube import resources as data_cube_resources
 from stowplan.library.dialects.data_cube.environment import Variable
 from stowplan.library.dialects.data_cube.options import Side
 from stowplan.library.dialects.data_cube.remotes.flags import Arguments
 from stowplan.library.dialects.data_cube.remotes.registry import REMOTES
 from stowplan.library.dialects.data_cube.remotes.remote import Remote
 from stowplan.library.dialects.data_cube.remotes.remote_side import RemoteSide
-from stowplan.library.dialects.data_cube.resources import Resources
+from stowplan.library.dialects.shared import task_resources
 from stowplan.library.dialects.shared.context import Context
+from stowplan.library.dialects.shared.task_resources import Resources
 from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import FieldPath, Finding
 from stowplan.schema.kinds.data_cube import ClaimReference, DataCube, DataReference, Executor, ExecutorOptions
@@ -123,7 +123,7 @@ def view(model: DataCube, context: Context) -> tuple[Cube, list[Finding]]:
         options=own,
         variables=tuple(variables),
         replaced=kind.replaced(remote),
-        resources=data_cube_resources.merged(executor, agent_pod.amounts(context.platform.resources.task)),
+        resources=task_resources.merged(executor.resources or {}, agent_pod.amounts(context.platform.resources.task)),
     )
     return cube, found
 

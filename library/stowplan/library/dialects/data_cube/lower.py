@@ -7,12 +7,12 @@ from stowplan.library.builders.custom_resource import custom_resource
 from stowplan.library.builders.volume import claim_from_template
 from stowplan.library.dialects.data_cube import certificates, config, environment, pod, rules
 from stowplan.library.dialects.data_cube.cube import KIND, Cube, view
-from stowplan.library.dialects.shared import access, schedules
+from stowplan.library.dialects.shared import access, schedules, task_runs
 from stowplan.library.dialects.shared.context import Context, Lowered
 from stowplan.library.ir.data import Placement, Transfer
 from stowplan.library.manifest import ExternalReference, Json, Manifest, Unit
-from stowplan.library.values.names import CRON_JOB_LIMIT, HASH_LENGTH, LABEL_LIMIT, DataCubeNames
-from stowplan.schema.diagnostics import Finding, finding, has_errors
+from stowplan.library.values.names import DataCubeNames
+from stowplan.schema.diagnostics import Finding, has_errors
 from stowplan.schema.kinds.data_cube import DataCube
 from stowplan.schema.meta import RUN_ANNOTATION, SpecId
 
@@ -44,17 +44,8 @@ def _findings(cube: Cube, context: Context) -> list[Finding]:
         *pod.findings(cube),
         *config.part_size_findings(cube),
         *schedules.findings(spec.schedule, spec.time_zone, cube.model.metadata.annotations),
-        *_long_name(cube),
+        *task_runs.long_names(DataCubeNames(cube.id.name).job, spec.schedule),
     ]
-
-
-def _long_name(cube: Cube) -> list[Finding]:
-    stem = DataCubeNames(cube.id.name).job
-    limit = CRON_JOB_LIMIT if cube.model.spec.schedule is not None else LABEL_LIMIT - HASH_LENGTH - 1
-    if len(stem) <= limit:
-        return []
-    message = f"{stem} is too long for the name of a Job, so a hash takes the place of its end."
-    return [finding("SP505", ("metadata", "name"), message, "Shorten the name if you want to recognise its Jobs.")]
 
 
 def _transfer(cube: Cube, context: Context) -> Transfer:

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from stowplan.library.dialects.data_cube import resources
 from stowplan.library.dialects.data_cube.cube import Cube
+from stowplan.library.dialects.shared import task_resources
 from stowplan.library.dialects.training_group.label_form import label_findings
 from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import FieldPath, Finding, finding
@@ -46,7 +46,7 @@ def findings(cube: Cube) -> list[Finding]:
     executor = cube.executor
     return [
         *_deadlines(cube),
-        *resources.findings(executor, cube.resources),
+        *task_resources.findings(executor.resources or {}, cube.resources, ("spec", "executor", "resources")),
         *_rights(executor.security_context or {}),
         *label_findings(executor.node_selector or {}, ("spec", "executor", "nodeSelector")),
     ]

@@ -4,23 +4,19 @@ from collections.abc import Iterator
 
 from stowplan.library.builders import job
 from stowplan.library.builders.custom_resource import custom_resource
-from stowplan.library.dialects.dataset import externals, rules, sources, volumes
+from stowplan.library.dialects.dataset import externals, rules, sources, syncs, volumes
 from stowplan.library.dialects.dataset.cached import cached_dataset
-from stowplan.library.dialects.shared import access, secrets
+from stowplan.library.dialects.shared import access
 from stowplan.library.dialects.shared.context import Context, Lowered
 from stowplan.library.drivers.registry import STORAGE_DRIVERS
 from stowplan.library.ir.data import CachedDataset, DataTask, Site
 from stowplan.library.manifest import Manifest, Unit
-from stowplan.schema.diagnostics import FieldPath, Finding, has_errors
+from stowplan.schema.diagnostics import has_errors
 from stowplan.schema.juicefs.mount_options import MountOptions
-from stowplan.schema.juicefs.sync_options import SyncOptions
 from stowplan.schema.kinds.native.dataset import Dataset, Refresh
 
 GROUP = "stowplan.dev"
 PLURAL = "datasets"
-
-DEFAULT_MAX_DELETE = 1000
-"""Most files that a refresh with `delete` deletes, if `maxDelete` does not say otherwise."""
 
 
 def lower(model: Dataset, context: Context) -> Lowered:
@@ -31,7 +27,7 @@ def lower(model: Dataset, context: Context) -> Lowered:
     if not has_errors(found):
         # What users wrote, without the mount options that follow from other fields.
         found += driver.validate(dataset._replace(options=_written(model)), context.site)
-    home, problems = _sync_namespace(dataset, context)
+    home, problems = syncs.home(dataset, context)
     found += problems if not has_errors(found) else []
     if has_errors(found):
         return Lowered(Unit(spec, ()), tuple(found))
@@ -42,18 +38,6 @@ def lower(model: Dataset, context: Context) -> Lowered:
 def _written(model: Dataset) -> MountOptions:
     volume = model.spec.volume.juicefs
     return (volume.options if volume else None) or MountOptions()
-
-
-def _sync_namespace(dataset: CachedDataset, context: Context) -> tuple[str, list[Finding]]:
-    """Return the namespace of the sync's Job, and findings if no namespace is possible.
-
-    A transfer mounts the dataset, so it is in the dataset's namespace. `juicefs sync` reads the Secret of the volume.
-    """
-    home, source = dataset.names.namespace, dataset.source
-    if source is None or source.remote or not STORAGE_DRIVERS[dataset.driver].cached:
-        return home, []
-    path: FieldPath = ("spec", "volume", "juicefs", "secretRef", "namespace")
-    return secrets.sync_namespace(home, dataset.volume_secret, source.secret, context.platform, path)
 
 
 def _manifests(model: Dataset, dataset: CachedDataset, sync_home: str, site: Site) -> Iterator[Manifest]:
@@ -94,14 +78,8 @@ def _first_sync(dataset: CachedDataset, home: str, site: Site) -> Iterator[Manif
 def _refresh(dataset: CachedDataset, refresh: Refresh, home: str, site: Site) -> Iterator[Manifest]:
     """Yield the CronJob that copies what is new at the source, and the CronJobs of the warmup that follows."""
     names = dataset.names
-    most = DEFAULT_MAX_DELETE if refresh.max_delete is None else refresh.max_delete
-    sync = _sync(dataset, home)._replace(
-        stems=(names.refresh,),
-        configuration_stem=f"{names.base}-refresh",
-        sync_options=SyncOptions.model_validate({"delete-dst": True} if refresh.delete else {}),
-        max_delete=most if refresh.delete else None,
-    )
-    tasks = [sync]
+    sync = _sync(dataset, home)._replace(stems=(names.refresh,), configuration_stem=f"{names.base}-refresh")
+    tasks = [syncs.deleting(sync, refresh)]
     if dataset.warmed:
         stems = tuple(names.refresh_warmup(i) for i in range(dataset.partitions))
         tasks.append(_warmup(dataset, stems, "refresh-warmup")._replace(after=names.refresh))

@@ -55,8 +55,8 @@ def remote_of(place: Place, namespace: str) -> Remote:
 
 def _s3(place: S3Place, namespace: str) -> Remote:
     keys = _S3_KEYS if place.secret_ref else {}
-    literals = {option_env("s3-endpoint"): (place.endpoint or "").rstrip("/"), option_env("s3-region"): place.region}
-    endpoint, region = literals
+    given = {option_env("s3-endpoint"): (place.endpoint or "").rstrip("/"), option_env("s3-region"): place.region}
+    endpoint, region = given
     include, exclude = (place.include, place.exclude) if isinstance(place, S3Source) else (None, None)
     return Remote(
         S3Endpoint(
@@ -71,7 +71,7 @@ def _s3(place: S3Place, namespace: str) -> Remote:
             include=include or [],
             exclude=exclude or [],
         ),
-        (*_secret_env(place.secret_ref, namespace, keys, optional=("session-token",)), *_literals(literals)),
+        (*_secret_env(place.secret_ref, namespace, keys, optional=("session-token",)), *literals(given)),
         keys=("access-key", "secret-key") if keys else (),
     )
 
@@ -90,7 +90,7 @@ def _hub(place: HubPlace, namespace: str) -> Remote:
         ),
         (
             *_secret_env(place.secret_ref, namespace, _TOKEN_KEY),
-            *_literals({repo: place.repo, revision: place.revision}),
+            *literals({repo: place.repo, revision: place.revision}),
         ),
         keys=("token",) if place.secret_ref else (),
     )
@@ -111,7 +111,7 @@ def _git(place: GitPlace, namespace: str) -> Remote:
         ),
         (
             *_secret_env(place.secret_ref, namespace, keys, optional=("username",)),
-            *_literals({url: place.url, ref: place.ref}),
+            *literals({url: place.url, ref: place.ref}),
         ),
         agent="git",
         keys=("token",) if place.secret_ref else (),
@@ -127,6 +127,6 @@ def _secret_env(
     return agent_pod.secret_env(SecretName(namespace, reference.name), variables, optional=optional)
 
 
-def _literals(values: dict[str, str | None]) -> tuple[Json, ...]:
+def literals(values: dict[str, str | None]) -> tuple[Json, ...]:
     """Return variables with literal values, without the empty ones. `$` is escaped: Kubernetes expands `$(NAME)`."""
     return tuple({"name": name, "value": value.replace("$(", "$$(")} for name, value in values.items() if value)

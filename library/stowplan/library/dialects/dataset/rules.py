@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from stowplan.library.dialects.dataset import syncs
 from stowplan.library.dialects.dataset.cached import mebibytes
 from stowplan.library.dialects.shared import schedules, secrets
 from stowplan.library.dialects.shared.context import Context
@@ -77,20 +78,7 @@ def _refresh(model: Dataset, dataset: CachedDataset) -> Iterator[Finding]:
         message = "Without a `source` there is nothing to copy again."
         yield finding("SP406", _REFRESH, message, "Remove it, or add a source.", anchor=Anchor.KEY)
         return
-    if refresh.delete and not model.spec.source.s3:
-        message = "Only of a source `s3` does a refresh know which files are gone."
-        hint = "Remove `delete`: files that the source no longer has remain."
-        yield finding("SP464", (*_REFRESH, "delete"), message, hint)
-    elif refresh.delete and not _directory(dataset):
-        message = "`delete` would delete whatever else the volume holds: the data is at its root."
-        yield finding("SP497", (*_REFRESH, "delete"), message, "Give the data a directory: `subPath` of the volume.")
-    if refresh.max_delete is not None and not refresh.delete:
-        message = "`maxDelete` has no effect without `delete`."
-        yield finding("SP406", (*_REFRESH, "maxDelete"), message, "Remove one of the two.", anchor=Anchor.KEY)
-
-
-def _directory(dataset: CachedDataset) -> str:
-    return (dataset.options.sub_dir or "") + dataset.claim.sub_path
+    yield from syncs.findings(refresh, model, dataset, _REFRESH)
 
 
 def _secrets(model: Dataset, dataset: CachedDataset, context: Context) -> Iterator[Finding]:

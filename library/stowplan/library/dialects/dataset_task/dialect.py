@@ -1,6 +1,9 @@
 """The dialect of the kind DatasetTask."""
 
+from stowplan.library.dialects.dataset_task import copy_rules, reference
 from stowplan.library.dialects.dataset_task.lower import lower
+from stowplan.library.dialects.shared import claim_paths
+from stowplan.library.dialects.shared.claim_writes import Write
 from stowplan.library.dialects.shared.context import Context
 from stowplan.library.dialects.shared.dialect import Dialect, Reference, Relations
 from stowplan.schema.kinds.native.dataset_task import DatasetTask
@@ -8,9 +11,16 @@ from stowplan.schema.meta import SpecId
 
 
 def relations(model: DatasetTask, context: Context) -> Relations:
-    """Return the dataset that the task works on, as the only relation to other specs."""
-    spec = SpecId("Dataset", context.namespace(model.metadata.namespace), model.spec.dataset_ref.name)
-    return Relations((Reference(spec, ("spec", "datasetRef", "name")),))
+    """Return the dataset that the task works on, and the claim that it copies to."""
+    namespace = context.namespace(model.metadata.namespace)
+    references = (Reference(SpecId(reference.KIND, namespace, model.spec.dataset_ref.name), reference.PATH),)
+    claim = model.spec.copy_.to.claim if model.spec.copy_ else None
+    if claim is None:
+        return Relations(references)
+    at = (*copy_rules.TO, "claim")
+    path = claim_paths.canonical(claim.sub_path or "")
+    write = Write(namespace, claim.name, path, mirror=False, at=(*at, "subPath" if claim.sub_path else "name"))
+    return Relations(references, named=((claim.name, (*at, "name")),), write=write)
 
 
 DIALECT = Dialect(lower, relations)

@@ -1,24 +1,14 @@
 """Lowering of `SampleJob`: one task on a SampleSet, once or on a schedule."""
 
-from stowplan.library.builders import job
 from stowplan.library.builders.custom_resource import custom_resource
-from stowplan.library.dialects.sample_set import (
-    path as dataset_path,
-)
-from stowplan.library.dialects.sample_set import (
-    reference as dataset_reference,
-)
-from stowplan.library.dialects.sample_set import (
-    sample_set,
-    sync_namespace,
-)
-from stowplan.library.dialects.shared import access, schedules, secrets, source_uri
+from stowplan.library.dialects.sample_set import reference as dataset_reference
+from stowplan.library.dialects.sample_set import sample_set, sync_namespace
+from stowplan.library.dialects.shared import access, dataset_path, schedules, secrets, source_uri, task_runs
 from stowplan.library.dialects.shared.context import Context, Lowered
-from stowplan.library.drivers.api import TaskSet
 from stowplan.library.drivers.registry import STORAGE_DRIVERS
 from stowplan.library.ir.data import CachedDataset, DataTask, SecretName, Site, Source
 from stowplan.library.manifest import ExternalReference, Manifest, Unit
-from stowplan.library.values.names import CRON_JOB_LIMIT, HASH_LENGTH, LABEL_LIMIT, SampleJobNames, shorten
+from stowplan.library.values.names import TaskNames
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding, has_errors
 from stowplan.schema.juicefs.sync_options import SyncOptions
 from stowplan.schema.kinds.sample_job import SampleJob, TaskType
@@ -52,8 +42,8 @@ def lower(model: SampleJob, context: Context) -> Lowered:
     task = _task(model, dataset, namespace, context, identity)
     found += _options(model, task, context)
     home, problems = _home(task, context)
-    warmup = _warmup_after(task)
-    found += [*problems, *_long_names(warmup or task)]
+    warmup = task_runs.warmup_after(task, TaskNames(model.metadata.name))
+    found += [*problems, *task_runs.long_names(max((warmup or task).stems, key=len), task.schedule)]
     if has_errors(found):
         return Lowered(Unit(identity, ()), tuple(found))
     task = task._replace(namespace=home)
@@ -100,7 +90,7 @@ def _dataset(model: SampleJob, namespace: str, context: Context) -> tuple[Cached
 
 def _task(model: SampleJob, dataset: CachedDataset, namespace: str, context: Context, identity: SpecId) -> DataTask:
     spec = model.spec
-    names = SampleJobNames(model.metadata.name)
+    names = TaskNames(model.metadata.name)
     operation = spec.type or "sync"
     warmup = spec.warmup_options
     paths = {
@@ -129,26 +119,6 @@ def _task(model: SampleJob, dataset: CachedDataset, namespace: str, context: Con
         schedule=spec.schedule,
         time_zone=spec.time_zone,
         suspend=bool(spec.terminate),
-    )
-
-
-def _warmup_after(task: DataTask) -> DataTask | None:
-    """Return the warmup of all cache nodes that follows a sync; None if none follows.
-
-    A dry sync copies nothing, so nothing follows it.
-    """
-    if task.operation != "sync" or not task.dataset.warms or task.sync_options.dry:
-        return None
-    names = SampleJobNames(task.origin.spec.name)
-    room = CRON_JOB_LIMIT if task.schedule is not None else LABEL_LIMIT - HASH_LENGTH - 1
-    return task._replace(
-        operation="warmup",
-        stems=tuple(names.warmup(i) for i in range(task.dataset.partitions)),
-        configuration_stem=f"{names.base}-warmup",
-        source=None,
-        destination="",
-        sync_options=_NO_OPTIONS,
-        after=shorten(task.stems[0], room),
     )
 
 
@@ -216,15 +186,6 @@ def _home(task: DataTask, context: Context) -> tuple[str, list[Finding]]:
     return sync_namespace.namespace(task.dataset, task.source, context, path)
 
 
-def _long_names(task: DataTask) -> list[Finding]:
-    longest = max(task.stems, key=len)
-    limit = CRON_JOB_LIMIT if task.schedule is not None else LABEL_LIMIT - HASH_LENGTH - 1
-    if len(longest) <= limit:
-        return []
-    message = f"{longest} is too long for the name of a Job, so a hash takes the place of its end."
-    return [finding("SP505", ("metadata", "name"), message, "Shorten the name if you want to recognise its Jobs.")]
-
-
 def _externals(task: DataTask) -> tuple[ExternalReference, ...]:
     if task.operation != "sync" or not task.source:
         return ()
@@ -233,26 +194,11 @@ def _externals(task: DataTask) -> tuple[ExternalReference, ...]:
 
 def _manifests(model: SampleJob, task: DataTask, warmup: DataTask | None, site: Site) -> list[Manifest]:
     """Return the objects of a task and of the warmup that follows it; None for no warmup."""
-    names = SampleJobNames(model.metadata.name)
-    origin, run = task.origin, model.metadata.annotations.get(RUN_ANNOTATION, "")
-    driver = STORAGE_DRIVERS[task.dataset.driver]
-    own = driver.tasks(task, site, names.base)
-    made = [own.configuration, *_runs(own, task, run)]
-    if warmup:
-        # The sync has a hash of its own, so that more cache nodes do not start it again.
-        name = None if task.schedule is not None else made[-1].name
-        warmup = warmup._replace(after_run=name)
-        following = driver.tasks(warmup, site, names.base)
-        made += [following.configuration, *_runs(following, warmup, run)]
+    names, origin = TaskNames(model.metadata.name), task.origin
     homes = [each.namespace for each in (task, warmup) if each]
+    run = model.metadata.annotations.get(RUN_ANNOTATION, "")
     return [
         custom_resource(model, origin),
         *access.manifests(names.base, origin, site, plural=PLURAL, namespaces=homes),
-        *made,
+        *task_runs.manifests(task, warmup, site, names, run),
     ]
-
-
-def _runs(tasks: TaskSet, task: DataTask, run: str) -> list[Manifest]:
-    if task.schedule is None:
-        return job.jobs(tasks.jobs, task.origin, run)
-    return [job.cron_job(one, task.origin, schedule=task.schedule, time_zone=task.time_zone) for one in tasks.jobs]

@@ -195,7 +195,7 @@ def _pod(task: DataTask, site: Site, configuration: str, service_account: str, i
         args=(task.operation, "--partition", str(index)) if task.partitioned else (task.operation,),
         config_map=configuration,
         service_account=service_account,
-        resources=site.platform.resources.task,
+        resources=task.resources or site.platform.resources.task,
         user=site.platform.juicefs.task_user,
         mount=agent_pod.Mount(task.dataset.names.claim, path) if mounted else None,
         env=(agent_pod.run_env(), *_secret_env(task)),

@@ -10,6 +10,15 @@ from stowplan.schema.kinds.native.places import GitPlace, HubPlace, S3Place
 from stowplan.schema.meta import KubernetesType, Model, ObjectMeta
 
 TaskResources = Annotated[dict[str, Any], KubernetesType("io.k8s.api.core.v1.ResourceRequirements")]
+TASKS: dict[str, Literal["sync", "warmup", "clear", "rmr", "copy"]] = {
+    "sync": "sync",
+    "warmup": "warmup",
+    "evict": "clear",
+    "remove": "rmr",
+    "copy": "copy",
+}
+"""The agents' word for each field of the spec that says what is done."""
+
 _Path = Annotated[str, Field(min_length=1, max_length=4096)]
 _Paths = Annotated[list[_Path], Field(min_length=1, max_length=1024)]
 
@@ -57,9 +66,14 @@ class HubTarget(HubPlace):
 
 
 class GitTarget(GitPlace):
-    """A Git repository, to copy to."""
+    """A Git repository, to push to. The copied directory holds a clone in a directory with the repository's name.
 
-    message: str | None = Field(default=None, max_length=1024, description="Message of the commit.")
+    Its checked-out branch is pushed; no commit is made.
+    """
+
+    ref: str | None = Field(
+        default=None, description="Not supported: the branch is the one that is checked out.", max_length=256
+    )
 
 
 class ClaimTarget(Model):
@@ -74,12 +88,14 @@ class CopyTarget(Model):
 
     s3: S3Place | None = Field(default=None, description="A prefix in an S3 store.")
     huggingface: HubTarget | None = Field(default=None, description="A repository on a Hugging Face Hub.")
-    git: GitTarget | None = Field(default=None, description="A Git repository.")
+    git: GitTarget | None = Field(
+        default=None, description="A Git repository, to which the branch of a clone in the dataset is pushed."
+    )
     claim: ClaimTarget | None = Field(default=None, description="Another claim.")
 
 
 class CopyTask(Model):
-    """Copies data of the dataset to another place."""
+    """Copies what the dataset holds at that time to another place. What is there already and equal is not copied again."""
 
     sub_path: _Path | None = Field(
         default=None, description="Directory of the dataset to copy. Without it, the whole dataset."

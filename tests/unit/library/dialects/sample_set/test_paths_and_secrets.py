@@ -2,8 +2,7 @@
 
 import pytest
 
-from stowplan.library.dialects.sample_set import path as dataset_path
-from stowplan.library.dialects.shared import secrets
+from stowplan.library.dialects.shared import dataset_path, secrets
 from stowplan.library.ir.data import SecretName
 from stowplan.schema.meta import SecretReference
 from tests.unit.specs import platform

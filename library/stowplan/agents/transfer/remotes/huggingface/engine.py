@@ -12,8 +12,8 @@ from huggingface_hub import HfApi, close_session, set_client_factory
 from stowplan.agents.attempt.completion import Completion
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.safe_files import sync_all
-from stowplan.agents.transfer.engine import PROTECTED, TransferWork
-from stowplan.agents.transfer.keys import KeyCheck, folds_case
+from stowplan.agents.transfer.engine import PROTECTED, TransferWork, key_check
+from stowplan.agents.transfer.keys import KeyCheck
 from stowplan.agents.transfer.network.retry import Attempts
 from stowplan.agents.transfer.network.throttle import Throttle
 from stowplan.agents.transfer.patterns import Patterns
@@ -34,7 +34,6 @@ from stowplan.agents.transfer.thread_pool import Crew
 from stowplan.agents.transfer.tree import Found, Tree
 from stowplan.schema.agents.exit_codes import ExitCode
 
-_PROBE = "stowplan-probe"
 _NOT_OURS = (".git", ".cache/huggingface")
 """Directories that Git and huggingface_hub create in copies of a repository. The Hub refuses them in an upload."""
 
@@ -64,7 +63,7 @@ class HuggingFaceEngine:
             crew = stack.enter_context(self._crew(work))
             size = self.settings.part_size
             download = Download(files, fetcher, tree, crew, work.progress, work.stop, work.log, size)
-            download.compare(_key_check(directory))
+            download.compare(key_check(directory))
             if download.wanted:
                 completion.begin()
             download.fetch()
@@ -220,11 +219,3 @@ def _single(claim: Path, folder: str, name: str) -> Found | None:
     if found is None:
         raise AttemptError(ExitCode.NOT_FOUND, "NotFound", f"{claim / folder / name} is not there")
     return Found(name, found.st_size, found.st_mtime_ns) if stat.S_ISREG(found.st_mode) else None
-
-
-def _key_check(directory: Path) -> KeyCheck:
-    probe = directory / _PROBE
-    probe.touch()
-    folds = folds_case(lambda name: (directory / name).exists(), _PROBE)
-    probe.unlink()
-    return KeyCheck(folds, reserved=PROTECTED)

@@ -8,8 +8,7 @@ from pathlib import Path
 from stowplan.agents.attempt.completion import Completion
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.safe_files import sync_all
-from stowplan.agents.transfer.engine import PROTECTED, TransferWork
-from stowplan.agents.transfer.keys import KeyCheck, folds_case
+from stowplan.agents.transfer.engine import PROTECTED, TransferWork, key_check
 from stowplan.agents.transfer.network.retry import Attempts
 from stowplan.agents.transfer.remotes.s3.download import Download
 from stowplan.agents.transfer.remotes.s3.fetch import Fetcher
@@ -24,8 +23,6 @@ from stowplan.agents.transfer.thread_pool import Crew
 from stowplan.agents.transfer.tree import Tree
 from stowplan.schema.agents.exit_codes import ExitCode
 
-_PROBE = "stowplan-probe"
-
 
 @dataclass(frozen=True)
 class S3Engine:
@@ -38,7 +35,7 @@ class S3Engine:
         mirror = self.settings.common.config.mirror
         with _failures(), ExitStack() as stack:
             download = self._prepared(work, stack, directory)
-            download.compare(_key_check(directory))
+            download.compare(key_check(directory))
             self._guard_emptiness(download)
             if download.wanted or mirror:
                 completion.begin()
@@ -110,14 +107,6 @@ class S3Engine:
             yield wire
         finally:
             wire.close()
-
-
-def _key_check(directory: Path) -> KeyCheck:
-    probe = directory / _PROBE
-    probe.touch()
-    folds = folds_case(lambda name: (directory / name).exists(), _PROBE)
-    probe.unlink()
-    return KeyCheck(folds, reserved=PROTECTED)
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from stowplan.agents.cache.drivers.juicefs.tasks.work import TaskOutcome
 from stowplan.agents.cluster.answers import Manifest
 from stowplan.agents.runtime import cache_fit
 from stowplan.schema.agents.cache_config import CACHE_TOO_SMALL, ClearConfig, WarmupConfig
+from stowplan.schema.kinds.conditions import TASK_FIELDS
 
 Entry = Mapping[str, Any]
 
@@ -17,7 +18,7 @@ Entry = Mapping[str, Any]
 class TaskReporter(StatusReporter):
     """Reporter of a task's status. The API server refuses a phase if the custom resource changed since it was read.
 
-    The phase follows from the status entries of all tasks of a SampleJob. Another task may have written its entry
+    The phase follows from the status entries of all partitions of a task. Another task may have written its entry
     meanwhile, so that the phase would be out of date.
     """
 
@@ -35,11 +36,11 @@ def status(config: TaskConfig, outcome: TaskOutcome, found: Manifest | None) -> 
     """
     own = outcome.entry()
     status: Status = {"attempts": [own]}
-    # The phase of a SampleSet depends on several tasks: its cache pods derive it.
-    if not config.report_phase or config.target.kind != "SampleJob":
+    # The phase of a dataset depends on several tasks: its cache pods derive it.
+    if not config.report_phase or config.target.kind not in TASK_FIELDS:
         return status
     entries = _of_this_run(outcome, own, (found or {}).get("status") or {})
-    return status | _phase(entries, _partitions(config))
+    return status | _phase(entries, _partitions(config), config.target.kind)
 
 
 def _of_this_run(outcome: TaskOutcome, own: Entry, present: Mapping[str, Any]) -> list[Entry]:
@@ -63,7 +64,7 @@ def _partitions(config: TaskConfig) -> int:
     return (config.partitions or 1) if isinstance(config, WarmupConfig | ClearConfig) else 1
 
 
-def _phase(entries: Sequence[Entry], partitions: int) -> Status:
+def _phase(entries: Sequence[Entry], partitions: int, kind: str) -> Status:
     """Return the status fields that follow from the attempts of all partitions: phase, Job, counts and conditions.
 
     The phase `Failed` may be temporary, since the task does not know whether the Job retries.
@@ -86,10 +87,11 @@ def _phase(entries: Sequence[Entry], partitions: int) -> Status:
     held = {"Complete": phase == "Succeeded", "Failed": phase == "Failed"}
     small = cache_fit.too_small(entries)
     fit = condition(CACHE_TOO_SMALL, CACHE_TOO_SMALL if small else cache_fit.FITS, small, holds=bool(small))
+    job_field, counts_field = TASK_FIELDS[kind]
     return {
         "phase": phase,
-        "jobName": entries[0].get("run") or "",
-        "counts": counts,
+        job_field: entries[0].get("run") or "",
+        counts_field: counts,
         "conditions": [
             *(condition(name, reason, message, holds=holds) for name, holds in held.items()),
             *([fit] if entries[0].get("task") == "warmup" else ()),

@@ -1,12 +1,12 @@
-"""Requests and limits of a DataCube's pod."""
+"""Requests and limits of an agent's container, as users give them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from stowplan.library.builders import transfer
 from stowplan.library.manifest import Json
 from stowplan.library.values.quantities import larger, without_fractions
 from stowplan.schema.diagnostics import FieldPath, Finding, finding
-from stowplan.schema.kinds.data_cube import Executor
 
 Resources = dict[str, Json]
 """`requests` and `limits` of a container, each by resource name."""
@@ -15,12 +15,12 @@ LEAST_MEMORY = 128
 """Smallest memory limit of an agent in MiB."""
 
 
-def merged(executor: Executor, platform: Resources) -> Resources:
+def merged(given: Mapping[str, Any], platform: Resources) -> Resources:
     """Return the user's requests and limits. Those of the platform are used for resources that the user does not give.
 
-    No request is larger than its limit, unless the user gives both.
+    `given` is a Kubernetes ResourceRequirements, empty for none. No request is larger than its limit, unless the user
+    gives both.
     """
-    given = executor.resources or {}
     own_limits, own_requests = given.get("limits") or {}, given.get("requests") or {}
     limits = {**platform["limits"], **own_limits}
     for name, request in own_requests.items():
@@ -33,10 +33,11 @@ def merged(executor: Executor, platform: Resources) -> Resources:
     return {"limits": without_fractions(limits), "requests": without_fractions(requests)}
 
 
-def findings(executor: Executor, resources: Resources) -> Iterator[Finding]:
-    """Yield findings about the user's resources, and about the memory limit in `resources`, the result of `merged`."""
-    given = executor.resources or {}
-    base: FieldPath = ("spec", "executor", "resources")
+def findings(given: Mapping[str, Any], resources: Resources, base: FieldPath) -> Iterator[Finding]:
+    """Yield findings about the user's resources `given`, which are at the path `base`.
+
+    The memory limit is that of `resources`, the result of `merged`.
+    """
     limits = given.get("limits") or {}
     for name, request in (given.get("requests") or {}).items():
         if larger(request, limits.get(name)):

@@ -1,0 +1,58 @@
+"""What the syncs of a Dataset have in common: its first one, its refresh, and those that tasks ask for."""
+
+from collections.abc import Iterator
+
+from stowplan.library.dialects.shared import secrets
+from stowplan.library.dialects.shared.context import Context
+from stowplan.library.drivers.registry import STORAGE_DRIVERS
+from stowplan.library.ir.data import CachedDataset, DataTask
+from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
+from stowplan.schema.juicefs.sync_options import SyncOptions
+from stowplan.schema.kinds.native.dataset import Dataset, Refresh
+from stowplan.schema.kinds.native.dataset_task import SyncTask
+
+DEFAULT_MAX_DELETE = 1000
+"""Most files that a sync with `delete` deletes, if `maxDelete` does not say otherwise."""
+
+
+Deletion = Refresh | SyncTask
+"""A model with the fields of a sync about the deletion of files that the source no longer has."""
+
+
+def deleting(sync: DataTask, given: Deletion) -> DataTask:
+    """Return a sync that deletes what the source no longer has, if `given` asks for it."""
+    if not given.delete:
+        return sync
+    most = DEFAULT_MAX_DELETE if given.max_delete is None else given.max_delete
+    return sync._replace(sync_options=SyncOptions.model_validate({"delete-dst": True}), max_delete=most)
+
+
+def home(dataset: CachedDataset, context: Context) -> tuple[str, list[Finding]]:
+    """Return the namespace of a sync's Job, and findings if no namespace is possible.
+
+    A transfer mounts the dataset, so it is in the dataset's namespace. `juicefs sync` reads the Secret of the volume.
+    The findings are at paths in the Dataset.
+    """
+    own, source = dataset.names.namespace, dataset.source
+    if source is None or source.remote or not STORAGE_DRIVERS[dataset.driver].cached:
+        return own, []
+    path: FieldPath = ("spec", "volume", "juicefs", "secretRef", "namespace")
+    return secrets.sync_namespace(own, dataset.volume_secret, source.secret, context.platform, path)
+
+
+def findings(given: Deletion, model: Dataset, dataset: CachedDataset, path: FieldPath) -> Iterator[Finding]:
+    """Yield findings about the deletion that a sync of a Dataset with a source asks for, at `path` in a document.
+
+    `dataset` is what the Dataset `model` describes.
+    """
+    if given.delete and not (model.spec.source and model.spec.source.s3):
+        message = "Only of a source `s3` does a sync know which files are gone."
+        hint = "Remove `delete`: files that the source no longer has remain."
+        yield finding("SP464", (*path, "delete"), message, hint)
+    elif given.delete and not (dataset.options.sub_dir or "") + dataset.claim.sub_path:
+        message = "`delete` would delete whatever else the volume holds: the data is at its root."
+        hint = "Give the data a directory: `subPath` of the Dataset's volume."
+        yield finding("SP497", (*path, "delete"), message, hint)
+    if given.max_delete is not None and not given.delete:
+        message = "`maxDelete` has no effect without `delete`."
+        yield finding("SP406", (*path, "maxDelete"), message, "Remove one of the two.", anchor=Anchor.KEY)

@@ -1,0 +1,64 @@
+"""Rules of a `DatasetTask` that its model cannot express."""
+
+from collections.abc import Iterator
+
+from stowplan.library.dialects.dataset import syncs
+from stowplan.library.dialects.dataset.one_of import exactly_one
+from stowplan.library.dialects.dataset_task import copy_rules, task
+from stowplan.library.dialects.shared import dataset_path, schedules, task_resources
+from stowplan.library.drivers.registry import STORAGE_DRIVERS
+from stowplan.library.ir.data import CachedDataset
+from stowplan.schema.diagnostics import Anchor, Finding, finding
+from stowplan.schema.kinds.native.dataset import Dataset
+from stowplan.schema.kinds.native.dataset_task import DatasetTask
+from stowplan.schema.platform.platform import Platform
+
+
+def of_spec(model: DatasetTask, platform: Platform) -> Iterator[Finding]:
+    """Yield findings that do not depend on the dataset."""
+    spec = model.spec
+    given = {"sync": spec.sync, "warmup": spec.warmup, "evict": spec.evict, "remove": spec.remove, "copy": spec.copy_}
+    yield from exactly_one(given, ("spec",), "A task does one thing")
+    yield from schedules.findings(spec.schedule, spec.time_zone, model.metadata.annotations)
+    if spec.run_after is not None:
+        message = "`runAfter` does not work yet: the task would not wait."
+        hint = "Remove it, and add the task after the other spec is done."
+        yield finding("SP484", ("spec", "runAfter"), message, hint, anchor=Anchor.KEY)
+    for index, path in enumerate((spec.warmup and spec.warmup.paths) or ()):
+        # `/` is everything.
+        yield from dataset_path.one(path, ("spec", "warmup", "paths", index)) if path.strip("/") else ()
+    if spec.remove:
+        yield from dataset_path.findings(spec.remove.paths, ("spec", "remove", "paths"))
+    if spec.resources:
+        yield from task_resources.findings(spec.resources, task.resources(model, platform), ("spec", "resources"))
+    if spec.copy_:
+        yield from copy_rules.of_copy(spec.copy_)
+
+
+def of_dataset(model: DatasetTask, referred: Dataset, dataset: CachedDataset) -> Iterator[Finding]:
+    """Yield findings about what cannot be done on the task's dataset, which is `referred` in the specs."""
+    spec, what = model.spec, task.operation(model)
+    at, name = ("spec", what), dataset.names.name
+    cached = STORAGE_DRIVERS[dataset.driver].cached
+    if spec.sync and not dataset.source:
+        message = f"{name} has no source to copy from."
+        yield finding("SP468", at, message, "Add `source` to the Dataset.", anchor=Anchor.KEY)
+    elif spec.sync:
+        yield from syncs.findings(spec.sync, referred, dataset, at)
+    if what in ("warmup", "evict") and not dataset.partitions:
+        message = f"No node caches {name}, so there is nothing to {_VERBS[what]}."
+        hint = "Remove the task, or add `cache` to the Dataset." if cached else "Remove the task: a claim has no cache."
+        yield finding("SP468", at, message, hint, anchor=Anchor.KEY)
+    elif what == "remove" and not cached:
+        message = f"{name} is in a claim, and no agent removes files from one."
+        hint = "Remove the files in a pod that mounts the claim, or at an S3 source, and sync with `delete: true`."
+        yield finding("SP468", at, message, hint, anchor=Anchor.KEY)
+    elif what in ("warmup", "evict", "remove") and dataset.options.read_only:
+        message = f"To {_VERBS[what]}, {name} must be mounted writable, and its volume has the option `read-only`."
+        hint = "Remove the option; jobs mount datasets read-only unless they say otherwise."
+        yield finding("SP468", at, message, hint, anchor=Anchor.KEY)
+    if spec.copy_:
+        yield from copy_rules.of_claims(spec.copy_, dataset)
+
+
+_VERBS = {"warmup": "warm up", "evict": "evict", "remove": "remove files"}

@@ -1,0 +1,67 @@
+"""The Jobs or CronJobs of a task on a dataset, and of the warmup that follows a sync."""
+
+from stowplan.library.builders import job
+from stowplan.library.drivers.api import TaskSet
+from stowplan.library.drivers.registry import STORAGE_DRIVERS
+from stowplan.library.ir.data import DataTask, Site
+from stowplan.library.manifest import Manifest
+from stowplan.library.values.names import CRON_JOB_LIMIT, HASH_LENGTH, LABEL_LIMIT, TaskNames, shorten
+from stowplan.schema.diagnostics import Finding, finding
+from stowplan.schema.juicefs.sync_options import SyncOptions
+
+_NO_OPTIONS = SyncOptions()
+
+
+def warmup_after(task: DataTask, names: TaskNames) -> DataTask | None:
+    """Return the warmup of all cache nodes that follows a sync; None if none follows.
+
+    A dry sync copies nothing, so nothing follows it.
+    """
+    if task.operation != "sync" or not task.dataset.warms or task.sync_options.dry:
+        return None
+    return task._replace(
+        operation="warmup",
+        namespace=task.dataset.names.namespace,
+        stems=tuple(names.warmup(i) for i in range(task.dataset.partitions)),
+        configuration_stem=f"{names.base}-warmup",
+        source=None,
+        destination="",
+        sync_options=_NO_OPTIONS,
+        max_delete=None,
+        paths=task.dataset.warmup_paths,
+        after=shorten(task.stems[0], _room(task.schedule)),
+    )
+
+
+def long_names(stem: str, schedule: str | None) -> list[Finding]:
+    """Return a finding if the name `stem` of a Job, without its hash, or of a CronJob is shortened."""
+    if len(stem) <= _room(schedule):
+        return []
+    message = f"{stem} is too long for the name of a Job, so a hash takes the place of its end."
+    return [finding("SP505", ("metadata", "name"), message, "Shorten the name if you want to recognise its Jobs.")]
+
+
+def _room(schedule: str | None) -> int:
+    return LABEL_LIMIT - HASH_LENGTH - 1 if schedule is None else CRON_JOB_LIMIT
+
+
+def manifests(task: DataTask, warmup: DataTask | None, site: Site, names: TaskNames, run: str) -> list[Manifest]:
+    """Return the Jobs or CronJobs of a task and of the warmup that follows it, if any, and their configurations.
+
+    `run` is the run marker of the task's spec.
+    """
+    driver = STORAGE_DRIVERS[task.dataset.driver]
+    own = driver.tasks(task, site, names.base)
+    made = [own.configuration, *_runs(own, task, run)]
+    if warmup:
+        # The sync has a hash of its own, so that more cache nodes do not start it again.
+        name = None if task.schedule is not None else made[-1].name
+        following = driver.tasks(warmup._replace(after_run=name), site, names.base)
+        made += [following.configuration, *_runs(following, warmup, run)]
+    return made
+
+
+def _runs(tasks: TaskSet, task: DataTask, run: str) -> list[Manifest]:
+    if task.schedule is None:
+        return job.jobs(tasks.jobs, task.origin, run)
+    return [job.cron_job(one, task.origin, schedule=task.schedule, time_zone=task.time_zone) for one in tasks.jobs]

@@ -1,0 +1,186 @@
+"""Copies from one claim to another."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from stowplan.agents.attempt.completion import Completion
+from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.attempt.outcome import AttemptOutcome
+from stowplan.agents.attempt.redaction import Redactor
+from stowplan.agents.attempt.stop import Stop
+from stowplan.agents.runtime.log import Log
+from stowplan.agents.runtime.settings import SettingsError
+from stowplan.agents.transfer.engine import TransferWork
+from stowplan.agents.transfer.registry import engine
+from stowplan.agents.transfer.remotes.pvc import Copy
+from stowplan.agents.transfer.run import TransferRun
+from stowplan.agents.transfer.settings import TransferSettings, settings
+from stowplan.schema.agents.transfer_config import TransferConfig
+
+STATE = ".stowplan/datasettasks/weekly"
+
+
+class Claims:
+    """Two folders that stand for two claims."""
+
+    def __init__(self, folder: Path, path: str = "corpus") -> None:
+        self.source, self.sink, self.path = folder / "source", folder / "sink", path
+        self.source.mkdir()
+        self.sink.mkdir()
+
+    def config(self, **fields: object) -> TransferConfig:
+        return TransferConfig.model_validate(
+            {
+                "target": {"kind": "DatasetTask", "namespace": "ml", "name": "weekly"},
+                "reportPhase": False,
+                "source": {"type": "pvc", "claim": "a", "mountPath": str(self.source), "path": self.path},
+                "sink": {"type": "pvc", "claim": "b", "mountPath": str(self.sink), "path": "backup"},
+                "memoryMiB": 256,
+                "parallelism": 2,
+                "state": {"directory": STATE, "lock": ".stowplan/locks/x"},
+                **fields,
+            }
+        )
+
+    def put(self, name: str, data: bytes) -> Path:
+        path = self.source / self.path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+        return path
+
+    def run(self, run: str = "weekly-1") -> AttemptOutcome:
+        given = settings(self.config(), {"STOWPLAN_RUN": run})
+        return attempt(given)
+
+    def copied(self) -> dict[str, bytes]:
+        root = self.sink / "backup"
+        return {str(each.relative_to(root)): each.read_bytes() for each in root.rglob("*") if each.is_file()}
+
+
+def attempt(given: TransferSettings) -> AttemptOutcome:
+    outcome = AttemptOutcome(given.run, "pod")
+    work = TransferWork(outcome, Stop(), Log("text", {}), Redactor(()))
+    TransferRun(given, engine(given), work).all()
+    return outcome
+
+
+@pytest.fixture
+def claims(tmp_path: Path) -> Claims:
+    return Claims(tmp_path)
+
+
+def test_files_are_copied_with_their_times(claims: Claims) -> None:
+    os.utime(claims.put("train/a.bin", b"a" * 3_000_000), ns=(1_500_000_000_123_456_789,) * 2)
+    claims.put("b.txt", b"")
+    (claims.source / "corpus/empty").mkdir()
+    outcome = claims.run()
+    assert claims.copied() == {"train/a.bin": b"a" * 3_000_000, "b.txt": b""}
+    assert (claims.sink / "backup/train/a.bin").stat().st_mtime_ns == 1_500_000_000_123_456_789
+    assert (claims.sink / "backup/empty").is_dir()
+    assert (outcome.progress.files_done, outcome.progress.bytes_done) == (2, 3_000_000)
+
+
+def test_what_is_there_is_not_copied_again(claims: Claims) -> None:
+    claims.put("a", b"one")
+    claims.put("b", b"two")
+    claims.run()
+    before = (claims.sink / "backup/a").stat().st_ino
+    claims.put("b", b"new")
+    progress = claims.run("weekly-2").progress
+    assert (progress.files_unchanged, claims.copied()) == (1, {"a": b"one", "b": b"new"})
+    assert (claims.sink / "backup/a").stat().st_ino == before
+
+
+def test_a_file_of_another_time_is_compared_by_its_content(claims: Claims) -> None:
+    """File systems round times, and a file may have been changed without a change of its size."""
+    for name in ("same", "other"):
+        claims.put(name, b"12345")
+    claims.run()
+    for name in ("same", "other"):
+        os.utime(claims.sink / "backup" / name, (1, 1))
+    (claims.sink / "backup/other").write_bytes(b"54321")
+    assert claims.run("weekly-2").progress.files_unchanged == 1
+    assert claims.copied() == {"same": b"12345", "other": b"12345"}
+
+
+def test_other_files_of_the_sink_stay(claims: Claims) -> None:
+    (claims.sink / "backup").mkdir()
+    (claims.sink / "backup/own").write_bytes(b"own")
+    claims.put("a", b"a")
+    claims.run()
+    assert claims.copied() == {"own": b"own", "a": b"a"}
+
+
+def test_a_run_that_is_over_copies_nothing_more(claims: Claims) -> None:
+    claims.put("a", b"a")
+    claims.run()
+    claims.put("b", b"b")
+    claims.run()
+    assert claims.copied() == {"a": b"a"}
+
+
+def test_state_of_agents_and_links_are_left_out(claims: Claims) -> None:
+    claims.put(".stowplan/complete.json", b"{}")
+    claims.put("a", b"a")
+    claims.put(".git/config", b"[core]")
+    (claims.source / "corpus/link").symlink_to("/etc/passwd")
+    outcome = claims.run()
+    assert claims.copied() == {"a": b"a", ".git/config": b"[core]"}
+    assert outcome.progress.files_left_out == 1
+
+
+def test_a_link_in_the_sink_is_replaced_and_not_followed(claims: Claims, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.write_bytes(b"mine")
+    (claims.sink / "backup").mkdir()
+    (claims.sink / "backup/a").symlink_to(outside)
+    claims.put("a", b"a")
+    claims.run()
+    assert (claims.copied(), outside.read_bytes()) == ({"a": b"a"}, b"mine")
+
+
+@pytest.mark.parametrize(
+    ("prepare", "code", "reason"),
+    [
+        (lambda _: None, 4, "NotFound"),
+        (lambda claims: claims.put("a\\b", b""), 5, "UnsafeKeys"),
+        (lambda claims: (claims.put("a", b""), (claims.sink / "backup/a").mkdir(parents=True)), 5, "IsADirectory"),
+    ],
+)
+def test_failures(claims: Claims, prepare: Callable[[Claims], object], code: int, reason: str) -> None:
+    prepare(claims)
+    with pytest.raises(AttemptError) as raised:
+        claims.run()
+    assert (raised.value.code, raised.value.reason) == (code, reason)
+
+
+def test_what_is_read_again_must_be_what_was_written(claims: Claims, monkeypatch: pytest.MonkeyPatch) -> None:
+    digests = iter([b"other"])
+    monkeypatch.setattr(Copy, "_digest", lambda *_: next(digests))
+    claims.put("a", b"a")
+    with pytest.raises(AttemptError) as raised:
+        claims.run()
+    assert (raised.value.code, claims.copied()) == (11, {})
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"mirror": {}},
+        {"state": None},
+        {"source": {"type": "pvc", "claim": "a", "path": "../b"}},
+    ],
+)
+def test_refused_configurations(claims: Claims, fields: dict[str, object]) -> None:
+    with pytest.raises(SettingsError):
+        settings(claims.config(**fields), {})
+
+
+def test_completion_is_that_of_the_sink(claims: Claims) -> None:
+    claims.put("a", b"a")
+    claims.run()
+    assert Completion(claims.sink, claims.sink / STATE, "weekly-1").is_done()
+    assert not (claims.source / ".stowplan").exists()
