@@ -1,12 +1,14 @@
 """The valid cases, migrated to native kinds."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 
 from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.migrate.native import comments, files
+from stowplan.compiler.pipeline import validate_repository
 from stowplan.schema.kinds.table import KINDS
 from stowplan.schema.parse_model import read
 from tests.repositories import CASES, lay_out
@@ -31,3 +33,24 @@ def test_a_migrated_case_is_valid_and_has_all_comments_and_stays_as_it_is(name: 
             assert read(KINDS[document["kind"]], document)[1] == []
     file.write_text(after)
     assert migrated(file) == after
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_migrated_case_compiles_and_keeps_every_volume(name: str, tmp_path: Path) -> None:
+    lay_out(tmp_path, {"case.yaml": CASES[name].read_text()})
+    file = tmp_path / "specs/case.yaml"
+    before, text = volumes(tmp_path), migrated(file)
+    file.write_text(text)
+    assert volumes(tmp_path) == before
+
+
+def volumes(repo: Path) -> dict[tuple[str, str, str], Any]:
+    """The specs of the volumes and claims that a repository compiles to, by kind, namespace and name."""
+    report = Report()
+    outputs = validate_repository(repo, report).outputs
+    assert not report.failed, report.diagnostics
+    kinds = ("PersistentVolume", "PersistentVolumeClaim")
+    bodies = [each.manifest.body for each in outputs if each.manifest.kind in kinds]
+    return {
+        (body["kind"], body["metadata"].get("namespace", ""), body["metadata"]["name"]): body["spec"] for body in bodies
+    }
