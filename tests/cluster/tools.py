@@ -78,8 +78,7 @@ ETCD = Tool("etcd", "go.etcd.io/etcd/server/v3", ("etcd",))
 KWOK = Tool("kwok", "sigs.k8s.io/kwok", ("kwok",))
 JOBSET = Tool("jobset", "sigs.k8s.io/jobset", ("jobset",))
 ARGOCD = Tool("argocd", "github.com/argoproj/argo-cd/v3", ("argocd-controllers",))
-"""Of 3.2, the last line that the module proxy has in whole: later ones keep their gitops-engine in a nested module,
-which Argo CD's own `replace` finds in a folder that module archives leave out."""
+"""The newest that Go 1.26 builds."""
 VERSITYGW = Tool("versitygw", "github.com/versity/versitygw", ("versitygw",))
 """An S3 server on a directory, for the tests of the transfer agent."""
 JUICEFS = Tool(
