@@ -364,10 +364,11 @@ def test_forced_immutable_edit_stops_its_application_until_it_is_undone(user: Us
     assert user.live(namespace) == before
 
 
-def test_refused_object_holds_back_the_fix_until_its_operation_ends(user: User) -> None:
+@pytest.mark.parametrize("end", ["healthy", "terminated"])
+def test_refused_object_holds_back_the_fix_until_its_operation_ends(user: User, end: str) -> None:
     """Argo CD (3.4 and later) waits for the health of what it applied beside an object that the server refused.
 
-    Who terminates the operation has the newest commit at once.
+    Only then it tries again, with the newest commit. Who terminates the operation has the newest commit at once.
     """
     namespace, name = "gitops-full", "user-ns-gitops-full"
     quota = ref("v1", "ResourceQuota", "full", namespace)
@@ -375,6 +376,7 @@ def test_refused_object_holds_back_the_fix_until_its_operation_ends(user: User) 
     user.write("full-jobs", sample_jobs(namespace, "plants"))
     assert user.repository.synth().returncode == 0
     refused = user.repository.commit()
+    task = ref("batch.paddlepaddle.org/v1alpha1", "SampleJob", "plants-more", namespace)
     waiting = "waiting for healthy state of batch.paddlepaddle.org/SampleJob/plants-more"
     wait_for(lambda: user.argocd.operation(name).get("message") == waiting, SECONDS, what="the wait for the task")
     user.remove("full-jobs")
@@ -384,8 +386,12 @@ def test_refused_object_holds_back_the_fix_until_its_operation_ends(user: User) 
     operation = user.argocd.operation(name)
     assert (operation["phase"], operation["operation"]["sync"]["revision"]) == ("Running", refused)
     assert "retryCount" not in operation
-    user.argocd.terminate(name)
+    if end == "healthy":
+        _report(user.argocd.client, task, "Succeeded")
+    else:
+        user.argocd.terminate(name)
     user.await_sync(fixed)
+    assert user.argocd.operation(name).get("retryCount", 0) == (1 if end == "healthy" else 0)
     assert user.live(namespace).keys() == user.compiled(namespace)
 
 
