@@ -10,7 +10,7 @@ from pathlib import Path
 from stowplan.agents.attempt import safe_files
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.cache.drivers.juicefs.control import MOST_PATHS, Action, Control, Filled
-from stowplan.agents.cache.drivers.juicefs.settling import Settling
+from stowplan.agents.cache.drivers.juicefs.settling import Look, Settling
 from stowplan.agents.cache.drivers.juicefs.tasks import paths
 from stowplan.agents.cache.drivers.juicefs.tasks.await_sync import SyncMarks
 from stowplan.agents.cache.drivers.juicefs.tasks.fitting import enough, room
@@ -70,30 +70,31 @@ class WarmupTask:
         self.work.outcome.progress.files_total = len(share)
         control, settling = Control(self._mount, self.work.stop), Settling(self._mount, self.work.stop)
         done = whole = self._pass(control, Action.CHECK, share)
-        dropped = settling.dropped()
+        now = before = settling.look()
 
-        def is_too_small() -> bool:
-            return settling.dropped() > dropped and room(whole) > settling.held()
+        def is_too_small(now: Look) -> bool:
+            return now.dropped > before.dropped and room(whole) > now.held
 
-        def look(size: int) -> None:
+        def stop_if_full(size: int) -> None:
+            now = settling.look()
             # A cache that is full of other blocks drops these first.
-            if is_too_small() and size >= settling.held():
+            if is_too_small(now) and size >= now.held:
                 raise _FullError
 
         for number in range(ROUNDS):
             if number:
                 self.work.log.warning("Too little is cached: loading once more", cached=done.cached, of=done.bytes)
-            begun = settling.begin()
             with suppress(_FullError):
-                self._pass(control, Action.LOAD, share, look)
-            settling.wait(begun)
+                self._pass(control, Action.LOAD, share, stop_if_full)
+            settling.wait(now.begun)
             done = self._measure(control, share)
             if done.files == len(share) and done.cached * 100 >= self.config.threshold * done.bytes:
                 return f"{_percent(done)} of {len(share)} files, {done.bytes} bytes, are in the cache of this node"
-            if is_too_small():
+            now = settling.look()
+            if is_too_small(now):
                 break
-        if settling.dropped() > dropped:
-            return self._too_small(done, settling.held())
+        if now.dropped > before.dropped:
+            return self._too_small(done, int(now.held))
         message = (
             f"Only {_percent(done)} of {done.bytes} bytes in {done.files} of {len(share)} files are in the cache of"
             f" this node, and {self.config.threshold}% must be: does the storage of the volume answer?"
