@@ -48,7 +48,7 @@ SOURCE_SECRET_ENV = {
 
 
 CACHE_TOO_SMALL = "CacheTooSmall"
-"""Reason of a warmup's success if its node's cache has no room for all files; also the type of the condition that says
+"""Reason of a warmup's success if its node's cache has no space for all files; also the type of the condition that says
 so.
 """
 

@@ -140,7 +140,7 @@ def _warmup_after(task: DataTask) -> DataTask | None:
     if task.operation != "sync" or not task.dataset.warms or task.sync_options.dry:
         return None
     names = SampleJobNames(task.origin.spec.name)
-    room = CRON_JOB_LIMIT if task.schedule is not None else LABEL_LIMIT - HASH_LENGTH - 1
+    limit = CRON_JOB_LIMIT if task.schedule is not None else LABEL_LIMIT - HASH_LENGTH - 1
     return task._replace(
         operation="warmup",
         stems=tuple(names.warmup(i) for i in range(task.dataset.partitions)),
@@ -148,7 +148,7 @@ def _warmup_after(task: DataTask) -> DataTask | None:
         source=None,
         destination="",
         sync_options=_NO_OPTIONS,
-        after=shorten(task.stems[0], room),
+        after=shorten(task.stems[0], limit),
     )
 
 

@@ -13,7 +13,7 @@ from stowplan.agents.cache.drivers.juicefs.control import MOST_PATHS, Action, Co
 from stowplan.agents.cache.drivers.juicefs.settling import Look, Settling
 from stowplan.agents.cache.drivers.juicefs.tasks import paths
 from stowplan.agents.cache.drivers.juicefs.tasks.await_sync import SyncMarks
-from stowplan.agents.cache.drivers.juicefs.tasks.fitting import enough, room
+from stowplan.agents.cache.drivers.juicefs.tasks.fitting import enough, space
 from stowplan.agents.cache.drivers.juicefs.tasks.work import TaskWork
 from stowplan.agents.cache.drivers.juicefs.verdict import TASK_USER
 from stowplan.agents.runtime.number_format import size
@@ -37,7 +37,7 @@ def _ignore(_: int) -> None:
 
 
 class _FullError(Exception):
-    """The cache has no room for more of the share."""
+    """The cache has no space for more of the share."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class WarmupTask:
         return text
 
     def _load(self) -> str:
-        """Load the share, as far as the cache has room for it, and return a sentence about the result."""
+        """Load the share, as far as the cache has space for it, and return a sentence about the result."""
         share = self._share()
         self.work.outcome.progress.files_total = len(share)
         control, settling = Control(self._mount, self.work.stop), Settling(self._mount, self.work.stop)
@@ -73,7 +73,7 @@ class WarmupTask:
         now = before = settling.look()
 
         def is_too_small(now: Look) -> bool:
-            return now.dropped > before.dropped and room(whole) > now.held
+            return now.dropped > before.dropped and space(whole) > now.held
 
         def stop_if_full(size: int) -> None:
             now = settling.look()
@@ -107,13 +107,13 @@ class WarmupTask:
         return done
 
     def _too_small(self, done: Filled, limit: int) -> str:
-        """Record that the cache has no room for the whole share, and return a sentence that says so.
+        """Record that the cache has no space for the whole share, and return a sentence that says so.
 
         `limit` is how many bytes the cache holds, by its size or by the free space of its disk.
         """
         self.work.outcome.remark = CACHE_TOO_SMALL
         message = (
-            f"{size(done.cached)} of {size(done.bytes)} are in the cache of this node, which has room for"
+            f"{size(done.cached)} of {size(done.bytes)} are in the cache of this node, which has space for"
             f" {size(limit)}: a size of {enough(done)} MiB would do, with as much disk or memory"
         )
         self.work.log.warning(message, reason=CACHE_TOO_SMALL)
