@@ -42,7 +42,7 @@ def _schema(model: type[Model]) -> Schema:
 def _with_references(node: Schema) -> Schema:
     """Return a schema in which values of Kubernetes' types refer to their definitions."""
     if definition := node.get(KUBERNETES_TYPE):
-        # Draft-07 ignores what stands beside `$ref`, also the description.
+        # Draft-07 ignores all other keywords of a schema with `$ref`, also the description.
         return {
             "description": node.get("description", ""),
             "allOf": [{"$ref": f"{KUBERNETES}#/definitions/{definition}"}],
