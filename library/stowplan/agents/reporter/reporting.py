@@ -160,7 +160,7 @@ class Reporting:
             self._backoffs.pop(key, None)
             self._not_before[key] = monotonic() + BETWEEN_SECONDS
             self.caches.resources[key[0]].put(now)
-            self._tell(seen, status.get("phase"))
+            self._log_phase(seen, status.get("phase"))
         elif written is not Written.GONE:
             backoff = self._backoffs.setdefault(key, Backoff())
             self.queue.add(key, backoff.seconds())
@@ -179,7 +179,7 @@ class Reporting:
         for known in (self._generations, self._not_before, self._backoffs):
             known.pop(key, None)
 
-    def _tell(self, seen: Observed, phase: object) -> None:
+    def _log_phase(self, seen: Observed, phase: object) -> None:
         before = seen.resource.status.get("phase")
         if phase != before:
             name = seen.resource.name

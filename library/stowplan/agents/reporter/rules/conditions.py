@@ -23,7 +23,7 @@ class Draft:
     reason: str
     message: str = ""
     at: str = ""
-    """Time at which the condition got this status (RFC 3339); empty if no object tells it."""
+    """Time at which the condition got this status (RFC 3339); empty if no object has it."""
 
 
 def of_work(outcome: RunOutcome, cause: Cause | None) -> list[Draft]:
