@@ -10,15 +10,15 @@ from typing import Any
 
 from stowplan.agents.cluster.backoff import Backoff
 from stowplan.agents.cluster.client import Client
-from stowplan.agents.reporter import events, pods, resources, workloads
 from stowplan.agents.reporter.applying import Written, apply
-from stowplan.agents.reporter.cache import Caches, ObjectCache
-from stowplan.agents.reporter.observed import Observed
+from stowplan.agents.reporter.objects import events, pods, resources, workloads
+from stowplan.agents.reporter.objects.cache import Caches, ObjectCache
+from stowplan.agents.reporter.objects.observed import Observed
+from stowplan.agents.reporter.objects.workloads import Key
 from stowplan.agents.reporter.queue import Queue
 from stowplan.agents.reporter.rules import registry
 from stowplan.agents.reporter.settings import ReporterSettings
 from stowplan.agents.reporter.watching import Watching
-from stowplan.agents.reporter.workloads import Key
 from stowplan.agents.runtime.log import Log
 
 SETTLE_SECONDS = 0.3

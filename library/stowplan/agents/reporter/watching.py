@@ -9,7 +9,7 @@ from typing import Generic
 from stowplan.agents.cluster.answers import Manifest, Refused, Trouble, Unreachable, WatchEvent
 from stowplan.agents.cluster.backoff import Backoff
 from stowplan.agents.cluster.client import Client
-from stowplan.agents.reporter.cache import ObjectCache, T
+from stowplan.agents.reporter.objects.cache import ObjectCache, T
 from stowplan.agents.runtime.log import Log
 
 PAGE = 100

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from stowplan.agents.reporter.causes import DATASET, PEERS, Cause
-from stowplan.agents.reporter.observed import Observed, newest_time
+from stowplan.agents.reporter.objects.observed import Observed, newest_time
 from stowplan.agents.reporter.outcome import RunOutcome
 
 Status = dict[str, Any]

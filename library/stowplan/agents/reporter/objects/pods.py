@@ -7,8 +7,8 @@ from itertools import pairwise
 from sys import intern
 
 from stowplan.agents.cluster.answers import Manifest
-from stowplan.agents.reporter.events import Event
-from stowplan.agents.reporter.workloads import COMPONENT, PEERS, ROLE, RUN_HASH, WAIT, Key, key_of
+from stowplan.agents.reporter.objects.events import Event
+from stowplan.agents.reporter.objects.workloads import COMPONENT, PEERS, ROLE, RUN_HASH, WAIT, Key, key_of
 
 JOB_NAME = "batch.kubernetes.io/job-name"
 JOB_INDEX = "batch.kubernetes.io/job-completion-index"
