@@ -200,7 +200,7 @@ def _metadata(argocd: ArgoCD, name: str) -> Json:
         "name": name,
         "namespace": argocd.namespace,
         "labels": {labels.PART_OF: "stowplan", labels.MANAGED_BY: "stowplan"},
-        "annotations": {labels.SYNC_OPTIONS: "SkipDryRunOnMissingResource=true"},
+        "annotations": {labels.SYNC_OPTIONS: labels.SKIP_DRY_RUN},
     }
 
 

@@ -17,7 +17,7 @@ from stowplan.library.ir.data import Site
 from stowplan.library.ir.training import Environment, Environments, Hosts, Role, TrainingGroup, with_hosts
 from stowplan.library.manifest import Json, Manifest
 from stowplan.library.values import names
-from stowplan.library.values.labels import SYNC_OPTIONS, role_selector, standard
+from stowplan.library.values.labels import SKIP_DRY_RUN, SYNC_OPTIONS, role_selector, standard
 
 JOB_SET = EngineKind(
     "jobset.x-k8s.io",
@@ -151,7 +151,7 @@ def _job_set(group: TrainingGroup, pods: Mapping[str, Json], marks: WorkloadMark
         "group",
         namespace=group.origin.spec.namespace,
         extra_labels=marks.labels,
-        annotations={SYNC_OPTIONS: "SkipDryRunOnMissingResource=true"},
+        annotations={SYNC_OPTIONS: SKIP_DRY_RUN},
     )
     body = {"apiVersion": JOB_SET.api_version, "kind": JOB_SET.kind, "metadata": meta, "spec": _spec(group, pods, run)}
     return Manifest(body, stem=group.names.base, run=True)
