@@ -65,7 +65,8 @@ def _mixed(own: Write, other: Write, name: str) -> list[Finding]:
     message = f"The dataset {name} {where}: the files of both would be mixed."
     if same:
         message = f"{message[:-1]}, and jobs that wait for one would start when the other one is complete."
-    field = "csi.juiceFSMountOptions.sub-dir" if own.by_secret else "csi.claim.subPath"
+    # The old operator's spelling, `sub-dir`, would give a warning (SP407).
+    field = "csi.juiceFSMountOptions.subdir" if own.by_secret else "csi.claim.subPath"
     hint = f"Give each dataset a directory of its own: `{field}`."
     return [finding("SP323", own.at, message, hint)]
 
