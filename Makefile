@@ -10,7 +10,7 @@ EXAMPLES := $(patsubst examples/%/stowplan.yaml,%,$(wildcard examples/*/stowplan
 LEFT_OUT := $(addprefix tests/,agents bench cluster editor hostile launcher starter)
 PYTEST := $(BIN)/pytest -n auto --dist loadgroup
 
-.PHONY: all-tests argocd check clean control-plane demo generate layers lint quick-tests requirements sbom synth test test-all types
+.PHONY: all-tests argocd check clean control-plane demo generate images layers lint quick-tests requirements sbom synth test test-all types
 
 # Shows one example in full, and what the others come to. Four at a time, each with its output in build/demo.
 DEMO := sampleset-imagenet
@@ -87,6 +87,25 @@ generate: .venv/ready
 	$(BIN)/python -c "from pathlib import Path; from stowplan.compiler.generate import export; export.write(Path())"
 	rm -rf out
 	$(MAKE) synth
+
+# Builds the images of the agents, named as an empty platform file names them. `make images REGISTRY=registry.example.com/ml`
+# names them for a registry, TAG gives another tag than the version; library/images/README.md explains the build arguments.
+AGENTS := cache control git transfer
+BUILD_ARGUMENTS := BASE RUNTIME JUICEFS GO JUICEFS_TAGS
+ENGINE = $(firstword $(foreach each,podman docker,$(if $(shell command -v $(each) 2>/dev/null),$(each))))
+REGISTRY = docker.io/local
+TAG = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
+# Further options of the build, such as secrets.
+OPTIONS =
+images:
+	@test -n "$(ENGINE)" || { echo "There is no podman and no docker here. ENGINE=... names another program that builds images." >&2; exit 1; }
+	@for name in $(AGENTS); do \
+	  image=$(REGISTRY)/stowplan-$$name:$(TAG); \
+	  echo "== $$image"; \
+	  $(ENGINE) build --file library/images/Containerfile --target $$name --tag $$image \
+	    $(foreach each,$(BUILD_ARGUMENTS),$(if $(filter command,$(origin $(each))),--build-arg=$(each)=$($(each)))) \
+	    $(OPTIONS) . || exit 1; \
+	done
 
 # What the images and the CI of users are made of, as the lock file has it. Hatchling builds Stowplan from a Git commit.
 requirements: .venv/ready

@@ -1,7 +1,8 @@
 """A model of how Argo CD syncs one Application: in which order, and where it waits.
 
 It follows gitops-engine as of Argo CD 3.x: `pkg/sync/sync_tasks.go` for the order, `pkg/sync/sync_context.go` for
-waves, pruning and waiting. It needs no cluster: objects in, steps out.
+waves, pruning and waiting. It needs no cluster: objects in, steps out. The API server of the model refuses nothing.
+Where a real one does, Argo CD 3.4 and later wait for the health of that wave, also of the last, before they try again.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Sequence

@@ -100,11 +100,11 @@ def _program(name: str, licence: str, *, version: str | None = None, purl: str |
 
 
 def client_version() -> str:
-    """The version of JuiceFS in the image that the Containerfile takes the client of, if nobody names another."""
-    text = (IMAGES / "Containerfile").read_text(encoding="utf-8")
-    found = re.search(r"^ARG JUICEFS=\S+:ce-v(\S+)$", text, re.MULTILINE)
+    """The version of JuiceFS that the Containerfile builds the client of, if nobody names another image."""
+    text = (IMAGES / "juicefs" / "go.mod").read_text(encoding="utf-8")
+    found = re.search(r"^\s*github\.com/juicedata/juicefs v(\S+)", text, re.MULTILINE)
     if found is None:
-        raise ValueError("The Containerfile names no client of JuiceFS")
+        raise ValueError("juicefs/go.mod requires no client of JuiceFS")
     return found[1]
 
 

@@ -1,6 +1,8 @@
 """Builds the images of the agents, within the limits of `tests.agents.podman`."""
 
 import os
+import shlex
+import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -9,17 +11,20 @@ from pathlib import Path
 import pytest
 
 from tests.agents.podman import (
+    BUILD_OPTIONS,
     CONTAINERFILE,
     MissingError,
     Podman,
     base,
     client_image,
     engine,
+    go_options,
     package_index,
+    with_go,
     with_pip,
 )
 from tests.cluster.binaries import Missing, obtain
-from tests.cluster.tools import JUICEFS
+from tests.cluster.tools import JUICEFS, JUICEFS_TAGS
 from tests.repositories import REPOSITORY
 
 
@@ -44,6 +49,29 @@ class Builder:
             self.podman.build(CONTAINERFILE, REPOSITORY, name, *options)
             self.built[target] = name
         return self.built[target]
+
+    def image_from_sources(self, target: str, *options: str) -> str:
+        """Builds an image with the client that the Containerfile builds by default; gives its name.
+
+        It is built by the flags of `client`, so all that Go compiled for that is taken as it is.
+        """
+        assert self.client.exists()
+        name = f"localhost/stowplan-{target}:default"
+        go = (f"--build-arg=GO={with_go(self.podman, self.runtime, self.folder)}", *go_options(self.folder))
+        options = (*self.options, *go, f"--build-arg=JUICEFS_TAGS={JUICEFS_TAGS}", f"--target={target}", *options)
+        self.podman.build(CONTAINERFILE, REPOSITORY, name, *options)
+        return name
+
+    def make(self) -> str:
+        """`make images` with the bases and the client of these tests; gives what it says."""
+        given = [each.removeprefix("--build-arg=") for each in self.options if each.startswith("--build-arg=")]
+        given.append(f"JUICEFS={client_image(self.podman, self.client, self.folder)}")
+        others = [each for each in self.options if not each.startswith("--build-arg=")]
+        engine = (f"ENGINE={shlex.join(self.podman.command())}", f"OPTIONS={shlex.join([*BUILD_OPTIONS, *others])}")
+        command = ["make", "--no-print-directory", "images", *engine, *given]
+        done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+        return done.stdout
 
     @property
     def client(self) -> Path:

@@ -24,8 +24,11 @@ UNUSED = ("usrmerge", "perl", "'^libperl5'", "'^perl-modules-'")
 UNWANTED = ("doc", "locale", "man")
 LIMITS = ("--ulimit=nofile=1024:1024", "--ulimit=nproc=1024:1024")
 """What a machine that is a container itself can give."""
+BUILD_OPTIONS = ("--quiet", "--layers", "--isolation=chroot", "--network=host", *LIMITS)
 PIP_OPTIONS = ("extra-index-url", "index-url", "proxy", "timeout", "trusted-host")
 AUTHORITIES = "authorities"
+GO = "/usr/local/go"
+"""Where images have Go."""
 
 
 class MissingError(Exception):
@@ -69,7 +72,7 @@ class Podman:
     def build(self, containerfile: Path, context: Path, tag: str, *options: str | Path) -> None:
         """Builds an image; steps that were built before are not built again."""
         where = ("--file", containerfile, "--tag", tag, context)
-        self.run("build", "--quiet", "--layers", "--isolation=chroot", "--network=host", *LIMITS, *options, *where)
+        self.run("build", *BUILD_OPTIONS, *options, *where)
 
     def layers(self, image: str, base: str, folder: Path) -> list[Layer]:
         """What an image has on top of its base, oldest first; `folder` takes the archive."""
@@ -151,6 +154,38 @@ def with_pip(podman: Podman, runtime: str, folder: Path) -> str:
     name = runtime.replace("-base:", "-base-pip:")
     podman.build(folder / "Containerfile", folder, name)
     return name
+
+
+def with_go(podman: Podman, runtime: str, folder: Path) -> str:
+    """The base with a C compiler and a place for the Go of this machine, which `go_options` mounts."""
+    (folder / "Containerfile").write_text(
+        f"FROM {runtime}\nENV PATH={GO}/bin:$PATH\n"
+        "RUN apt-get update && apt-get install --yes --no-install-recommends gcc libc6-dev\n"
+    )
+    name = runtime.replace("-base:", "-base-go:")
+    podman.build(folder / "Containerfile", folder, name)
+    return name
+
+
+def go_options(folder: Path) -> list[str]:
+    """Options of a build with the Go of this machine and what it built before.
+
+    Modules come from a proxy of one's own, which has those that this machine has; others come from the machine's proxy.
+    """
+    names = ("GOROOT", "GOCACHE", "GOMODCACHE", "GOPROXY")
+    done = subprocess.run(["go", "env", *names], capture_output=True, text=True, check=True, cwd=folder)
+    root, cache, modules, proxy = done.stdout.splitlines()
+    settings = {"GOCACHE": "/go-cache", "GOMODCACHE": "/go-modules", "GOPROXY": f"file:///go-proxy,{proxy}"}
+    lines = [f"{name}={value}\n" for name, value in settings.items()]
+    (folder / "go.env").write_text("".join(lines), encoding="utf-8")
+    (folder / "go-modules").mkdir(exist_ok=True)
+    return [
+        f"--secret=id=go.env,src={folder / 'go.env'}",
+        f"--volume={root}:{GO}:ro",
+        f"--volume={cache}:/go-cache",
+        f"--volume={folder / 'go-modules'}:/go-modules",
+        f"--volume={Path(modules) / 'cache' / 'download'}:/go-proxy:ro",
+    ]
 
 
 def client_image(podman: Podman, juicefs: Path, folder: Path) -> str:

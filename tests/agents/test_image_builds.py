@@ -6,13 +6,17 @@ import re
 import stat
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from importlib.metadata import version
 from itertools import takewhile
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
+from stowplan.library.builders.pods import agent_pod
+from stowplan.library.ir.data import Site
 from stowplan.schema.agents.marker import COMPLETE_FILE, warmup_path
+from stowplan.schema.platform.platform import Platform
 from tests.agents.cache.redis_server import program as redis_program
 from tests.agents.cache.redis_server import running
 from tests.agents.cache.task_agent import Dataset
@@ -339,3 +343,26 @@ def test_fills_a_dataset(run: Run, builder: Builder, s3_server: str, tmp_path: P
 def test_client_of_juicefs_is_of_the_platforms_version(run: Run) -> None:
     done = run(some("cache"), "juicefs", "version")
     assert re.match(rf"juicefs version {re.escape(JUICEFS.version.removeprefix('v'))}\b", done.stdout), done
+
+
+def test_client_is_built_from_its_sources_by_default(builder: Builder) -> None:
+    """Linked statically: it runs in an image that has nothing else, and so on every base."""
+    builder.image_from_sources("client", "--build-arg=RUNTIME=scratch")
+    done = builder.podman.run(
+        "run",
+        "--rm",
+        *LIMITS,
+        "--network=none",
+        "--read-only",
+        builder.image_from_sources("cache"),
+        "juicefs",
+        "version",
+    )
+    assert re.match(rf"juicefs version {re.escape(JUICEFS.version.removeprefix('v'))}\b", done.stdout), done
+
+
+def test_make_builds_all_images_by_the_names_that_pods_have_without_a_registry(builder: Builder) -> None:
+    site = Site(Platform(), version("stowplan"))
+    names = [f"docker.io/{agent_pod.image(site, agent)}" for agent in get_args(agent_pod.Agent)]
+    assert re.findall("^== (.*)$", builder.make(), re.MULTILINE) == names
+    assert [name for name in names if not builder.podman.has(name)] == []

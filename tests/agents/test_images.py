@@ -3,6 +3,8 @@
 import json
 import os
 import re
+import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +15,7 @@ from cyclonedx.validation.json import JsonStrictValidator
 
 from stowplan.schema.platform.platform import Platform
 from tests.agents.pods import agent_containers
-from tests.cluster.tools import JUICEFS
+from tests.cluster.tools import JUICEFS, JUICEFS_TAGS
 
 ROOT = Path(__file__).parents[2]
 IMAGES = ROOT / "library" / "images"
@@ -128,9 +130,50 @@ def test_transfers_with_git_repositories_run_in_the_image_that_has_git() -> None
 
 
 def test_client_of_juicefs_is_the_one_that_the_compiler_and_the_tests_know() -> None:
-    (default,) = re.findall(r"^ARG JUICEFS=\S+:ce-(v\S+)$", (IMAGES / "Containerfile").read_text(), re.MULTILINE)
-    assert default == JUICEFS.version
-    assert default.startswith(f"v{Platform().juicefs.client_version}.")
+    assert JUICEFS.version.startswith(f"v{Platform().juicefs.client_version}.")
+    text = (IMAGES / "Containerfile").read_text(encoding="utf-8").replace("\\\n", " ")
+    (command,) = re.findall(r"\bgo build .*", text)
+    words = shlex.split(command.replace("${JUICEFS_TAGS}", JUICEFS_TAGS))
+    assert words == ["go", "build", *JUICEFS.flags, "-o", "/usr/local/bin/juicefs", "tool"]
+    assert JUICEFS.folder == IMAGES / "juicefs"
+
+
+@pytest.mark.parametrize(("programs", "engine"), [(("docker",), "docker"), (("docker", "podman"), "podman")])
+def test_make_images_takes_the_engine_that_is_there(programs: tuple[str, ...], engine: str, tmp_path: Path) -> None:
+    done = make_images("--just-print", programs=programs, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert f"{engine} build --file library/images/Containerfile --target $name" in done.stdout
+
+
+def test_make_images_without_an_engine_says_so(tmp_path: Path) -> None:
+    done = make_images(programs=(), folder=tmp_path)
+    assert done.returncode == 2
+    assert "There is no podman and no docker here." in done.stderr
+
+
+def test_make_images_takes_variables_from_its_command_line_alone(tmp_path: Path) -> None:
+    given = ("BASE=python", "GO=golang", "REGISTRY=registry.example.com/ml", "TAG=1.0")
+    done = make_images("--just-print", *given, programs=("podman",), folder=tmp_path)
+    assert re.findall(r"--build-arg=\S+", done.stdout) == ["--build-arg=BASE=python", "--build-arg=GO=golang"]
+    assert "image=registry.example.com/ml/stowplan-$name:1.0;" in done.stdout
+    variables = {"BASE": "python", "GO": "golang", "TAG": "v2", "OPTIONS": "--pull"}
+    done = make_images("--just-print", programs=("podman",), folder=tmp_path, variables=variables)
+    assert re.findall("--build-arg|v2|--pull", done.stdout) == []
+
+
+def make_images(
+    *arguments: str, programs: tuple[str, ...], folder: Path, variables: dict[str, str] | None = None
+) -> "subprocess.CompletedProcess[str]":
+    """`make images` where these programs are, besides those of make itself."""
+    for name in ("sh", "sed"):
+        (folder / name).unlink(missing_ok=True)
+        (folder / name).symlink_to(shutil.which(name) or name)
+    for name in programs:
+        (folder / name).write_text("#!/bin/sh\nexit 1\n")
+        (folder / name).chmod(0o755)
+    command = [shutil.which("make") or "make", "--no-print-directory", "images", *arguments]
+    environment = {**(variables or {}), "PATH": str(folder)}
+    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
 
 
 @pytest.fixture(scope="module")

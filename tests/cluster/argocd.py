@@ -2,6 +2,7 @@
 
 import base64
 import json
+import os
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -136,10 +137,15 @@ def redis_server() -> Path | None:
 
 def crds() -> list[Manifest]:
     """The CRDs of the very version that runs, from its Go module."""
+    folder = _source() / "manifests" / "crds"
+    return [load_one(folder / f"{name}-crd.yaml") for name in ("application", "appproject", "applicationset")]
+
+
+def _source() -> Path:
+    """The folder of Argo CD's Go module."""
     command = ["go", "mod", "download", "-json", f"{ARGOCD.module}@{ARGOCD.version}"]
     done = subprocess.run(command, cwd=ARGOCD.folder, capture_output=True, check=True)
-    folder = Path(json.loads(done.stdout)["Dir"]) / "manifests" / "crds"
-    return [load_one(folder / f"{name}-crd.yaml") for name in ("application", "appproject", "applicationset")]
+    return Path(json.loads(done.stdout)["Dir"])
 
 
 @contextmanager
@@ -200,12 +206,18 @@ def _start_repo_server(processes: Processes, program: Path, cache: str, folder: 
         "--metrics-address=127.0.0.1",
         f"--metrics-port={free_port()}",
         "--disable-tls",
+        "--client-ca-path=",  # its default is refused together with the line above
         f"--redis={cache}",
         "--revision-cache-expiration=1s",
     ]
     clones = folder / "clones"
     clones.mkdir()
+    programs = folder / "bin"
+    programs.mkdir()
+    verifier = Path(shutil.copy(_source() / "hack" / "git-verify-wrapper.sh", programs))
+    verifier.chmod(0o755)  # the server runs it on each commit, to see what Git says of a signature
     environment = {
+        "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
         "TMPDIR": str(clones),
         "ARGOCD_ASK_PASS_SOCK": str(folder / "ask-pass"),
         "ARGOCD_GPG_ENABLED": "false",

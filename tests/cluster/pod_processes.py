@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from stowplan.agents.reporter.workloads import PEERS
+from stowplan.agents.reporter.objects.workloads import PEERS
 from tests.agents.pods import IMAGE
 from tests.cluster.attendants import EXIT_CODE, HOLD
 from tests.cluster.client import Manifest, ref

@@ -6,6 +6,7 @@ images, and a CSI driver.
 
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -36,6 +37,9 @@ class PodmanNode:
     faults: list[str] = field(default_factory=list)
     """What went wrong in the node itself, or in pods that are to run for ever."""
     _mounts: dict[str, ClaimedMount] = field(default_factory=dict)
+    _mounter: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1))
+    """The thread that starts all mounts. Linux kills a mount's process with the thread that started it, so the thread
+    of a pod must not start one that other pods use too."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _stop: threading.Event = field(default_factory=threading.Event)
     _threads: dict[str, threading.Thread] = field(default_factory=dict)
@@ -56,6 +60,7 @@ class PodmanNode:
                     thread.join(60)
             for mount in self._mounts.values():
                 mount.stop()
+            self._mounter.shutdown()
             self.cluster.admin.delete(ref("v1", "Node", self.name))
 
     def log(self, pod: str, container: str) -> str:
@@ -64,18 +69,20 @@ class PodmanNode:
 
     def mount(self, namespace: str, claim: str) -> Path:
         """Mounts the volume of a claim, once; gives the place."""
+        return self._mounter.submit(self._mount, namespace, claim).result()
+
+    def _mount(self, namespace: str, claim: str) -> Path:
         admin = self.cluster.admin
         name = admin.get(ref("v1", "PersistentVolumeClaim", claim, namespace))["spec"]["volumeName"]
-        with self._lock:
-            if name not in self._mounts:
-                spec = admin.get(ref("v1", "PersistentVolume", name))["spec"]
-                wanted = spec["csi"]["nodePublishSecretRef"]
-                secret = secret_data(admin.get(ref("v1", "Secret", wanted["name"], wanted["namespace"])))
-                folder = self.folder / "claims" / name
-                of = volume(self.builder.client, folder, secret)
-                self._mounts[name] = ClaimedMount(of, folder, spec["mountOptions"], root=self.root)
-                self._mounts[name].start()
-            return self._mounts[name].path
+        if name not in self._mounts:
+            spec = admin.get(ref("v1", "PersistentVolume", name))["spec"]
+            wanted = spec["csi"]["nodePublishSecretRef"]
+            secret = secret_data(admin.get(ref("v1", "Secret", wanted["name"], wanted["namespace"])))
+            folder = self.folder / "claims" / name
+            of = volume(self.builder.client, folder, secret)
+            self._mounts[name] = ClaimedMount(of, folder, spec["mountOptions"], root=self.root)
+            self._mounts[name].start()
+        return self._mounts[name].path
 
     def _beat(self) -> None:
         at = now()

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from stowplan.agents.reporter.workloads import PEERS
+from stowplan.agents.reporter.objects.workloads import PEERS
 from stowplan.schema.agents.peers import parse
 from tests.agents.podman import LIMITS
 from tests.agents.pods import bytes_of

@@ -18,8 +18,9 @@ if os.getppid() != int(sys.argv[1]):
     sys.exit("the tests have ended")
 os.execv(sys.argv[2], sys.argv[2:])
 """
-"""Linux kills the program when its parent dies (PR_SET_PDEATHSIG = 1), however that one dies. A `preexec_fn`
-could do the same, but Python 3.12 warns of it as soon as the tests have threads."""
+"""Linux kills the program when its parent dies (PR_SET_PDEATHSIG = 1), however that one dies, and also when only the
+thread that started it ends. A `preexec_fn` could do the same, but Python 3.12 warns of it as soon as the tests have
+threads."""
 
 
 class StartError(Exception):

@@ -364,23 +364,34 @@ def test_forced_immutable_edit_stops_its_application_until_it_is_undone(user: Us
     assert user.live(namespace) == before
 
 
-def test_refused_object_holds_back_the_fix_until_its_operation_ends(user: User) -> None:
-    """A new object that the server refuses is retried with the commit that brought it, for half an hour."""
+@pytest.mark.parametrize("end", ["healthy", "terminated"])
+def test_refused_object_holds_back_the_fix_until_its_operation_ends(user: User, end: str) -> None:
+    """Argo CD (3.4 and later) waits for the health of what it applied beside an object that the server refused.
+
+    Only then it tries again, with the newest commit. Who terminates the operation has the newest commit at once.
+    """
     namespace, name = "gitops-full", "user-ns-gitops-full"
     quota = ref("v1", "ResourceQuota", "full", namespace)
     user.argocd.client.apply({**quota, "spec": {"hard": {"count/cronjobs.batch": "0"}}}, manager="admin")
     user.write("full-jobs", sample_jobs(namespace, "plants"))
     assert user.repository.synth().returncode == 0
     refused = user.repository.commit()
-    wait_for(lambda: user.argocd.operation(name).get("retryCount"), SECONDS, what="a retry")
+    task = ref("batch.paddlepaddle.org/v1alpha1", "SampleJob", "plants-more", namespace)
+    waiting = "waiting for healthy state of batch.paddlepaddle.org/SampleJob/plants-more"
+    wait_for(lambda: user.argocd.operation(name).get("message") == waiting, SECONDS, what="the wait for the task")
     user.remove("full-jobs")
     assert user.repository.synth().returncode == 0
     fixed = user.repository.commit()
     wait_for(lambda: user.argocd.seen(name) == fixed, SECONDS, what="the fix, seen")
     operation = user.argocd.operation(name)
     assert (operation["phase"], operation["operation"]["sync"]["revision"]) == ("Running", refused)
-    user.argocd.terminate(name)
+    assert "retryCount" not in operation
+    if end == "healthy":
+        _report(user.argocd.client, task, "Succeeded")
+    else:
+        user.argocd.terminate(name)
     user.await_sync(fixed)
+    assert user.argocd.operation(name).get("retryCount", 0) == (1 if end == "healthy" else 0)
     assert user.live(namespace).keys() == user.compiled(namespace)
 
 

@@ -152,7 +152,7 @@ def test_prune_that_wants_to_be_confirmed_holds_every_later_sync(made: PlainAppl
     assert unprotected(checked(name, base, old, before)) == ["SP535"]
     with made.application(name, [base, old, before]) as application:
         wrong = application.commit([base, after])
-        application.await_message("Waiting for pruning confirmation of v1/ConfigMap/old")
+        application.await_message("waiting for pruning confirmation of /ConfigMap/old")
         fixed = application.commit([base, old, after])
         _assert_stuck(application, wrong, fixed)
         assert application.names(CONFIG_MAPS, JOBS) == {"ConfigMap/base", "ConfigMap/old", "Job/run-1"}

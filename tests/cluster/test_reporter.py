@@ -12,9 +12,9 @@ import pytest
 
 from stowplan.agents.cluster.access import Access
 from stowplan.agents.cluster.client import Client
-from stowplan.agents.reporter import resources
 from stowplan.agents.reporter.applying import manifest
-from stowplan.agents.reporter.cache import ObjectCache
+from stowplan.agents.reporter.objects import resources
+from stowplan.agents.reporter.objects.cache import ObjectCache
 from stowplan.agents.reporter.rules import registry
 from stowplan.agents.reporter.watching import Watching
 from stowplan.agents.runtime.log import Log

@@ -1,4 +1,4 @@
-"""The programs of the cluster tests, pinned by the Go modules under `tests/tools`."""
+"""The programs of the cluster tests, pinned by the Go modules under `tests/tools`, and that of `library/images`."""
 
 import hashlib
 import re
@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 MODULES = Path(__file__).parents[1] / "tools"
+IMAGES = Path(__file__).parents[2] / "library" / "images"
 
 VERSION_PACKAGES = ("k8s.io/component-base/version", "k8s.io/client-go/pkg/version")
 """Where Kubernetes programs keep the version they report; its own build sets both by `-X`."""
@@ -14,21 +15,22 @@ VERSION_PACKAGES = ("k8s.io/component-base/version", "k8s.io/client-go/pkg/versi
 
 @dataclass(frozen=True)
 class Tool:
-    """One Go module of `tests/tools` and the programs its `tool` lines build."""
+    """One Go module and the programs its `tool` lines build."""
 
     name: str
-    """The folder under `tests/tools`."""
+    """The folder of the module under `parent`."""
     module: str
     """The required Go module whose version is the version of the programs."""
     programs: tuple[str, ...]
     tags: tuple[str, ...] = ()
     """Build tags, which leave out what no test needs."""
     cgo: bool = False
-    """Whether it is built with a C compiler."""
+    """Whether it is built with a C compiler; it is linked statically all the same."""
+    parent: Path = MODULES
 
     @property
     def folder(self) -> Path:
-        return MODULES / self.name
+        return self.parent / self.name
 
     @cached_property
     def version(self) -> str:
@@ -62,6 +64,8 @@ class Tool:
             link += [f"-X={package}.{key}={value}" for package in VERSION_PACKAGES for key, value in values.items()]
         elif self.module == ARGOCD.module:
             link.append(f"-X={self.module}/common.version={self.version.removeprefix('v')}")
+        if self.cgo:
+            link += ["-linkmode=external", "-extldflags=-static"]
         tags = (f"-tags={','.join(self.tags)}",) if self.tags else ()
         return ("-trimpath", "-buildvcs=false", "-gcflags=all=-dwarf=false", f"-ldflags={' '.join(link)}", *tags)
 
@@ -78,24 +82,26 @@ ETCD = Tool("etcd", "go.etcd.io/etcd/server/v3", ("etcd",))
 KWOK = Tool("kwok", "sigs.k8s.io/kwok", ("kwok",))
 JOBSET = Tool("jobset", "sigs.k8s.io/jobset", ("jobset",))
 ARGOCD = Tool("argocd", "github.com/argoproj/argo-cd/v3", ("argocd-controllers",))
-"""Of 3.2, the last line that the module proxy has in whole: later ones keep their gitops-engine in a nested module,
-which Argo CD's own `replace` finds in a folder that module archives leave out."""
+"""The newest that Go 1.26 builds."""
 VERSITYGW = Tool("versitygw", "github.com/versity/versitygw", ("versitygw",))
 """An S3 server on a directory, for the tests of the transfer agent."""
+JUICEFS_TAGS = ",".join(
+    f"no{each}"
+    for each in (
+        "azure b2 badger bos cos dragonfly etcd gateway gs hdfs ibmcos mysql nfs obs oss pg qiniu qingstore sftp"
+        " sqlite swift tikv ufile webdav"
+    ).split()
+)
+"""What no test uses of the client: it keeps Redis for metadata, and S3, MinIO, Redis and directories for objects."""
 JUICEFS = Tool(
     "juicefs",
     "github.com/juicedata/juicefs",
     ("juicefs",),
-    tags=tuple(
-        f"no{each}"
-        for each in (
-            "azure b2 badger bos cos dragonfly etcd gateway gs hdfs ibmcos mysql nfs obs oss pg qiniu qingstore sftp"
-            " sqlite swift tikv ufile webdav"
-        ).split()
-    ),
+    tags=("netgo", "osusergo", "sqlite_omit_load_extension", *JUICEFS_TAGS.split(",")),
     cgo=True,
+    parent=IMAGES,
 )
-"""The client, with Redis for metadata, and S3, MinIO, Redis and directories for objects. Its compression needs C."""
+"""The client, by the flags of `library/images/Containerfile`. Its compression needs C."""
 KUBERNETES = {
     minor: Tool(
         f"kubernetes-{minor}",

@@ -30,8 +30,8 @@ from stowplan.agents.cluster.answers import Refused, Unreachable, WatchEvent
 from stowplan.agents.cluster.client import Client
 from stowplan.agents.cluster.place import job
 from stowplan.agents.reporter import command as reporter_command
-from stowplan.agents.reporter import workloads
-from stowplan.agents.reporter.cache import ObjectCache
+from stowplan.agents.reporter.objects import workloads
+from stowplan.agents.reporter.objects.cache import ObjectCache
 from stowplan.agents.reporter.watching import Watching
 from stowplan.agents.runtime.log import LONGEST, Log
 from stowplan.schema.agents.exit_codes import ExitCode

@@ -356,7 +356,7 @@ def test_files_that_look_like_those_of_a_mount_are_not_taken_for_them(
     foreseen(Control(claim, Stop()).probe)
     with pytest.raises((AttemptError, OSError)):
         within(Control(claim, Stop()).probe)
-    assert within(Settling(claim, Stop()).begin) == 0
+    assert within(Settling(claim, Stop()).look).begun == 0
     untouched(elsewhere)
 
 

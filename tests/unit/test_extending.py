@@ -450,8 +450,8 @@ RULES = '''
 '''
 
 REPORT = """
-from stowplan.agents.reporter import resources, workloads
-from stowplan.agents.reporter.observed import Observed
+from stowplan.agents.reporter.objects import resources, workloads
+from stowplan.agents.reporter.objects.observed import Observed
 from stowplan.agents.reporter.rules import registry
 
 (kind,) = (each for each in resources.KINDS if each.kind == "ToyTraining")

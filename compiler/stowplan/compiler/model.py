@@ -74,7 +74,7 @@ class Output:
     externals: tuple[ExternalReference, ...] = ()
     compiled: str = ""
     """The compiler mark of a file of a run, see `compiler_mark`; for a reused file, the one in the inventory."""
-    kept: bytes = b""
+    reused: bytes = b""
     """The committed file if the run is reused, otherwise empty; `manifest` is then the object in that file."""
 
     @property

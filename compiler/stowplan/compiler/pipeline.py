@@ -181,7 +181,7 @@ def _conclude(parts: Parts, setting: Setting, reading: Reading, report: Report) 
     """
     if not parts.complete:
         return
-    report.add(*parts.kept)
+    report.add(*parts.reused)
     gone, committed = dict(parts.gone), setting.committed
     if committed:
         gone |= runs.without_recompiled(committed.strays, Inventory(committed.gone), setting.recompile)

@@ -208,7 +208,7 @@ OUTPUT = {
     "SP540": Code(_E, "An immutable field changed"),
     "SP541": Code(_W, "A data-holding object was removed"),
     "SP542": Code(_W, "A run would be replaced"),
-    "SP543": Code(_E, "A run is kept with an image that no registry has"),
+    "SP543": Code(_E, "A run is reused with an image that no registry has"),
     "SP550": Code(_E, "A CRD is not structural"),
     "SP551": Code(_E, "A CRD is too large"),
     "SP560": Code(_E, "An extension failed"),

@@ -113,6 +113,9 @@ LARGEST_INT32 = 2**31 - 1
 Int32 = Annotated[int, Field(le=LARGEST_INT32)]
 """Integer for a 32-bit field of Kubernetes, such as a number of replicas. Others have 64 bits."""
 
+MOST_NODES = 5000
+"""Maximum number of nodes in one cluster that Kubernetes supports: https://kubernetes.io/docs/setup/best-practices/cluster-large/."""
+
 RUN_ANNOTATION = "stowplan.dev/run"
 """Annotation whose value users change to run a spec's Jobs again."""
 

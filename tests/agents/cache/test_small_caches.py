@@ -38,7 +38,7 @@ def test_a_dataset_larger_than_its_cache_warms_what_fits_and_ends_well(large: Da
     assert ended.code == 0, ended.output
     (message,) = ended.said("CacheTooSmall")
     assert message.endswith(
-        "of 64 MiB are in the cache of this node, which has room for 36 MiB:"
+        "of 64 MiB are in the cache of this node, which has space for 36 MiB:"
         " a size of 68 MiB would do, with as much disk or memory"
     )
     assert 8 * BLOCK <= ended.last["bytesDone"] <= 9 * BLOCK

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from stowplan.agents.reporter.workloads import PEERS
+from stowplan.agents.reporter.objects.workloads import PEERS
 from tests.cluster.attendants import EXIT_CODE, HOLD, end
 from tests.cluster.client import Manifest
 from tests.cluster.control_plane import Cluster

@@ -42,15 +42,15 @@ def refusal(entry: Entry, manifest: Manifest, fresh: Sequence[Output], base: Bas
     return None
 
 
-def gaps(kept: Sequence[Output], fresh: Sequence[Output], base: Base | None) -> dict[str, Finding]:
+def gaps(reused: Sequence[Output], fresh: Sequence[Output], base: Base | None) -> dict[str, Finding]:
     """Return SP519, by path, for each file of a spec's run that the base commit has and the reused run lacks.
 
-    `kept` are the reused committed files, `fresh` the outputs to which the spec compiles now.
+    `reused` are the committed files, `fresh` the outputs to which the spec compiles now.
     """
     spec = fresh[0].spec
     if base is None or spec is None:
         return {}
-    present = {*(output.path for output in kept), *(output.path for output in fresh if not output.manifest.run)}
+    present = {*(output.path for output in reused), *(output.path for output in fresh if not output.manifest.run)}
     missing = sorted(base.paths.get((spec, fresh[0].spec_digest), frozenset()) - present)
     return {path: _finding(_GAP.format(base.revision, spec), _way_out(spec, base), base) for path in missing}
 

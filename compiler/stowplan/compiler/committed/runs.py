@@ -47,14 +47,14 @@ class Recompile:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """The result of `keep`: the outputs, sorted by path, with committed runs in place of compiled ones."""
+class Reused:
+    """The result of `reuse`: the outputs, sorted by path, with committed runs in place of compiled ones."""
 
     outputs: tuple[Output, ...]
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
-def keep(
+def reuse(
     outputs: Sequence[Output],
     previous: Inventory,
     tree: OutputFolder,
@@ -62,7 +62,7 @@ def keep(
     renderings: Renderings,
     *,
     base: Base | None = None,
-) -> Kept:
+) -> Reused:
     """Replace the compiled run manifests of unchanged specs with the committed ones.
 
     `previous` is the inventory of the committed output, `tree` lists the output folder. `base` holds the runs of the
@@ -80,19 +80,19 @@ def keep(
     problems: list[Diagnostic] = []
     for spec, own in _by_spec(outputs).items():
         entries = [] if spec is None or recompile.covers(spec) else _run(previous.by_spec.get(spec, ()), own, fixed)
-        found = {entry.path: _kept(entry, own, tree, renderings) for entry in entries}
+        found = {entry.path: _committed(entry, own, tree, renderings) for entry in entries}
         lost = [path for path, output in found.items() if output is None]
         problems += [_changed_by_hand(tree, path) for path in lost]
         runs = [output for output in found.values() if output]
         # If all committed files equal the compiled ones, the compiled run is used, with all its further files.
-        keeps = not lost and any(output.kept for output in runs)
-        refused = _refused(runs, entries, own, base) if keeps else {}
-        if spec is not None and keeps and not refused:
+        reuses = not lost and any(output.reused for output in runs)
+        refused = _refused(runs, entries, own, base) if reuses else {}
+        if spec is not None and reuses and not refused:
             refused = local_images.findings(spec, runs, own)
         problems += [diagnose_at(paths.location(tree.root, path), each) for path, each in refused.items()]
-        chosen += [output for output in own if not (keeps and output.manifest.run)] + (runs if keeps else [])
+        chosen += [output for output in own if not (reuses and output.manifest.run)] + (runs if reuses else [])
     ordered = tuple(sorted(chosen, key=lambda output: (output.path, output.manifest.id)))
-    return Kept(ordered, tuple(problems))
+    return Reused(ordered, tuple(problems))
 
 
 def starts(outputs: Sequence[Output], previous: Mapping[ObjectId, Json]) -> tuple[ObjectId, ...]:
@@ -148,11 +148,11 @@ def _run(entries: Sequence[Entry], own: list[Output], fixed: set[str]) -> list[E
     digest = own[0].spec_digest
     joined = {output.path for output in own if output.manifest.run}
     run = [entry for entry in entries if (entry.run or entry.path in joined) and entry.path not in fixed]
-    kept = bool(digest) and any(entry.run for entry in run) and all(entry.spec_digest == digest for entry in run)
-    return run if kept else []
+    unchanged = bool(digest) and any(entry.run for entry in run) and all(entry.spec_digest == digest for entry in run)
+    return run if unchanged else []
 
 
-def _kept(entry: Entry, own: list[Output], tree: OutputFolder, renderings: Renderings) -> Output | None:
+def _committed(entry: Entry, own: list[Output], tree: OutputFolder, renderings: Renderings) -> Output | None:
     """Return a committed file as an output; None if it is missing, differs from the inventory or is no manifest.
 
     If the file equals the compiled one, the compiled output in `own` is returned.
@@ -177,24 +177,24 @@ def _kept(entry: Entry, own: list[Output], tree: OutputFolder, renderings: Rende
         spec_digest=entry.spec_digest,
         externals=own[0].externals,
         compiled=entry.compiled,
-        kept=content,
+        reused=content,
     )
 
 
 def _refused(
-    kept: Sequence[Output], entries: Sequence[Entry], own: Sequence[Output], base: Base | None
+    reused: Sequence[Output], entries: Sequence[Entry], own: Sequence[Output], base: Base | None
 ) -> dict[str, Finding]:
     """Return SP519, by path, for each file that prevents the reuse of a spec's run.
 
     These are files that are neither the compiled ones nor accepted, and files of the base commit that are missing.
-    `kept` are the committed files as outputs, in the order of `entries`; `own` are the compiled outputs of the spec.
+    `reused` are the committed files as outputs, in the order of `entries`; `own` are the compiled outputs of the spec.
     """
     found = {
         entry.path: acceptance.refusal(entry, output.manifest, own, base)
-        for entry, output in zip(entries, kept, strict=True)
-        if output.kept
+        for entry, output in zip(entries, reused, strict=True)
+        if output.reused
     }
-    return {path: refusal for path, refusal in found.items() if refusal} | acceptance.gaps(kept, own, base)
+    return {path: refusal for path, refusal in found.items() if refusal} | acceptance.gaps(reused, own, base)
 
 
 def _changed_by_hand(tree: OutputFolder, path: str) -> Diagnostic:

@@ -67,7 +67,7 @@ def compile_all(setting: Setting, others: Sequence[Output], reading: Reading, lo
         outputs=tuple(sorted(outputs, key=lambda each: (each.path, each.id))),
         files=(*reading.outputs, *(file for each in everything for file in each.files)),
         checked=(*own, *rest.checked),
-        kept=tuple(found for each in everything for found in each.kept),
+        reused=tuple(found for each in everything for found in each.reused),
         starts=tuple(sorted(run for each in everything for run in each.starts)),
         gone={known: body for each in everything for known, body in each.gone.items()},
         platform=platform,

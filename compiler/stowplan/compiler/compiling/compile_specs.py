@@ -53,7 +53,7 @@ class Setting:
 class Compilation:
     """Result of compiling some specs, or the platform file. After an error, only `lowered` is set.
 
-    `lowered` has the diagnostics of lowering by spec, `kept` the diagnostics about committed runs. `starts` are the
+    `lowered` has the diagnostics of lowering by spec, `reused` those about committed runs. `starts` are the
     Jobs that a sync would start. `gone` holds the bodies of committed objects that these specs no longer have.
     """
 
@@ -61,7 +61,7 @@ class Compilation:
     outputs: tuple[Output, ...] = ()
     files: tuple[Rendered, ...] = ()
     checked: tuple[Checked, ...] = ()
-    kept: tuple[Diagnostic, ...] = ()
+    reused: tuple[Diagnostic, ...] = ()
     starts: tuple[ObjectId, ...] = ()
     gone: Mapping[ObjectId, Json] = field(default_factory=dict)
 
@@ -105,19 +105,19 @@ def finish(outputs: Sequence[Output], setting: Setting, specs: Sequence[SpecId |
         checked = spec_stage.check(outputs, platform, setting.definitions, {})
         return Compilation(outputs=tuple(outputs) if setting.keep_objects else (), checked=tuple(checked))
     own, renderings = Inventory(committed.entries(specs)), Renderings()
-    kept = runs.keep(outputs, own, committed.tree, setting.recompile, renderings, base=committed.base)
-    written = previous(kept.outputs, own, committed.tree, renderings)
+    reused = runs.reuse(outputs, own, committed.tree, setting.recompile, renderings, base=committed.base)
+    written = previous(reused.outputs, own, committed.tree, renderings)
     before = {**committed.strays, **written}
     meant = runs.without_recompiled(before, Inventory((*own.entries, *committed.gone)), setting.recompile)
-    checked = spec_stage.check(kept.outputs, platform, setting.definitions, meant)
-    present = {output.id for output in kept.outputs}
-    files = [] if _wrong(checked) else renderings.all(kept.outputs, committed.tree)
+    checked = spec_stage.check(reused.outputs, platform, setting.definitions, meant)
+    present = {output.id for output in reused.outputs}
+    files = [] if _wrong(checked) else renderings.all(reused.outputs, committed.tree)
     return Compilation(
-        outputs=kept.outputs if setting.keep_objects else (),
+        outputs=reused.outputs if setting.keep_objects else (),
         files=tuple(files),
         checked=tuple(checked),
-        kept=kept.diagnostics,
-        starts=runs.starts(kept.outputs, before),
+        reused=reused.diagnostics,
+        starts=runs.starts(reused.outputs, before),
         gone={known: body for known, body in meant.items() if known in written and known not in present},
     )
 

@@ -65,8 +65,8 @@ def read(repo: Path, report: Report, lookup: Lookup) -> Reading:
     keys = lookup.content_keys(loading.digests)
     candidates = lookup.candidates(keys)
     sources = loading.sources(candidates.keys())
-    incomplete = found.failed
-    program = replace(validate(sources, found), incomplete=incomplete)
+    unreadable = found.failed
+    program = replace(validate(sources, found), incomplete=unreadable)
     report.silence(program.platform.policy.quiet)
     mixed = frozenset(each.file for each in sources.documents if not is_spec(each))
     others = fingerprint.of(*(keys[file] for file in sorted(mixed)))

@@ -20,6 +20,12 @@ def identity(body: Json, metadata: Json | None = None) -> ObjectId:
     return ObjectId(group, str(body.get("kind", "")), str(own.get("namespace", "")), str(own.get("name", "")))
 
 
+def namespace_and_name(body: Json, default_namespace: str) -> tuple[str, str]:
+    """Return namespace and name of a namespaced object. Without a name, the second one is empty."""
+    own = mapping(body, "metadata")
+    return str(own.get("namespace") or default_namespace), str(own.get("name") or "")
+
+
 @lru_cache(maxsize=1024)
 def _group(api_version: str) -> str:
     """Return the group of an apiVersion, for all objects of a group the same string in memory."""

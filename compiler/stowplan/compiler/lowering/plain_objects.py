@@ -7,14 +7,12 @@ from stowplan.library.manifest import Json, Manifest
 from stowplan.library.values import labels
 from stowplan.schema.platform.platform import Platform
 
-_OPTION = "SkipDryRunOnMissingResource"
-
 
 def plain_objects(program: Program) -> list[Output]:
     """Return the outputs of the plain objects.
 
-    They are unchanged, but a missing namespace is added, and custom resources get the option of Argo CD by which a sync
-    does not fail while their CRD is missing: https://argo-cd.readthedocs.io/en/stable/user-guide/sync-options/.
+    They are unchanged, but a missing namespace is added, and custom resources get the sync option `labels.SKIP_DRY_RUN`
+    of Argo CD.
     """
     platform = program.platform
     return output_layout.of_plain_objects(
@@ -35,7 +33,7 @@ def _without_dry_run(metadata: Json) -> Json:
     """Return the metadata with the option, unless the user decided on it or the annotations are no valid ones."""
     notes = metadata.get("annotations") or {}
     options = notes.get(labels.SYNC_OPTIONS, "") if isinstance(notes, dict) else None
-    if not isinstance(options, str) or f"{_OPTION}=" in options:
+    if not isinstance(options, str) or labels.SKIP_DRY_RUN.removesuffix("true") in options:
         return metadata
-    own = [option.strip() for option in options.split(",") if option.strip()]
-    return {**metadata, "annotations": {**notes, labels.SYNC_OPTIONS: ",".join([*own, f"{_OPTION}=true"])}}
+    merged = labels.with_option(options, labels.SKIP_DRY_RUN)
+    return {**metadata, "annotations": {**notes, labels.SYNC_OPTIONS: merged}}

@@ -93,7 +93,7 @@ def entry_of(output: Output, content: bytes) -> Entry:
 
 def render(output: Output) -> bytes:
     """Return the bytes of the file of `output`; for a file of a reused run, the committed bytes."""
-    return output.kept or (_header(output.source) + emit(output.manifest.body)).encode()
+    return output.reused or (_header(output.source) + emit(output.manifest.body)).encode()
 
 
 @lru_cache(100)

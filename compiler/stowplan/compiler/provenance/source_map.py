@@ -66,7 +66,7 @@ class SourceMap:
         found = []
         for place, real in leaves(output.manifest.body).items():
             leaf = compiled[place]
-            ours, rule = place in base and base[place].value == leaf.value, KEPT if output.kept else EXTENSION
+            ours, rule = place in base and base[place].value == leaf.value, KEPT if output.reused else EXTENSION
             entry = study.entry(key, place, leaf) if ours else ExplainedLeaf(leaf, rules=(rule,))
             found.append(replace(_with_hash(entry), leaf=real))
         return found

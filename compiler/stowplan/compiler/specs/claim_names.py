@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 
-from stowplan.compiler.diagnostics.document import Document
-from stowplan.compiler.kubernetes.fields import mapping
+from stowplan.compiler.kubernetes.fields import namespace_and_name
 from stowplan.compiler.model import Program
 from stowplan.compiler.specs.spec_facts import SpecFacts
 from stowplan.schema.diagnostics import FieldPath, Finding, finding, nearest
@@ -55,8 +54,8 @@ def of(program: Program, specs: Sequence[SpecFacts]) -> ClaimNames:
             names.made.setdefault(spec.id.namespace, {}).setdefault(claim, str(spec.id))
     for document in program.passed_through:
         if document.data.get("kind") == _CLAIM:
-            claim = str(mapping(document.data, "metadata").get("name"))
-            names.made.setdefault(_namespace(document, program), {}).setdefault(claim, document.file)
+            namespace, claim = namespace_and_name(document.data, program.platform.default_namespace)
+            names.made.setdefault(namespace, {}).setdefault(claim, document.file)
     names.known.update((each.namespace, each.name) for each in program.refused)
     return names
 
@@ -67,10 +66,6 @@ def _made(spec: SpecFacts) -> Iterator[str]:
         yield spec.write.claim
     elif spec.id.kind in DATASET_KINDS and spec.claim is None:
         yield spec.id.name
-
-
-def _namespace(document: Document, program: Program) -> str:
-    return str(mapping(document.data, "metadata").get("namespace") or program.platform.default_namespace)
 
 
 def _is_typo(name: str, other: str) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from stowplan.compiler.diagnostics.document import Document
 from stowplan.compiler.diagnostics.report import Report
-from stowplan.compiler.kubernetes.fields import mapping
+from stowplan.compiler.kubernetes.fields import mapping, namespace_and_name
 from stowplan.compiler.model import Program
 from stowplan.compiler.specs import claim_names
 from stowplan.compiler.specs.spec_facts import SpecFacts
@@ -135,9 +135,8 @@ def _single_node_claims(program: Program) -> Iterator[tuple[tuple[str, str], Cal
     for document in program.passed_through:
         data = document.data
         if data.get("kind") == "PersistentVolumeClaim" and is_single_node(mapping(data, "spec").get("accessModes")):
-            metadata = mapping(data, "metadata")
-            namespace = metadata.get("namespace") or program.platform.default_namespace
-            yield (str(namespace), str(metadata.get("name"))), _place(document, ("spec", "accessModes"))
+            claim = namespace_and_name(data, program.platform.default_namespace)
+            yield claim, _place(document, ("spec", "accessModes"))
 
 
 def _single_node_datasets(

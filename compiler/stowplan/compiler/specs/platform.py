@@ -27,7 +27,10 @@ def platform(document: Document | None, report: Report) -> Platform | None:
 def _notes(model: Platform) -> Iterator[Finding]:
     if model.images.registry is None:
         message = "`images.registry` is not given, so agent images are named local/stowplan-<agent>."
-        hint = "Build the images in library/images, push them to your registry, and name it here."
+        hint = (
+            "Run `make images REGISTRY=registry.example.com/ml` in a clone of Stowplan, push the images to that"
+            " registry, and name it here."
+        )
         severity = Severity.WARNING if model.argocd.repo_url else None
         yield finding("SP606", ("images",), message, hint, severity=severity)
     if image_reference.moves(model.images.tag):

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from stowplan.compiler.diagnostics.document import Document
-from stowplan.compiler.kubernetes.fields import items, mapping
+from stowplan.compiler.kubernetes.fields import items, mapping, namespace_and_name
 
 Keys = dict[tuple[str, str], frozenset[str]]
 
@@ -13,10 +13,8 @@ def defined(documents: Iterable[Document], default_namespace: str) -> Keys:
     """Return the keys of each Secret, ExternalSecret and SealedSecret with known keys, by namespace and name."""
     found: Keys = {}
     for document in documents:
-        data = document.data
-        metadata = mapping(data, "metadata")
-        namespace = str(metadata.get("namespace") or default_namespace)
-        for name, keys in _secrets(data, str(metadata.get("name"))):
+        namespace, own = namespace_and_name(document.data, default_namespace)
+        for name, keys in _secrets(document.data, own):
             found[namespace, name] = keys
     return found
 

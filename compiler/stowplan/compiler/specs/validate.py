@@ -9,7 +9,7 @@ from stowplan.compiler.diagnostics.document import Document
 from stowplan.compiler.diagnostics.locations import PLATFORM_FILE
 from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.kubernetes import system_namespaces
-from stowplan.compiler.kubernetes.fields import mapping
+from stowplan.compiler.kubernetes.fields import mapping, namespace_and_name
 from stowplan.compiler.kubernetes.list_map_keys import LIST_MAP_KEYS
 from stowplan.compiler.kubernetes.schema_checker import SchemaProblem
 from stowplan.compiler.kubernetes.schemas import definition_problems
@@ -70,9 +70,7 @@ def is_spec(document: Document) -> bool:
 
 def identity_of(document: Document, default_namespace: str) -> SpecId:
     """Return the identity of a spec's document, which may have errors. Without a name it equals that of no spec."""
-    given = mapping(document.data, "metadata")
-    kind = document.data["kind"]
-    return SpecId(kind, str(given.get("namespace") or default_namespace), str(given.get("name", "")))
+    return SpecId(document.data["kind"], *namespace_and_name(document.data, default_namespace))
 
 
 def read_spec(document: Document, platform: Platform, report: Report, *, sound: bool = True) -> Spec | None:

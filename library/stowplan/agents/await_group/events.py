@@ -46,7 +46,7 @@ class Probe:
 
 @dataclass(frozen=True, slots=True)
 class PodNews:
-    """Event: what the status of the own pod tells about the helper's container."""
+    """Event: what the status of the own pod says about the helper's container."""
 
     crash: Crash | None
 
@@ -95,7 +95,7 @@ async def watch_ports(settings: AwaitSettings, events: Events) -> None:
 
 
 async def watch_pod(settings: AwaitSettings, client: Client, events: Events) -> None:
-    """Read the own pod at regular intervals and put what it tells about the helper into `events`, without end.
+    """Read the own pod at regular intervals and put what it says about the helper into `events`, without end.
 
     It is read and not watched: the right to watch could not be limited to one pod, since its name is made up.
     """

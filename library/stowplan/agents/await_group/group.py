@@ -37,7 +37,7 @@ class Doomed:
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """The helper has begun to serve, which an annotation of a deciding Job must tell to a pod that replaces it."""
+    """The helper has begun to serve, which an annotation of a deciding Job must show to a pod that replaces it."""
 
     job: str
     key: str
@@ -85,18 +85,18 @@ class Group:
         jobs = self._running()
         if not jobs:
             return None
-        _, told = self._told()
-        reason = self.helper.replaced(told) or self.helper.fault(max(job.start for job in jobs.values()))
+        _, noted = self._noted()
+        reason = self.helper.replaced(noted) or self.helper.fault(max(job.start for job in jobs.values()))
         return Doomed(reason, jobs) if reason else None
 
     def _begun(self) -> Begun | None:
         """Return what to note on the first Job while it runs; None if it is noted, or the helper has not begun."""
-        (name, first), (key, told) = next(iter(self.jobs.items())), self._told()
-        if first.phase is not Phase.RUNNING or not first.start or not self.helper.serves or told == self.helper.pod:
+        (name, first), (key, noted) = next(iter(self.jobs.items())), self._noted()
+        if first.phase is not Phase.RUNNING or not first.start or not self.helper.serves or noted == self.helper.pod:
             return None
         return Begun(name, key, f"{first.start} {self.helper.pod}")
 
-    def _told(self) -> tuple[str, str]:
+    def _noted(self) -> tuple[str, str]:
         """Return the key of the annotation about this helper, and the pod that it names; empty for none.
 
         What was noted before the Job was suspended and resumed does not count.

@@ -67,7 +67,7 @@ class Helper:
     def _crashed(self, since: str) -> str:
         """Return the message about a crash after the helper began to serve; empty if there was none.
 
-        Times are compared by second, which is what the kubelet tells. The clock is that of the same cluster node.
+        Times are compared by second, as the kubelet writes them. The clock is that of the same cluster node.
         """
         if self.replaceable or self.crash is None or not self.serves or not since:
             return ""

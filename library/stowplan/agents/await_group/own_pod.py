@@ -1,8 +1,8 @@
 """The helper's container, from the status of the pod in which the await agent runs.
 
-The status of the pod tells a restart better than a connection that is held open would: servers end idle connections by
+The status of the pod shows a restart better than a connection that is held open would: servers end idle connections by
 themselves (gRPC after two minutes, ZeroMQ after half a minute, web servers after one), a server with one thread answers
-nobody else meanwhile, and no connection tells an exit code. Servers of Paddle and MXNet end with 0 once the workers say
+nobody else meanwhile, and no connection shows an exit code. Servers of Paddle and MXNet end with 0 once the workers say
 so, which is no failure although Kubernetes starts them again.
 """
 
@@ -13,7 +13,7 @@ from stowplan.agents.cluster.answers import Manifest
 
 
 def crash_of(pod: Manifest, container: str) -> Crash | None:
-    """Return the last end with an error of a container of this pod; None if the kubelet tells none.
+    """Return the last end with an error of a container of this pod; None if there is none.
 
     A container that ended with an error and then with 0 has no crash, since a status has only the last end.
     """

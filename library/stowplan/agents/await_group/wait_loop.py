@@ -88,11 +88,11 @@ class Attendance:
                 self.reading[name].lasts(None, monotonic())
                 before = self.known.jobs[name]
                 self.known = self.known.saw(name, state)
-                self._tell(name, before, self.known.jobs[name])
+                self._log_phase(name, before, self.known.jobs[name])
             case Probe(opened, elapsed):
                 before_ports = self.known.helper.closed
                 self.known = self.known.probed(opened, elapsed, timestamp.now())
-                self._tell_ports({port for port, seconds in before_ports.items() if seconds}, opened)
+                self._log_ports({port for port, seconds in before_ports.items() if seconds}, opened)
             case PodNews(crash):
                 self.looking.lasts(None, monotonic())
                 self.known = self.known.crashed(crash)
@@ -124,11 +124,11 @@ class Attendance:
                 return await self.changes.note(name, key, value)
         return None
 
-    def _tell(self, name: str, before: JobState, now: JobState) -> None:
+    def _log_phase(self, name: str, before: JobState, now: JobState) -> None:
         if before.phase is not now.phase:
             self.log.info(f"Job is {now.phase.value}", job=name, reason=now.reason or None)
 
-    def _tell_ports(self, closed_before: set[int], opened: frozenset[int]) -> None:
+    def _log_ports(self, closed_before: set[int], opened: frozenset[int]) -> None:
         closed = {port for port, seconds in self.known.helper.closed.items() if seconds}
         for port in sorted(closed - closed_before):
             self.log.warning("A port of a helper is closed", port=port)

@@ -5,8 +5,8 @@ from typing import assert_never
 
 from stowplan.agents.cluster.answers import Manifest, Refused, Unreachable
 from stowplan.agents.cluster.client import Client
-from stowplan.agents.reporter.observed import Observed
-from stowplan.agents.reporter.resources import Resource
+from stowplan.agents.reporter.objects.observed import Observed
+from stowplan.agents.reporter.objects.resources import Resource
 from stowplan.agents.reporter.rules.conditions import Status
 from stowplan.agents.runtime.log import Log
 from stowplan.schema.agents.field_managers import REPORTER

@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from stowplan.agents.reporter.events import FAILED_SCHEDULING
-from stowplan.agents.reporter.pods import Container, Pod
-from stowplan.agents.reporter.workloads import AWAIT, Job, JobSet, StatefulSet
+from stowplan.agents.reporter.objects.events import FAILED_SCHEDULING
+from stowplan.agents.reporter.objects.pods import Container, Pod
+from stowplan.agents.reporter.objects.workloads import AWAIT, Job, JobSet, StatefulSet
 from stowplan.schema.agents.exit_codes import TERMINATED
 
 OOM = "OOMKilled"

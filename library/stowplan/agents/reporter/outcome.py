@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from stowplan.agents.reporter.causes import DEADLINE, Cause
-from stowplan.agents.reporter.observed import ObservedRun, latest
-from stowplan.agents.reporter.workloads import Job, JobSet, Mark
+from stowplan.agents.reporter.objects.observed import ObservedRun, latest
+from stowplan.agents.reporter.objects.workloads import Job, JobSet, Mark
 from stowplan.schema.agents.await_config import END_AT_ONCE
 
 State = Literal["absent", "suspended", "active", "complete", "failed"]

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from stowplan.agents.reporter.workloads import Key
+from stowplan.agents.reporter.objects.workloads import Key
 
 
 @dataclass

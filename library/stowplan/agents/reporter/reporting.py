@@ -10,15 +10,15 @@ from typing import Any
 
 from stowplan.agents.cluster.backoff import Backoff
 from stowplan.agents.cluster.client import Client
-from stowplan.agents.reporter import events, pods, resources, workloads
 from stowplan.agents.reporter.applying import Written, apply
-from stowplan.agents.reporter.cache import Caches, ObjectCache
-from stowplan.agents.reporter.observed import Observed
+from stowplan.agents.reporter.objects import events, pods, resources, workloads
+from stowplan.agents.reporter.objects.cache import Caches, ObjectCache
+from stowplan.agents.reporter.objects.observed import Observed
+from stowplan.agents.reporter.objects.workloads import Key
 from stowplan.agents.reporter.queue import Queue
 from stowplan.agents.reporter.rules import registry
 from stowplan.agents.reporter.settings import ReporterSettings
 from stowplan.agents.reporter.watching import Watching
-from stowplan.agents.reporter.workloads import Key
 from stowplan.agents.runtime.log import Log
 
 SETTLE_SECONDS = 0.3
@@ -160,7 +160,7 @@ class Reporting:
             self._backoffs.pop(key, None)
             self._not_before[key] = monotonic() + BETWEEN_SECONDS
             self.caches.resources[key[0]].put(now)
-            self._tell(seen, status.get("phase"))
+            self._log_phase(seen, status.get("phase"))
         elif written is not Written.GONE:
             backoff = self._backoffs.setdefault(key, Backoff())
             self.queue.add(key, backoff.seconds())
@@ -179,7 +179,7 @@ class Reporting:
         for known in (self._generations, self._not_before, self._backoffs):
             known.pop(key, None)
 
-    def _tell(self, seen: Observed, phase: object) -> None:
+    def _log_phase(self, seen: Observed, phase: object) -> None:
         before = seen.resource.status.get("phase")
         if phase != before:
             name = seen.resource.name

@@ -9,7 +9,7 @@ from typing import Generic
 from stowplan.agents.cluster.answers import Manifest, Refused, Trouble, Unreachable, WatchEvent
 from stowplan.agents.cluster.backoff import Backoff
 from stowplan.agents.cluster.client import Client
-from stowplan.agents.reporter.cache import ObjectCache, T
+from stowplan.agents.reporter.objects.cache import ObjectCache, T
 from stowplan.agents.runtime.log import Log
 
 PAGE = 100
@@ -68,7 +68,7 @@ class Watching(Generic[T]):
         while True:
             page = await self.client.page(self.collection, self.selector, PAGE, token)
             if isinstance(page, Refused | Unreachable):
-                self._tell("list", page)
+                self._warn("list", page)
                 if isinstance(page, Refused) and (self.optional or page.status == _NOT_FOUND):
                     # A kind that is not served has no objects.
                     self.cache.end()
@@ -103,7 +103,7 @@ class Watching(Generic[T]):
                 case Refused(status=status) if status in (_GONE, _NOT_FOUND):
                     return None
                 case Refused() | Unreachable():
-                    self._tell("watch", event)
+                    self._warn("watch", event)
         return version
 
     def _take(self, change: Callable[[Manifest], None], manifest: Manifest) -> None:
@@ -115,5 +115,5 @@ class Watching(Generic[T]):
             name = str(metadata.get("name")) if isinstance(metadata, dict) else None
             self.log.warning("Cannot read an object", collection=self.collection, name=name, error=repr(error))
 
-    def _tell(self, verb: str, trouble: Trouble) -> None:
+    def _warn(self, verb: str, trouble: Trouble) -> None:
         self.log.warning(f"Cannot {verb} objects: trying again", collection=self.collection, error=str(trouble))

@@ -20,7 +20,7 @@ from stowplan.schema.agents.peers import DEFAULT_TIMEOUT, LISTENING_SECONDS, Pee
 _POLL_SECONDS = 1.0
 """Maximum seconds between two looks at the clock, and until a signal ends the process."""
 
-_TELL_SECONDS = 60.0
+_LOG_SECONDS = 60.0
 """Minimum seconds between two log lines about the wait."""
 
 _ABOUT = f"""\
@@ -36,7 +36,7 @@ T = TypeVar("T")
 
 def main() -> int:
     """Wait for the peers, then end the process with the exit code of the wait. Never returns."""
-    peers, timeout, log = _told(sys.argv[1:])
+    peers, timeout, log = _arguments(sys.argv[1:])
     log.info("Waiting for peers", pods=sum(each.size for each in peers))
     code, reason, message = _wait(peers, timeout, log)
     leave(code, reason, message, {})
@@ -70,7 +70,7 @@ def _result(search: Callable[[Tell], T], log: Log, timeout: float = math.inf) ->
     """
     events: Queue[Future[T] | str] = Queue()
     threading.Thread(target=_run, args=(search, events), daemon=True).start()
-    began, told, missing = time.monotonic(), 0.0, "a name service that answers"
+    began, logged, missing = time.monotonic(), 0.0, "a name service that answers"
     while True:
         try:
             event = events.get(timeout=_POLL_SECONDS)
@@ -81,8 +81,8 @@ def _result(search: Callable[[Tell], T], log: Log, timeout: float = math.inf) ->
         missing, seconds = event, time.monotonic() - began
         if seconds >= timeout:
             raise TimeoutError(missing)
-        if seconds - told >= _TELL_SECONDS:
-            told = seconds
+        if seconds - logged >= _LOG_SECONDS:
+            logged = seconds
             log.info("Still waiting for peers", missing=missing, seconds=int(seconds))
 
 
@@ -95,7 +95,7 @@ def _run(search: Callable[[Tell], T], events: "Queue[Future[T] | str]") -> None:
     events.put(ended)
 
 
-def _told(words: Sequence[str]) -> tuple[list[Peers], int, Log]:
+def _arguments(words: Sequence[str]) -> tuple[list[Peers], int, Log]:
     """Parse the command line and return the peers, the timeout in seconds, and the log.
 
     Raises SystemExit: 2 for wrong arguments, 0 after `--help`.

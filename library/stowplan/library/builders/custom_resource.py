@@ -5,8 +5,6 @@ from stowplan.library.manifest import Json, Manifest
 from stowplan.library.values import labels
 from stowplan.schema.meta import Model
 
-_SKIP_DRY_RUN = "SkipDryRunOnMissingResource=true"
-
 
 def custom_resource(model: Model, origin: Origin) -> Manifest:
     """Return the spec itself as a manifest: the user's values under canonical field names, without Stowplan's defaults.
@@ -18,8 +16,7 @@ def custom_resource(model: Model, origin: Origin) -> Manifest:
     meta["namespace"] = origin.spec.namespace
     meta["labels"] = {**meta.get("labels", {}), **labels.standard(origin.spec, "spec")}
     notes = dict(meta.get("annotations", {}))
-    own = [option.strip() for option in notes.get(labels.SYNC_OPTIONS, "").split(",") if option.strip()]
-    notes[labels.SYNC_OPTIONS] = ",".join(dict.fromkeys([*own, _SKIP_DRY_RUN]))
+    notes[labels.SYNC_OPTIONS] = labels.with_option(notes.get(labels.SYNC_OPTIONS, ""), labels.SKIP_DRY_RUN)
     if origin.source:
         notes[labels.SOURCE] = origin.source
     meta["annotations"] = notes

@@ -5,7 +5,7 @@ from typing import Any
 
 from stowplan.library.builders.metadata import metadata
 from stowplan.library.ir.data import Origin
-from stowplan.library.manifest import Manifest
+from stowplan.library.manifest import Json, Manifest
 from stowplan.library.values import labels
 
 CAPACITY = "10Pi"
@@ -61,17 +61,9 @@ def claim_from_template(name: str, origin: Origin, template: Mapping[str, Any], 
     """
     given = template.get("metadata") or {}
     own = {key: value for key, value in (given.get("labels") or {}).items() if not labels.is_reserved(key)}
-    meta = metadata(
-        "PersistentVolumeClaim",
-        name,
-        origin,
-        _COMPONENT,
-        namespace=origin.spec.namespace,
-        extra_labels=own,
-        annotations={**(given.get("annotations") or {}), **_notes(keep=keep)},
-    )
     spec = {"volumeMode": "Filesystem", **(template.get("spec") or {})}
-    return Manifest({"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": meta, "spec": spec}, stem=name)
+    notes = {**(given.get("annotations") or {}), **_notes(keep=keep)}
+    return _claim(name, origin, spec, own, notes)
 
 
 def persistent_volume_claim(
@@ -98,6 +90,12 @@ def persistent_volume_claim(
     }
     if selector:
         spec["selector"] = {"matchLabels": dict(selector)}
+    return _claim(name, origin, spec, extra_labels, _notes(keep=keep))
+
+
+def _claim(
+    name: str, origin: Origin, spec: Json, extra_labels: Mapping[str, str], annotations: Mapping[str, str]
+) -> Manifest:
     meta = metadata(
         "PersistentVolumeClaim",
         name,
@@ -105,7 +103,7 @@ def persistent_volume_claim(
         _COMPONENT,
         namespace=origin.spec.namespace,
         extra_labels=extra_labels,
-        annotations=_notes(keep=keep),
+        annotations=annotations,
     )
     return Manifest({"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": meta, "spec": spec}, stem=name)
 

@@ -1,6 +1,7 @@
-"""AppProject and Applications, by which Argo CD 3.1 and later finds and syncs the output."""
+"""AppProject and Applications, by which Argo CD 3.2 and later finds and syncs the output."""
 
 from collections.abc import Iterable
+from copy import deepcopy
 
 from stowplan.library.builders.metadata import EARLY_WAVE
 from stowplan.library.engines.registry import ENGINE_KINDS
@@ -20,6 +21,14 @@ _DIRECTORY: Json = {"exclude": "{.*,.*/**,**/.*,**/.*/**}", "include": "{*.yaml,
 
 By default Argo CD also reads `.yml`, `.json` and `.jsonnet`, and hidden folders. The globs match the path relative to
 the Application's folder, and `*` also matches slashes (Argo CD 3.2, `getPotentiallyValidManifestFile`, `util/glob`).
+"""
+
+_RETRY: Json = {"backoff": {"duration": "10s", "factor": 2, "maxDuration": "5m"}, "limit": 10, "refresh": True}
+"""How Argo CD tries again when the API server refused an object: for half an hour, each time with the newest commit.
+
+Without `refresh`, a field since Argo CD 3.2, it would try the refused commit for all that time, and a fix would wait.
+From Argo CD 3.4 on, it first waits until all objects that it applied in the same wave are healthy (gitops-engine,
+`pkg/sync/sync_context.go`, the case `failed` of `Sync`).
 """
 
 _SYNC_OPTIONS = ("ApplyOutOfSyncOnly=true", "FailOnSharedResource=true", "ServerSideApply=true")
@@ -178,7 +187,7 @@ def _application(
         },
         "syncPolicy": {
             "automated": {"prune": True, "selfHeal": True},
-            "retry": {"backoff": {"duration": "10s", "factor": 2, "maxDuration": "5m"}, "limit": 10},
+            "retry": deepcopy(_RETRY),
             "syncOptions": sorted(options),
         },
     }
@@ -191,7 +200,7 @@ def _metadata(argocd: ArgoCD, name: str) -> Json:
         "name": name,
         "namespace": argocd.namespace,
         "labels": {labels.PART_OF: "stowplan", labels.MANAGED_BY: "stowplan"},
-        "annotations": {labels.SYNC_OPTIONS: "SkipDryRunOnMissingResource=true"},
+        "annotations": {labels.SYNC_OPTIONS: labels.SKIP_DRY_RUN},
     }
 
 

@@ -18,7 +18,7 @@ from stowplan.library.ir.placement import Offer
 from stowplan.library.ir.training import Environment, Environments, Hosts, Role, TrainingGroup, with_hosts
 from stowplan.library.manifest import Json, Manifest
 from stowplan.library.values import names
-from stowplan.library.values.labels import SYNC_OPTIONS, role_selector, standard
+from stowplan.library.values.labels import SKIP_DRY_RUN, SYNC_OPTIONS, role_selector, standard
 
 JOB_SET = EngineKind(
     "jobset.x-k8s.io",
@@ -158,7 +158,7 @@ def _job_set(group: TrainingGroup, pods: Mapping[str, Json], marks: WorkloadMark
         namespace=group.origin.spec.namespace,
         extra_labels=marks.labels,
         annotations={
-            SYNC_OPTIONS: "SkipDryRunOnMissingResource=true",
+            SYNC_OPTIONS: SKIP_DRY_RUN,
             **({EXCLUSIVE: group.placement.exclusive} if group.placement.exclusive else {}),
         },
     )

@@ -34,6 +34,11 @@ KEEP = "Prune=false,Delete=false"
 """Sync option of objects that hold data: neither a prune nor the removal of the Application deletes them."""
 REMOVE = "Prune=true,Delete=true"
 """Sync option of objects of a volume that its spec does not retain. It states Argo CD's default."""
+SKIP_DRY_RUN = "SkipDryRunOnMissingResource=true"
+"""Sync option of custom resources: a sync does not fail while the cluster lacks their CRD.
+
+See https://argo-cd.readthedocs.io/en/stable/user-guide/sync-options/.
+"""
 IGNORE_EXTRANEOUS = "IgnoreExtraneous"
 """Compare option of objects that stay in the cluster after their removal from Git.
 
@@ -51,6 +56,12 @@ def standard(spec: SpecId, component: str) -> dict[str, str]:
         SPEC_KIND: spec.kind,
         SPEC_NAME: shorten(spec.name, LABEL_LIMIT),
     }
+
+
+def with_option(options: str, option: str) -> str:
+    """Return the value `options` of `SYNC_OPTIONS`, a list with commas, with one more option at its end."""
+    own = (each.strip() for each in options.split(","))
+    return ",".join(dict.fromkeys([*filter(None, own), option]))
 
 
 def is_reserved(key: str) -> bool:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from stowplan.library.values.canonical_json import canonical
+from stowplan.schema.meta import MOST_NODES
 
 Profile = Literal["namespaced", "upstream"]
 
@@ -181,15 +182,15 @@ class DataCubeNames:
         return f"{self.name}-batchjob"
 
 
-MOST_PODS = 5000
-"""Maximum number of pods in one role. Kubernetes supports as many nodes in one cluster."""
+MOST_PODS = MOST_NODES
+"""Maximum number of pods in one role."""
 
-_INDEX_ROOM = len(f"-{MOST_PODS - 1}")
+_INDEX_LENGTH = len(f"-{MOST_PODS - 1}")
 """Characters reserved for the index of any pod, so that a name does not depend on the size of its role."""
 
 _POD_SUFFIX = len("-abcde")
 
-STEM_LIMIT = LABEL_LIMIT - _INDEX_ROOM - HASH_LENGTH - 1
+STEM_LIMIT = LABEL_LIMIT - _INDEX_LENGTH - HASH_LENGTH - 1
 
 BLANK_RUN = "0" * HASH_LENGTH
 """Placeholder for the hash of a run while that hash is computed; no hash has a 0."""
@@ -228,7 +229,7 @@ class TrainingNames:
 
         The webhook of JobSet requires pod names `<JobSet>-<role>-0-<index>-<suffix>` to be DNS labels.
         """
-        rest = max(len(f"-{role}-0") for role in roles) + _INDEX_ROOM + _POD_SUFFIX
+        rest = max(len(f"-{role}-0") for role in roles) + _INDEX_LENGTH + _POD_SUFFIX
         stem = self.base if self.base[0].isalpha() else f"job-{self.base}"
         return with_hash(stem, run, LABEL_LIMIT - rest)
 

@@ -48,7 +48,7 @@ SOURCE_SECRET_ENV = {
 
 
 CACHE_TOO_SMALL = "CacheTooSmall"
-"""Reason of a warmup's success if its node's cache has no room for all files; also the type of the condition that says
+"""Reason of a warmup's success if its node's cache has no space for all files; also the type of the condition that says
 so.
 """
 
@@ -101,12 +101,12 @@ class RuntimeConfig(AgentConfig):
     )
 
     @model_serializer(mode="wrap")
-    def _read(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+    def _written(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Return the fields that are written to the file. Older files lack the driver, so its default is left out."""
-        told: dict[str, Any] = write(self)
+        written: dict[str, Any] = write(self)
         if self.driver == MEASURED:
-            del told["driver"]
-        return told
+            del written["driver"]
+        return written
 
 
 class TaskConfig(AgentConfig):

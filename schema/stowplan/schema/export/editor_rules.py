@@ -9,12 +9,10 @@ from collections.abc import Mapping
 
 from stowplan.schema.export.plain_schema import Schema
 from stowplan.schema.juicefs.options import STORAGES
+from stowplan.schema.meta import MOST_NODES
 
 _LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 _WORD = "[A-Za-z0-9]([-_.A-Za-z0-9]{0,61}[A-Za-z0-9])?"
-
-MOST_PODS = 5000
-"""Largest number of pods of a role; the compiler has the same number."""
 
 
 def _pattern(pattern: str, message: str) -> Schema:
@@ -87,7 +85,7 @@ _COMMON: Mapping[str, Schema] = {
 _POD: Schema = _below("template", _below("spec", _below("containers", {"type": "array", "minItems": 1})))
 _ROLE: Schema = {"if": {"required": ["replicas"], "properties": {"replicas": {"minimum": 1}}}, "then": _POD}
 _ONE: Schema = {"minProperties": 1, "maxProperties": 1}
-_PODS: Schema = {"minimum": 1, "maximum": MOST_PODS}
+_PODS: Schema = {"minimum": 1, "maximum": MOST_NODES}
 
 RULES: Mapping[str, Mapping[str, Schema]] = {
     "SampleSet": {
@@ -172,7 +170,7 @@ RULES: Mapping[str, Mapping[str, Schema]] = {
     "PaddleJob": {
         **_COMMON,
         **dict.fromkeys(("spec.ps", "spec.worker", "spec.heter"), _ROLE),
-        **{f"spec.{role}.replicas": {"minimum": 0, "maximum": MOST_PODS} for role in ("ps", "worker", "heter")},
+        **{f"spec.{role}.replicas": {"minimum": 0, "maximum": MOST_NODES} for role in ("ps", "worker", "heter")},
         "spec.sampleSetRef": _needs("name"),
         "spec.sampleSetRef.name": _SUBDOMAIN,
         "spec.sampleSetRef.mountPath": _MOUNT_PATH,

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from stowplan.schema.export.editor_rules import with_rules
 from stowplan.schema.export.plain_schema import Schema, plain_schema
 from stowplan.schema.kinds.table import KINDS
+from stowplan.schema.legacy import SPELLINGS
 from stowplan.schema.meta import KUBERNETES_TYPE, Model
 from stowplan.schema.platform.platform import Platform
 
@@ -36,13 +37,23 @@ def _document(model: type[Model]) -> Schema:
 
 
 def _schema(model: type[Model]) -> Schema:
-    return with_rules(model.__name__, _with_references(plain_schema(model)))
+    return _with_spellings(model.__name__, with_rules(model.__name__, _with_references(plain_schema(model))))
+
+
+def _with_spellings(kind: str, schema: Schema) -> Schema:
+    """Return a schema that also has the other accepted spellings of fields."""
+    for holder, spelling, canonical in SPELLINGS.get(kind, ()):
+        node = schema
+        for key in holder:
+            node = node["properties"][key]
+        node["properties"][spelling] = node["properties"][canonical]
+    return schema
 
 
 def _with_references(node: Schema) -> Schema:
     """Return a schema in which values of Kubernetes' types refer to their definitions."""
     if definition := node.get(KUBERNETES_TYPE):
-        # Draft-07 ignores what stands beside `$ref`, also the description.
+        # Draft-07 ignores all other keywords of a schema with `$ref`, also the description.
         return {
             "description": node.get("description", ""),
             "allOf": [{"$ref": f"{KUBERNETES}#/definitions/{definition}"}],

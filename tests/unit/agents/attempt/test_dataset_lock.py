@@ -5,8 +5,10 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from itertools import pairwise
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -87,16 +89,15 @@ def test_a_silent_holder_is_considered_dead(tmp_path: Path, state: str) -> None:
 
 @pytest.fixture
 def living(tmp_path: Path) -> Iterator[Path]:
-    """Another machine, which holds the lock and renews its flag."""
+    """Another machine, which holds the lock and renews its flag. The flag before stays for one more beat."""
     over = threading.Event()
 
     def beat() -> None:
-        number, path = 0, raise_flag(tmp_path, "other.h.0")
-        while not over.wait(0.1):
-            number += 1
-            new = raise_flag(tmp_path, f"other.h.{number}")
-            path.unlink()
-            path = new
+        paths = [raise_flag(tmp_path, "other.h.0")]
+        while not over.wait(0.5):
+            paths.append(raise_flag(tmp_path, f"other.h.{len(paths)}"))
+            if len(paths) > 2:
+                paths[-3].unlink()
 
     thread = threading.Thread(target=beat)
     thread.start()
@@ -110,6 +111,29 @@ def test_a_holder_that_lives_is_waited_for(living: Path) -> None:
         pass
     assert (caught.value.code, caught.value.reason) == (10, "Locked")
     assert owners(living) == {"other"}
+
+
+class Recorded(MountedState):
+    """A state that records which flags are there at the beginning of each write."""
+
+    seen: ClassVar[list[set[str]]] = []
+
+    def write(self, files: Mapping[str, bytes]) -> None:
+        self.seen.append({name for name in self.read() if name.startswith("lock/")})
+        super().write(files)
+
+
+def test_who_reads_the_flags_while_the_holder_renews_its_own_finds_one(tmp_path: Path) -> None:
+    """Names are listed before the files are read. One of the listed flags must still be there after a renewal."""
+    Recorded.seen.clear()
+    with Lock(Recorded(tmp_path), "run", Stop(), Log()).held():
+        deadline = time.monotonic() + 30
+        while len(Recorded.seen) < 12 and time.monotonic() < deadline:
+            time.sleep(0.01)
+    listed = Recorded.seen[1:12]
+    assert len(listed) == 11
+    assert all(before & after for before, after in pairwise(listed)), listed
+    assert flags(tmp_path) == []
 
 
 def test_a_stop_ends_the_wait(living: Path) -> None:

@@ -3,8 +3,8 @@
 from dataclasses import replace
 from typing import Any
 
-from stowplan.agents.reporter import pods, resources, workloads
-from stowplan.agents.reporter.observed import Observed
+from stowplan.agents.reporter.objects import pods, resources, workloads
+from stowplan.agents.reporter.objects.observed import Observed
 from stowplan.agents.reporter.rules import registry
 from stowplan.schema.kinds import table
 

@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from stowplan.agents.reporter import causes, pods
+from stowplan.agents.reporter import causes
 from stowplan.agents.reporter.causes import Cause
+from stowplan.agents.reporter.objects import pods
 from tests.unit.agents.reporter.given import NAMESPACE, conditions, ended, job, pending, pod, running, time, waiting_for
 
 JOB = job("PaddleJob", "worker", 2)

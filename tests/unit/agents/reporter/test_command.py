@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from stowplan.agents.reporter import probe
-from stowplan.agents.reporter.resources import KINDS
+from stowplan.agents.reporter.objects.resources import KINDS
 from stowplan.agents.reporter.rules import registry
 from stowplan.agents.reporter.settings import ReporterSettings, arguments, settings
 from stowplan.agents.runtime.settings import SettingsError

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from stowplan.compiler.committed.objects import previous
-from stowplan.compiler.committed.runs import Kept, Recompile, keep, starts, without_recompiled
+from stowplan.compiler.committed.runs import Recompile, Reused, reuse, starts, without_recompiled
 from stowplan.compiler.committed.vouching import Base, vouchers
 from stowplan.compiler.model import Output
 from stowplan.compiler.output.folder import seen
@@ -35,8 +35,8 @@ def custom_resource(*, spec: SpecId = SPEC, digest: str = "d1") -> Output:
     return output(f"ml/{spec.name}.yaml", config_map(spec.name), spec=spec, digest=digest)
 
 
-def kept(out: Path, outputs: Iterable[Output], recompile: Recompile = NONE, base: Base | None = None) -> Kept:
-    return keep(tuple(outputs), last_inventory(out), seen(out), recompile, Renderings(), base=base)
+def reused(out: Path, outputs: Iterable[Output], recompile: Recompile = NONE, base: Base | None = None) -> Reused:
+    return reuse(tuple(outputs), last_inventory(out), seen(out), recompile, Renderings(), base=base)
 
 
 def reviewed(out: Path) -> Base:
@@ -44,11 +44,11 @@ def reviewed(out: Path) -> Base:
     return Base("main", vouchers(files(out)))
 
 
-def started(out: Path, found: Kept) -> tuple[ObjectId, ...]:
+def started(out: Path, found: Reused) -> tuple[ObjectId, ...]:
     return starts(found.outputs, previous(found.outputs, last_inventory(out), seen(out), Renderings()))
 
 
-def values(found: Kept) -> dict[str, str]:
+def values(found: Reused) -> dict[str, str]:
     bodies = {output.path: output.manifest.body for output in found.outputs}
     return {path: (body["spec"] if "spec" in body else body["data"])["value"] for path, body in bodies.items()}
 
@@ -60,7 +60,7 @@ def job_id(name: str) -> ObjectId:
 def test_a_newer_compiler_keeps_the_run_of_an_unchanged_spec_byte_for_byte(out: Path) -> None:
     written(out, [custom_resource(), run("sync-oldhash2", "old")])
     clean = files(out)
-    found = kept(out, [custom_resource(), run("sync-newhash2", "new")])
+    found = reused(out, [custom_resource(), run("sync-newhash2", "new")])
     assert values(found) == {"ml/imagenet.yaml": "1", JOB_FILE: "old"}
     assert (started(out, found), found.diagnostics) == ((), ())
     result, _ = written(out, found.outputs)
@@ -71,15 +71,15 @@ def test_a_newer_compiler_keeps_the_run_of_an_unchanged_spec_byte_for_byte(out: 
 def test_a_kept_output_equals_the_committed_file(out: Path) -> None:
     old, new = run("sync-oldhash2", "old"), run("sync-newhash2", "new")
     written(out, [old])
-    (found,) = kept(out, [new]).outputs
+    (found,) = reused(out, [new]).outputs
     assert found.manifest.body == old.manifest.body
     assert (found.manifest.run, found.manifest.stem) == (True, "sync")
-    assert render(found) == found.kept == render(old)
+    assert render(found) == found.reused == render(old)
 
 
 def test_files_that_are_not_part_of_a_run_are_always_compiled_anew(out: Path) -> None:
     written(out, [output(f"{FOLDER}/configmap-s.yaml", config_map("s-hash2222", "old")), run("sync-oldhash2", "old")])
-    found = kept(
+    found = reused(
         out, [output(f"{FOLDER}/configmap-s.yaml", config_map("s-hash2222", "new")), run("sync-oldhash2", "new")]
     )
     assert values(found) == {JOB_FILE: "old", f"{FOLDER}/configmap-s.yaml": "new"}
@@ -87,7 +87,7 @@ def test_files_that_are_not_part_of_a_run_are_always_compiled_anew(out: Path) ->
 
 def test_a_changed_spec_starts_its_run_anew(out: Path) -> None:
     written(out, [custom_resource(), run("sync-oldhash2", "old")])
-    found = kept(out, [custom_resource(digest="d2"), run("sync-newhash2", "new", digest="d2")])
+    found = reused(out, [custom_resource(digest="d2"), run("sync-newhash2", "new", digest="d2")])
     assert values(found)[JOB_FILE] == "new"
     assert started(out, found) == (job_id("sync-newhash2"),)
 
@@ -96,18 +96,18 @@ def test_files_of_a_run_that_the_compiler_no_longer_makes_are_kept_where_a_base_
     settings = output(CONFIG_FILE, config_map("sync-oldhash2", "old"), run=True)
     written(out, [custom_resource(), run("sync-oldhash2", "old"), settings])
     base = reviewed(out)
-    found = kept(out, [custom_resource(), run("sync-newhash2", "new", path=f"{FOLDER}/job-other.yaml")], base=base)
+    found = reused(out, [custom_resource(), run("sync-newhash2", "new", path=f"{FOLDER}/job-other.yaml")], base=base)
     assert found.diagnostics == ()
     assert values(found) == {CONFIG_FILE: "old", "ml/imagenet.yaml": "1", JOB_FILE: "old"}
-    assert kept(out, [custom_resource()], base=base) == found
-    refused = kept(out, [custom_resource()])
+    assert reused(out, [custom_resource()], base=base) == found
+    refused = reused(out, [custom_resource()])
     assert [(each.code, each.severity) for each in refused.diagnostics] == [("SP519", "error")] * 2
 
 
 def test_a_file_that_only_a_newer_compiler_counts_to_the_run_is_kept(out: Path) -> None:
     service = output(f"{FOLDER}/configmap-s.yaml", config_map("s-hash2222", "old"))
     written(out, [service, run("sync-oldhash2", "old")])
-    found = kept(
+    found = reused(
         out,
         [output(f"{FOLDER}/configmap-s.yaml", config_map("s-hash2222", "new"), run=True), run("sync-newhash2", "new")],
     )
@@ -119,7 +119,7 @@ def test_a_file_that_a_newer_compiler_counts_out_of_the_run_is_compiled_anew(out
         out,
         [output(f"{FOLDER}/configmap-s.yaml", config_map("s-hash2222", "old"), run=True), run("sync-oldhash2", "old")],
     )
-    found = kept(
+    found = reused(
         out, [output(f"{FOLDER}/configmap-s.yaml", config_map("s-hash2222", "new")), run("sync-newhash2", "new")]
     )
     assert values(found) == {JOB_FILE: "old", f"{FOLDER}/configmap-s.yaml": "new"}
@@ -127,7 +127,9 @@ def test_a_file_that_a_newer_compiler_counts_out_of_the_run_is_compiled_anew(out
 
 def test_a_first_run_of_an_unchanged_spec_starts(out: Path) -> None:
     written(out, [custom_resource()])
-    found = kept(out, [custom_resource(), run("sync-oldhash2", "new"), output("ml/c.yaml", config_map("c"), run=True)])
+    found = reused(
+        out, [custom_resource(), run("sync-oldhash2", "new"), output("ml/c.yaml", config_map("c"), run=True)]
+    )
     assert len(found.outputs) == 3
     assert started(out, found) == (job_id("sync-oldhash2"),)
 
@@ -140,7 +142,7 @@ def test_a_run_that_was_edited_or_deleted_is_compiled_anew_as_a_whole(out: Path,
     path = out / CONFIG_FILE
     path.unlink() if edit is None else path.write_bytes(edit)
     new = output(CONFIG_FILE, config_map("sync-newhash2", "new"), run=True)
-    found = kept(out, [run("sync-newhash2", "new"), new, run("warm-newhash2", "new", path=WARM_FILE, spec=OTHER)])
+    found = reused(out, [run("sync-newhash2", "new"), new, run("warm-newhash2", "new", path=WARM_FILE, spec=OTHER)])
     assert values(found) == {CONFIG_FILE: "new", JOB_FILE: "new", WARM_FILE: "old"}
     assert started(out, found) == (job_id("sync-newhash2"),)
     assert [(each.code, each.location.file) for each in found.diagnostics] == [("SP513", f"out/{CONFIG_FILE}")]
@@ -150,21 +152,23 @@ def test_a_hand_edit_of_the_same_length_is_seen(out: Path) -> None:
     written(out, [run("sync-oldhash2", "old")])
     path = out / JOB_FILE
     path.write_bytes(path.read_bytes().replace(b"value: old", b"value: bad"))
-    assert values(kept(out, [run("sync-newhash2", "new")])) == {JOB_FILE: "new"}
+    assert values(reused(out, [run("sync-newhash2", "new")])) == {JOB_FILE: "new"}
 
 
 def test_a_committed_run_behind_a_link_is_not_read(out: Path, tmp_path: Path) -> None:
     written(out, [run("sync-oldhash2", "old")])
     (out / "ml").rename(tmp_path / "elsewhere")
     (out / "ml").symlink_to(tmp_path / "elsewhere")
-    assert values(kept(out, [run("sync-newhash2", "new")])) == {JOB_FILE: "new"}
+    assert values(reused(out, [run("sync-newhash2", "new")])) == {JOB_FILE: "new"}
 
 
 @pytest.mark.parametrize("name", ["imagenet", "ml/imagenet", "SampleSet ml/imagenet", None])
 def test_a_run_is_renewed_on_request(out: Path, name: str | None) -> None:
     written(out, [run("sync-oldhash2", "old"), run("warm-oldhash2", "old", path=WARM_FILE, spec=OTHER)])
     recompile = Recompile(names=frozenset({name})) if name else Recompile(everything=True)
-    found = kept(out, [run("sync-newhash2", "new"), run("warm-oldhash2", "new", path=WARM_FILE, spec=OTHER)], recompile)
+    found = reused(
+        out, [run("sync-newhash2", "new"), run("warm-oldhash2", "new", path=WARM_FILE, spec=OTHER)], recompile
+    )
     expected = {JOB_FILE: "new", WARM_FILE: "old" if name else "new"}
     assert values(found) == expected
     assert started(out, found) == (job_id("sync-newhash2"),)
@@ -180,7 +184,7 @@ def suspended(name: str, *, digest: str, suspend: bool) -> Output:
 )
 def test_a_suspended_run_starts_when_it_is_resumed(out: Path, *, before: bool, after: bool, starting: bool) -> None:
     written(out, [suspended("sync-oldhash2", digest="d1", suspend=before)])
-    found = kept(out, [suspended("sync-oldhash2", digest="d2", suspend=after)])
+    found = reused(out, [suspended("sync-oldhash2", digest="d2", suspend=after)])
     assert started(out, found) == ((job_id("sync-oldhash2"),) if starting else ())
 
 
@@ -199,7 +203,7 @@ def test_the_committed_object_is_known_if_the_new_one_cannot_be_written(out: Pat
     """The following checks report the error."""
     written(out, [custom_resource(), run("sync-oldhash2", "old")])
     outputs = [custom_resource(), run("sync-oldhash2", "half a pair: \ud800")]
-    found = keep(outputs, last_inventory(out), seen(out), Recompile(everything=True), Renderings())
+    found = reuse(outputs, last_inventory(out), seen(out), Recompile(everything=True), Renderings())
     assert found.outputs == tuple(outputs)
     before = previous(found.outputs, last_inventory(out), seen(out), Renderings())
     assert before[job_id("sync-oldhash2")] == run("sync-oldhash2", "old").manifest.body
@@ -209,7 +213,7 @@ def test_each_output_is_rendered_once(out: Path) -> None:
     outputs = [custom_resource(), run("sync-oldhash2", "old")]
     written(out, outputs)
     tree, last, renderings = seen(out), last_inventory(out), Renderings()
-    found = keep(outputs, last, tree, NONE, renderings)
+    found = reuse(outputs, last, tree, NONE, renderings)
     made = renderings.of(outputs[1])
     assert made.content is None, "the run is in place, and was read for that"
     previous(found.outputs, last, tree, renderings)
@@ -225,7 +229,7 @@ def test_names_without_a_spec_are_reported() -> None:
 
 def test_an_output_folder_that_is_a_file_has_no_runs(out: Path) -> None:
     out.write_text("mine")
-    assert started(out, keep([run("sync-oldhash2", "new")], Inventory(), seen(out), NONE, Renderings())) == (
+    assert started(out, reuse([run("sync-oldhash2", "new")], Inventory(), seen(out), NONE, Renderings())) == (
         job_id("sync-oldhash2"),
     )
 
@@ -268,7 +272,7 @@ LABELS = b"  labels:\n    stowplan.dev/kind: SampleSet\n    stowplan.dev/name: i
     ids=lambda content: ascii(content)[:60],
 )
 def test_a_forged_run_that_our_emitter_cannot_have_written_is_refused(out: Path, content: bytes) -> None:
-    found = keep([run("sync-newhash2", "new")], forged(out, content), seen(out), NONE, Renderings())
+    found = reuse([run("sync-newhash2", "new")], forged(out, content), seen(out), NONE, Renderings())
     assert values(found) == {JOB_FILE: "new"}
     assert [each.code for each in found.diagnostics] == ["SP513"]
 
@@ -276,12 +280,12 @@ def test_a_forged_run_that_our_emitter_cannot_have_written_is_refused(out: Path,
 def test_output_that_equals_the_emitters_is_accepted(out: Path) -> None:
     """The forged cases above differ from this real run only in the forged values."""
     last = forged(out, JOB + LABELS + b"spec:\n  value: old\n")
-    found = keep([run("sync-newhash2", "new")], last, seen(out), NONE, Renderings())
+    found = reuse([run("sync-newhash2", "new")], last, seen(out), NONE, Renderings())
     assert values(found) == {JOB_FILE: "old"}
 
 
 def test_outputs_come_back_sorted_by_path_whatever_their_order(out: Path) -> None:
     outputs = [run("b", "1", path="b.yaml"), output("c.yaml", spec=None), custom_resource()]
-    found = keep(outputs, Inventory(), seen(out), NONE, Renderings())
+    found = reuse(outputs, Inventory(), seen(out), NONE, Renderings())
     assert [each.path for each in found.outputs] == ["b.yaml", "c.yaml", "ml/imagenet.yaml"]
-    assert keep(outputs[::-1], Inventory(), seen(out), NONE, Renderings()) == found
+    assert reuse(outputs[::-1], Inventory(), seen(out), NONE, Renderings()) == found

@@ -49,7 +49,11 @@ def test_application_of_a_namespace() -> None:
             },
             "syncPolicy": {
                 "automated": {"prune": True, "selfHeal": True},
-                "retry": {"backoff": {"duration": "10s", "factor": 2, "maxDuration": "5m"}, "limit": 10},
+                "retry": {
+                    "backoff": {"duration": "10s", "factor": 2, "maxDuration": "5m"},
+                    "limit": 10,
+                    "refresh": True,
+                },
                 "syncOptions": [
                     "ApplyOutOfSyncOnly=true",
                     "FailOnSharedResource=true",

@@ -204,7 +204,6 @@ def test_the_examples_pass() -> None:
 
 REWRITTEN = {
     "legacy-live-object",
-    "mount-options-subdir-spelling",
     "mx-job-old-spellings",
     "paddle-job-live-object",
     "platform-unknown-fields",

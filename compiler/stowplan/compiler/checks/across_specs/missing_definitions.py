@@ -15,7 +15,6 @@ from stowplan.library.values import labels
 from stowplan.schema.diagnostics import FieldPath
 
 _ARGOCD = "argoproj.io"
-_SKIP_DRY_RUN = "SkipDryRunOnMissingResource=true"
 
 
 class CustomObject(NamedTuple):
@@ -38,7 +37,7 @@ def collect(found: SpecObjects) -> Iterator[CustomObject | DefinedKind]:
     """Yield the CRDs, and the custom resources without the sync option that skips the dry run."""
     known = _built_in(found.platform.kubernetes_version)
     for obj in found.objects:
-        if obj.kind not in known and _SKIP_DRY_RUN not in obj.sync_options:
+        if obj.kind not in known and labels.SKIP_DRY_RUN not in obj.sync_options:
             yield CustomObject(obj.summary)
     for obj in found.objects.of_kind(crds.KIND):
         yield DefinedKind(obj.summary, defines(obj.body))
@@ -58,7 +57,7 @@ def check(graph: ObjectGraph) -> list[ObjectFinding]:
 def _missing(owner: ObjectSummary) -> ObjectFinding:
     path: FieldPath = ("metadata", "annotations", labels.SYNC_OPTIONS)
     message = f"The kind {owner.id.kind} comes from a CRD; the sync fails while that is missing."
-    return about(owner, "SP527", path, message, f'Set the annotation {labels.SYNC_OPTIONS}: "{_SKIP_DRY_RUN}".')
+    return about(owner, "SP527", path, message, f'Set the annotation {labels.SYNC_OPTIONS}: "{labels.SKIP_DRY_RUN}".')
 
 
 @cache

@@ -20,12 +20,12 @@ def judged(before: Mapping[str, bytes], revision: str | None) -> Base:
 
 def unvouched(before: Mapping[str, bytes], outputs: Iterable[Output]) -> dict[str, Risk]:
     """Return a risk, by path, for each file of a reused run that is not in `before`, the files to compare with."""
-    kept = [output for output in outputs if output.kept]
-    known = vouchers(before) if kept else frozenset()
+    reused = [output for output in outputs if output.reused]
+    known = vouchers(before) if reused else frozenset()
     return {
         output.path: Risk(Danger.SECURITY, _TEXT)
-        for output in kept
-        if Voucher.of(entry_of(output, output.kept)) not in known
+        for output in reused
+        if Voucher.of(entry_of(output, output.reused)) not in known
     }
 
 

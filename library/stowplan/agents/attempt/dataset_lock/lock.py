@@ -196,15 +196,16 @@ class Lock:
     def _raise(self, state: str) -> None:
         """Write a flag of this owner with this state and the next number.
 
-        Older flags of this owner are removed later, at the latest two calls after their creation. They do no harm.
+        The flag before it stays until the next call or the one after. A program that lists the flags and then reads
+        them so finds at least one, unless its read takes longer than `BEAT_SECONDS`.
         """
         before, flag = self._flags, Flag(self.who, state, self._number)
         self._number += 1
         self._flags = [*before, flag]
         self.state.write({flag.path: owner.identity()})
-        if len(before) > 1:
-            self.state.remove([each.path for each in before])
-            self._flags = [flag]
+        if len(before) > 2:
+            self.state.remove([each.path for each in before[:-1]])
+            self._flags = [before[-1], flag]
 
     def _lower(self) -> None:
         if self._flags:

@@ -7,9 +7,10 @@ report that space either. It drops blocks when a disk has too little, though, an
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from stowplan.agents.cache.drivers.api import Pulse
+from stowplan.schema.platform.cache_directories import is_shared_memory
 
 MEMORY_FILE = Path("/proc/meminfo")
 """File with the memory of the cluster node, also in a container. Everybody may read it (`man 5 proc_meminfo`).
@@ -17,7 +18,6 @@ MEMORY_FILE = Path("/proc/meminfo")
 In a container with a kernel of its own, such as one of Kata Containers, it has the memory of that virtual machine.
 """
 
-_SHARED_MEMORY = "/dev/shm"  # noqa: S108 - a path on the node
 _IN_CLIENT = "memory"
 """Value of `cache-dir` by which JuiceFS caches in the memory of its process, without a directory."""
 
@@ -30,10 +30,7 @@ def memory_share(options: Sequence[str], named: Sequence[str]) -> Fraction:
     """
     values = [value for key, _, value in (option.partition("=") for option in options) if key == "cache-dir"]
     directories = [part for part in values[-1].split(":") if part] if values else []
-    in_memory = sum(
-        each == _IN_CLIENT or each in named or PurePosixPath(each).is_relative_to(_SHARED_MEMORY)
-        for each in directories
-    )
+    in_memory = sum(each == _IN_CLIENT or each in named or is_shared_memory(each) for each in directories)
     return Fraction(in_memory, len(directories) or 1)
 
 
@@ -61,7 +58,7 @@ class Space:
     memory_share: Fraction
     """Share of the cache that is in memory, from 0 to 1."""
     expires: bool
-    """True if the cache also drops blocks because of their age. Dropped blocks then tell nothing about space."""
+    """True if the cache also drops blocks because of their age. Dropped blocks then say nothing about space."""
     memory_file: Path = MEMORY_FILE
     _evictions: int | None = None
     _full_at: int | None = None

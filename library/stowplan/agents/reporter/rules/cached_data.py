@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 from stowplan.agents.reporter import causes
 from stowplan.agents.reporter.causes import Cause
-from stowplan.agents.reporter.observed import Observed, ObservedRun
+from stowplan.agents.reporter.objects.observed import Observed, ObservedRun
+from stowplan.agents.reporter.objects.pods import Pod
+from stowplan.agents.reporter.objects.workloads import StatefulSet
 from stowplan.agents.reporter.outcome import ABSENT, RunOutcome, explained, of_job, together
-from stowplan.agents.reporter.pods import Pod
 from stowplan.agents.reporter.rules import tasks
 from stowplan.agents.reporter.rules.conditions import Draft, Status, settled
-from stowplan.agents.reporter.workloads import StatefulSet
 from stowplan.agents.runtime import dataset_phase
 from stowplan.agents.runtime.dataset_phase import Course, Phase
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from stowplan.agents.reporter.causes import DATASET, PEERS, Cause
-from stowplan.agents.reporter.observed import Observed, newest_time
+from stowplan.agents.reporter.objects.observed import Observed, newest_time
 from stowplan.agents.reporter.outcome import RunOutcome
 
 Status = dict[str, Any]
@@ -23,7 +23,7 @@ class Draft:
     reason: str
     message: str = ""
     at: str = ""
-    """Time at which the condition got this status (RFC 3339); empty if no object tells it."""
+    """Time at which the condition got this status (RFC 3339); empty if no object has it."""
 
 
 def of_work(outcome: RunOutcome, cause: Cause | None) -> list[Draft]:

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from stowplan.agents.reporter import causes
-from stowplan.agents.reporter.observed import Observed, ObservedRun, latest, newest_time, present_run
+from stowplan.agents.reporter.objects.observed import Observed, ObservedRun, latest, newest_time, present_run
+from stowplan.agents.reporter.objects.pods import Pod
 from stowplan.agents.reporter.outcome import ABSENT, RunOutcome, explained, together
 from stowplan.agents.reporter.outcome import of_job as outcome_of
-from stowplan.agents.reporter.pods import Pod
 from stowplan.agents.reporter.rules import tasks
 from stowplan.agents.reporter.rules.conditions import Draft, Status, by_type, is_final, last_cause, of_work, settled
 from stowplan.schema.kinds.data_cube_status import INITIALIZED

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from stowplan.agents.reporter import causes
-from stowplan.agents.reporter.observed import Observed, ObservedRun, present_run
+from stowplan.agents.reporter.objects.observed import Observed, ObservedRun, present_run
 from stowplan.agents.reporter.outcome import explained, of_job, together
 from stowplan.agents.reporter.rules import cached_data
 from stowplan.agents.reporter.rules.conditions import Draft, Status

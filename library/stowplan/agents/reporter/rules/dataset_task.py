@@ -1,6 +1,6 @@
 """Status of a DatasetTask, without the entries about attempts, which its agents write."""
 
-from stowplan.agents.reporter.observed import Observed
+from stowplan.agents.reporter.objects.observed import Observed
 from stowplan.agents.reporter.rules import sample_job
 from stowplan.agents.reporter.rules.conditions import SUSPENDED, Status, by_type
 from stowplan.schema.kinds.native.dataset_task import TASKS

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from stowplan.agents.reporter.observed import Observed
-from stowplan.agents.reporter.pods import Pod
+from stowplan.agents.reporter.objects.observed import Observed
+from stowplan.agents.reporter.objects.pods import Pod
 from stowplan.agents.reporter.rules.conditions import Status, is_final, of_work, settled
 from stowplan.agents.reporter.rules.training_group import POD_STATES, Role, Training, training
 from stowplan.schema.kinds.paddle_job import ROLES, decider

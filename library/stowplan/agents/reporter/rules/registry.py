@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Protocol
 
-from stowplan.agents.reporter.observed import Observed
+from stowplan.agents.reporter.objects.observed import Observed
 from stowplan.agents.reporter.rules import (
     data_cube,
     dataset,

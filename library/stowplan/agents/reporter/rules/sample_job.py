@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from stowplan.agents.reporter import causes
-from stowplan.agents.reporter.observed import Observed, ObservedRun, earliest, present_run
+from stowplan.agents.reporter.objects.observed import Observed, ObservedRun, earliest, present_run
 from stowplan.agents.reporter.outcome import ABSENT, RunOutcome, explained, of_job, together
 from stowplan.agents.reporter.rules import tasks
 from stowplan.agents.reporter.rules.conditions import Draft, Status, is_final, last_cause, of_work, settled

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from stowplan.agents.reporter.observed import Observed, present_run
+from stowplan.agents.reporter.objects.observed import Observed, present_run
 from stowplan.agents.reporter.rules import cached_data
 from stowplan.agents.reporter.rules.conditions import Status
 from stowplan.schema.kinds.sample_set import CACHED_DRIVERS, DEFAULT_DRIVER

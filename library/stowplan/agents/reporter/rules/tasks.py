@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from stowplan.agents.reporter.causes import Cause
+from stowplan.agents.reporter.objects.pods import Pod
 from stowplan.agents.reporter.outcome import ABSENT, RunOutcome
-from stowplan.agents.reporter.pods import Pod
 from stowplan.agents.reporter.rules.conditions import Draft
 from stowplan.agents.runtime import cache_fit
 from stowplan.schema.agents.cache_config import CACHE_TOO_SMALL

@@ -13,8 +13,8 @@ A pod that failed and is not replaced leaves the phase as it is, until the Job t
 
 from typing import Literal
 
-from stowplan.agents.reporter.observed import Observed
-from stowplan.agents.reporter.pods import Pod
+from stowplan.agents.reporter.objects.observed import Observed
+from stowplan.agents.reporter.objects.pods import Pod
 from stowplan.agents.reporter.rules.conditions import Status, is_final, of_work, settled
 from stowplan.agents.reporter.rules.training_group import Training, pod_state, reason_of, training
 from stowplan.schema.kinds.native.training import ROLE

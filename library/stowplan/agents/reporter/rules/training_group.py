@@ -6,9 +6,9 @@ from typing import Any, Literal
 
 from stowplan.agents.reporter import causes, outcome
 from stowplan.agents.reporter.causes import Cause
-from stowplan.agents.reporter.observed import Observed, ObservedRun, latest, present_run
+from stowplan.agents.reporter.objects.observed import Observed, ObservedRun, latest, present_run
+from stowplan.agents.reporter.objects.pods import Pod
 from stowplan.agents.reporter.outcome import RunOutcome
-from stowplan.agents.reporter.pods import Pod
 from stowplan.agents.reporter.rules.conditions import is_over, last_cause
 
 PodState = Literal["pending", "starting", "running", "succeeded", "failed", "unknown"]

@@ -11,6 +11,11 @@ from stowplan.schema.platform.platform import Resources
 
 Agent = Literal["cache", "control", "git", "transfer"]
 
+_LOCAL = "local"
+"""What images have in place of a registry if the platform file names none."""
+_NAME = "stowplan-"
+"""Beginning of the names of all agent images."""
+
 AGENT_USER = 65532
 ROOT = 0
 SCRATCH = "/tmp"  # noqa: S108 - a directory in the pod, on an emptyDir of its own
@@ -23,9 +28,14 @@ def image(site: Site, agent: Agent) -> str:
     and load it into the cluster nodes by hand.
     """
     images = site.platform.images
-    name = f"{images.registry or 'local'}/stowplan-{agent}"
+    name = f"{images.registry or _LOCAL}/{_NAME}{agent}"
     digest = getattr(images.digests, agent)
     return f"{name}@{digest}" if digest else f"{name}:{images.tag or site.version}"
+
+
+def is_local(image: str) -> bool:
+    """Return whether an image reference is one that `image` returns without a registry."""
+    return image.startswith(f"{_LOCAL}/{_NAME}")
 
 
 def amounts(resources: Resources) -> Json:

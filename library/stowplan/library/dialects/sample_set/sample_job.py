@@ -2,28 +2,21 @@
 
 from stowplan.library.builders.custom_resource import custom_resource
 from stowplan.library.dialects.sample_set import reference as dataset_reference
-from stowplan.library.dialects.sample_set import sample_set, sync_namespace
-from stowplan.library.dialects.shared import access, dataset_path, schedules, secrets, source_uri, task_runs
+from stowplan.library.dialects.sample_set import sample_job_rules, sample_set, sync_namespace
+from stowplan.library.dialects.shared import access, dataset_path, schedules, secrets, task_runs
 from stowplan.library.dialects.shared.context import Context, Lowered
 from stowplan.library.drivers.registry import STORAGE_DRIVERS
 from stowplan.library.ir.data import CachedDataset, DataTask, SecretName, Site, Source
 from stowplan.library.manifest import ExternalReference, Manifest, Unit
 from stowplan.library.values.names import TaskNames
-from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding, has_errors
+from stowplan.schema.diagnostics import FieldPath, Finding, finding, has_errors
 from stowplan.schema.juicefs.sync_options import SyncOptions
-from stowplan.schema.kinds.sample_job import SampleJob, TaskType
+from stowplan.schema.kinds.sample_job import SampleJob
 from stowplan.schema.meta import RUN_ANNOTATION, SpecId
 
 PLURAL = "samplejobs"
 
 _NO_OPTIONS = SyncOptions()
-
-_OPTIONS: dict[TaskType, str] = {
-    "sync": "syncOptions",
-    "warmup": "warmupOptions",
-    "rmr": "rmrOptions",
-    "clear": "clearOptions",
-}
 
 
 def lower(model: SampleJob, context: Context) -> Lowered:
@@ -31,7 +24,7 @@ def lower(model: SampleJob, context: Context) -> Lowered:
     namespace = context.namespace(model.metadata.namespace)
     identity = SpecId("SampleJob", namespace, model.metadata.name)
     found = [
-        *_type(model),
+        *sample_job_rules.type_findings(model),
         *schedules.findings(model.spec.schedule, model.spec.time_zone, model.metadata.annotations),
         *secrets.name_findings(model.spec.secret_ref, ("spec", "secretRef")),
     ]
@@ -40,7 +33,7 @@ def lower(model: SampleJob, context: Context) -> Lowered:
     if dataset is None or has_errors(found):
         return Lowered(Unit(identity, ()), tuple(found))
     task = _task(model, dataset, namespace, context, identity)
-    found += _options(model, task, context)
+    found += sample_job_rules.option_findings(model, task, context)
     home, problems = _home(task, context)
     warmup = task_runs.warmup_after(task, TaskNames(model.metadata.name))
     found += [*problems, *task_runs.long_names(max((warmup or task).stems, key=len), task.schedule)]
@@ -49,31 +42,6 @@ def lower(model: SampleJob, context: Context) -> Lowered:
     task = task._replace(namespace=home)
     unit = Unit(identity, tuple(_manifests(model, task, warmup, context.site)), _externals(task))
     return Lowered(unit, tuple(found))
-
-
-def _type(model: SampleJob) -> list[Finding]:
-    chosen = model.spec.type
-    if chosen is None:
-        message = "`type` is missing."
-        return [finding("SP412", ("spec", "type"), message, "Choose one of sync, warmup, rmr and clear.")]
-    spec = model.spec
-    own = {
-        "sync": spec.sync_options,
-        "warmup": spec.warmup_options,
-        "rmr": spec.rmr_options,
-        "clear": spec.clear_options,
-    }
-    return [
-        finding(
-            "SP414",
-            ("spec", key),
-            f"`{key}` is ignored, since `type` is {chosen}.",
-            f"Remove it, or use {_OPTIONS[chosen]}.",
-            anchor=Anchor.KEY,
-        )
-        for kind, key in _OPTIONS.items()
-        if kind != chosen and own[kind] is not None
-    ]
 
 
 def _dataset(model: SampleJob, namespace: str, context: Context) -> tuple[CachedDataset | None, list[Finding]]:
@@ -120,59 +88,6 @@ def _task(model: SampleJob, dataset: CachedDataset, namespace: str, context: Con
         time_zone=spec.time_zone,
         suspend=bool(spec.terminate),
     )
-
-
-def _options(model: SampleJob, task: DataTask, context: Context) -> list[Finding]:
-    checks = {"sync": _sync, "warmup": _warmup, "rmr": _rmr}
-    own = checks[task.operation](model, task) if task.operation in checks else []
-    return [*own, *STORAGE_DRIVERS[task.dataset.driver].validate_task(task, context.site)]
-
-
-def _sync(model: SampleJob, task: DataTask) -> list[Finding]:
-    spec = model.spec
-    found = []
-    public = not STORAGE_DRIVERS[task.dataset.driver].cached
-    if not public and not (spec.secret_ref and spec.secret_ref.name):
-        message = "A sync needs `secretRef.name`: the Secret with the credentials of its source."
-        found.append(finding("SP413", ("spec", "secretRef", "name"), message, "Name it."))
-    options = spec.sync_options
-    if not options or not options.source:
-        path = ("spec", "syncOptions", "source")
-        found.append(finding("SP413", path, "A sync needs `syncOptions.source`.", "Give the URI to copy from."))
-        return found
-    found += source_uri.findings(options.source, ("spec", "syncOptions", "source"))
-    if options.destination and options.destination.strip("/"):
-        found += dataset_path.one(options.destination, ("spec", "syncOptions", "destination"))
-    return found
-
-
-def _warmup(model: SampleJob, _: DataTask) -> list[Finding]:
-    options = model.spec.warmup_options
-    if not options:
-        return []
-    base: FieldPath = ("spec", "warmupOptions")
-    paths = enumerate(options.paths or ())
-    found = [problem for i, p in paths if p.strip("/") for problem in dataset_path.one(p, (*base, "paths", i))]
-    if options.file:
-        found += dataset_path.one(options.file, (*base, "file"))
-        if options.paths:
-            message = "`paths` has no effect together with `file`, which lists the paths."
-            found.append(finding("SP406", (*base, "paths"), message, "Remove one of the two.", anchor=Anchor.KEY))
-    if options.partitions is not None:
-        message = "`partitions` has no effect: the dataset's number is used."
-        found.append(finding("SP406", (*base, "partitions"), message, "Remove it.", anchor=Anchor.KEY))
-    if options.threads is not None and options.threads < 1:
-        message = f"`threads` is {options.threads}; it must be 1 or more."
-        found.append(finding("SP205", (*base, "threads"), message, "Give a number, or remove it for 50."))
-    return found
-
-
-def _rmr(model: SampleJob, _: DataTask) -> list[Finding]:
-    options = model.spec.rmr_options
-    if not options or not options.paths:
-        path = ("spec", "rmrOptions", "paths")
-        return [finding("SP413", path, "An rmr needs `rmrOptions.paths`.", "Name the paths to remove.")]
-    return dataset_path.findings(options.paths, ("spec", "rmrOptions", "paths"))
 
 
 def _home(task: DataTask, context: Context) -> tuple[str, list[Finding]]:

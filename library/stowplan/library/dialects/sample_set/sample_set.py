@@ -25,7 +25,7 @@ from stowplan.library.values.names import STATEFUL_SET_LIMIT, DatasetNames
 from stowplan.schema.diagnostics import Anchor, Finding, finding, has_errors
 from stowplan.schema.juicefs.mount_options import MountOptions
 from stowplan.schema.kinds.sample_set import CacheLevel, SampleSet
-from stowplan.schema.meta import RUN_ANNOTATION, SpecId
+from stowplan.schema.meta import MOST_NODES, RUN_ANNOTATION, SpecId
 
 PLURAL = "samplesets"
 
@@ -39,8 +39,8 @@ FIELDS = DatasetFields(
 
 _NO_OPTIONS = MountOptions()
 
-MOST_PARTITIONS = 5000
-"""Maximum number of cluster nodes that Kubernetes supports. Each partition is one cluster node and one warmup Job."""
+MOST_PARTITIONS = MOST_NODES
+"""Maximum number of partitions. Each is one cluster node and one warmup Job."""
 
 
 def lower(model: SampleSet, context: Context) -> Lowered:

@@ -1,6 +1,6 @@
 """Rules for the images of users' pods: their references fit the grammar, and do not move."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from stowplan.library.builders.pods.training_pod import CONTAINER_LISTS
 from stowplan.library.manifest import Json
@@ -23,7 +23,7 @@ def of_pod(spec: Json, path: FieldPath) -> Iterator[Finding]:
     yield from of_volumes(spec.get("volumes") or (), (*path, "volumes"))
 
 
-def of_volumes(volumes: list[Json] | tuple[()], path: FieldPath) -> Iterator[Finding]:
+def of_volumes(volumes: Sequence[Json], path: FieldPath) -> Iterator[Finding]:
     """Yield findings about images that are mounted as volumes. `path` is that of the list of volumes."""
     for index, volume in enumerate(volumes):
         if reference := (volume.get("image") or {}).get("reference"):

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from stowplan.library.builders.pods.training_pod import containers
 from stowplan.library.manifest import ExternalReference, Json
 
 
@@ -23,9 +24,8 @@ def _names(spec: Json) -> Iterator[tuple[str, str | None]]:
         yield "Secret", secret.get("name")
     for volume in spec.get("volumes") or ():
         yield from _volume(volume)
-    for field in ("initContainers", "containers"):
-        for container in spec.get(field) or ():
-            yield from _container(container)
+    for container in containers(spec):
+        yield from _container(container)
 
 
 def _volume(volume: Json) -> Iterator[tuple[str, str | None]]:

@@ -8,7 +8,7 @@ from stowplan.library.ir.training import TrainingGroup
 from stowplan.library.manifest import Json, Manifest
 from stowplan.library.values import labels, quantities
 
-SKIP_DRY_RUN = {labels.SYNC_OPTIONS: "SkipDryRunOnMissingResource=true"}
+SKIP_DRY_RUN = {labels.SYNC_OPTIONS: labels.SKIP_DRY_RUN}
 """Annotation that lets Argo CD sync the object even if the cluster does not have its CRD yet."""
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from stowplan.agents.attempt import safe_files
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.stop import Stop
-from stowplan.agents.cache.drivers.juicefs.stats import numbers
+from stowplan.agents.cache.drivers.juicefs.stats import CACHED, EVICTIONS, numbers
 from stowplan.schema.agents.exit_codes import ExitCode
 
 NAMES = (".jfs.stats", ".stats")
@@ -54,7 +54,7 @@ If even the last one did, other programs are loading into the cache, and it woul
 
 
 @dataclass(frozen=True, slots=True)
-class _Look:
+class Look:
     """Statistics of the cache of one mount. Counters begin with the start of the mount's process."""
 
     queued: float
@@ -74,35 +74,28 @@ class _Look:
     """
 
 
+UNKNOWN = Look(queued=0, begun=0, ended=0, dropped=0, held=0, seems_memory=False)
+"""Statistics of a volume without a file with statistics."""
+
+
 @dataclass(frozen=True)
 class Settling:
-    """Wait for the cache of one mount. Call `begin` before a load, and `wait` with its result after the load."""
+    """Wait for the cache of one mount. Call `look` before a load, and `wait` with its `begun` after the load."""
 
     mount: Path
     stop: Stop
 
-    def begin(self) -> float:
-        """Return how many bytes the cache has begun to write so far, as the argument of `wait`. 0 if unknown."""
-        look = self._look()
-        return look.begun if look else 0
-
-    def dropped(self) -> float:
-        """Return how many blocks the cache has dropped so far since it had no room for them. 0 if unknown."""
-        look = self._look()
-        return look.dropped if look else 0
-
-    def held(self) -> int:
-        """Return how many bytes the cache holds now, by JuiceFS's own count. 0 if unknown."""
-        look = self._look()
-        return int(look.held) if look else 0
+    def look(self) -> Look:
+        """Return the present statistics of the cache; `UNKNOWN` if there are none."""
+        return self._read() or UNKNOWN
 
     def wait(self, begun: float) -> None:
         """Wait until the cache has dropped the blocks for which it has no space.
 
-        `begun` is the result of `begin`. Returns at once if the cache has written nothing since then. Raises
-        AttemptError TRANSIENT (10) if the cache's disk hangs, and StoppedError if the work must stop.
+        `begun` is `Look.begun` as it was before the load. Returns at once if the cache has written nothing since then.
+        Raises AttemptError TRANSIENT (10) if the cache's disk hangs, and StoppedError if the work must stop.
         """
-        first = self._look()
+        first = self._read()
         if first is None:
             self.stop.sleep(FREE_SPACE_SECONDS)
         elif first.queued or first.begun != begun:
@@ -110,7 +103,7 @@ class Settling:
             if last.dropped:
                 self._await_free_space(last)
 
-    def _await_writes(self, first: _Look) -> _Look:
+    def _await_writes(self, first: Look) -> Look:
         last, silence = first, 0.0
         # Other programs may load all the time. Blocks are written in the order of their loading.
         while last.queued and last.begun - first.begun <= first.queued:
@@ -120,20 +113,20 @@ class Settling:
                 message = f"The disk of this node's cache has written nothing for {HANG_SECONDS:.0f} s"
                 raise AttemptError(ExitCode.TRANSIENT, "CacheHangs", message)
             self.stop.sleep(LOOK_SECONDS)
-            look = self._look() or last
+            look = self._read() or last
             silence = silence + LOOK_SECONDS if look.ended == last.ended else 0
             last = look
         return last
 
-    def _await_free_space(self, last: _Look) -> None:
+    def _await_free_space(self, last: Look) -> None:
         for _ in range(MOST_PAUSES):
             self.stop.sleep(FREE_SPACE_SECONDS)
-            look = self._look() or last
+            look = self._read() or last
             if look.dropped == last.dropped:
                 return
             last = look
 
-    def _look(self) -> _Look | None:
+    def _read(self) -> Look | None:
         for name in NAMES:
             text = safe_files.read(self.mount, name, LARGEST)
             if text is None:
@@ -141,13 +134,13 @@ class Settling:
             found = numbers(text.decode(errors="replace"))
             ended = found.get("juicefs_blockcache_write_hist_seconds_total", 0)
             writes, blocks = (found.get(f"juicefs_blockcache_{each}", 0) for each in ("writes", "blocks"))
-            return _Look(
+            return Look(
                 queued=found.get("juicefs_store_cache_size_bytes", 0),
                 begun=found.get("juicefs_blockcache_write_bytes", 0),
                 ended=ended,
                 # A cache that evicts nothing drops the new blocks instead.
-                dropped=found.get("juicefs_blockcache_evicts", 0) + found.get("juicefs_blockcache_drops", 0),
-                held=found.get("juicefs_blockcache_bytes", 0),
+                dropped=found.get(EVICTIONS, 0) + found.get("juicefs_blockcache_drops", 0),
+                held=found.get(CACHED, 0),
                 seems_memory=not ended and writes >= blocks,
             )
         return None

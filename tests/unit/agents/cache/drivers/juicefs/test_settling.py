@@ -55,7 +55,7 @@ def waits(mount: Path, *texts: str, begun: float = 0) -> list[float]:
 def test_cache_without_new_blocks_is_not_waited_for(tmp_path: Path) -> None:
     steps = Steps(tmp_path, said(begun=100))
     settling = Settling(tmp_path, steps)
-    settling.wait(settling.begin())
+    settling.wait(settling.look().begun)
     assert steps.slept == []
 
 
@@ -114,7 +114,7 @@ def test_volume_without_statistics_gets_its_time(tmp_path: Path) -> None:
     stop = Steps(tmp_path, said())
     (tmp_path / ".stats").unlink()
     settling = Settling(tmp_path, stop)
-    settling.wait(settling.begin())
+    settling.wait(settling.look().begun)
     assert stop.slept == [FREE_SPACE_SECONDS]
 
 

@@ -1,4 +1,4 @@
-"""Room that files take in the cache of a cluster node."""
+"""Space that files take in the cache of a cluster node."""
 
 from stowplan.agents.cache.drivers.juicefs.control import Filled
 
@@ -12,11 +12,11 @@ MARGIN_PERCENT = 5
 """Percentage that a cache should be larger than its content, since its directories are filled unevenly."""
 
 
-def room(filled: Filled) -> int:
+def space(filled: Filled) -> int:
     """Return how many bytes of a cache the files take, at most."""
     return filled.bytes + OVERHEAD * (filled.files + filled.bytes // BLOCK)
 
 
 def enough(filled: Filled) -> int:
     """Return the size in MiB of a cache that holds the files."""
-    return -(-room(filled) * (100 + MARGIN_PERCENT) // (100 << 20))
+    return -(-space(filled) * (100 + MARGIN_PERCENT) // (100 << 20))

@@ -10,10 +10,10 @@ from pathlib import Path
 from stowplan.agents.attempt import safe_files
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.cache.drivers.juicefs.control import MOST_PATHS, Action, Control, Filled
-from stowplan.agents.cache.drivers.juicefs.settling import Settling
+from stowplan.agents.cache.drivers.juicefs.settling import Look, Settling
 from stowplan.agents.cache.drivers.juicefs.tasks import paths
 from stowplan.agents.cache.drivers.juicefs.tasks.await_sync import SyncMarks
-from stowplan.agents.cache.drivers.juicefs.tasks.fitting import enough, room
+from stowplan.agents.cache.drivers.juicefs.tasks.fitting import enough, space
 from stowplan.agents.cache.drivers.juicefs.tasks.work import TaskWork
 from stowplan.agents.cache.drivers.juicefs.verdict import TASK_USER
 from stowplan.agents.runtime.number_format import size
@@ -37,7 +37,7 @@ def _ignore(_: int) -> None:
 
 
 class _FullError(Exception):
-    """The cache has no room for more of the share."""
+    """The cache has no space for more of the share."""
 
 
 @dataclass(frozen=True)
@@ -65,35 +65,36 @@ class WarmupTask:
         return text
 
     def _load(self) -> str:
-        """Load the share, as far as the cache has room for it, and return a sentence about the result."""
+        """Load the share, as far as the cache has space for it, and return a sentence about the result."""
         share = self._share()
         self.work.outcome.progress.files_total = len(share)
         control, settling = Control(self._mount, self.work.stop), Settling(self._mount, self.work.stop)
         done = whole = self._pass(control, Action.CHECK, share)
-        dropped = settling.dropped()
+        now = before = settling.look()
 
-        def is_too_small() -> bool:
-            return settling.dropped() > dropped and room(whole) > settling.held()
+        def is_too_small(now: Look) -> bool:
+            return now.dropped > before.dropped and space(whole) > now.held
 
-        def look(size: int) -> None:
+        def stop_if_full(size: int) -> None:
+            now = settling.look()
             # A cache that is full of other blocks drops these first.
-            if is_too_small() and size >= settling.held():
+            if is_too_small(now) and size >= now.held:
                 raise _FullError
 
         for number in range(ROUNDS):
             if number:
                 self.work.log.warning("Too little is cached: loading once more", cached=done.cached, of=done.bytes)
-            begun = settling.begin()
             with suppress(_FullError):
-                self._pass(control, Action.LOAD, share, look)
-            settling.wait(begun)
+                self._pass(control, Action.LOAD, share, stop_if_full)
+            settling.wait(now.begun)
             done = self._measure(control, share)
             if done.files == len(share) and done.cached * 100 >= self.config.threshold * done.bytes:
                 return f"{_percent(done)} of {len(share)} files, {done.bytes} bytes, are in the cache of this node"
-            if is_too_small():
+            now = settling.look()
+            if is_too_small(now):
                 break
-        if settling.dropped() > dropped:
-            return self._too_small(done, settling.held())
+        if now.dropped > before.dropped:
+            return self._too_small(done, int(now.held))
         message = (
             f"Only {_percent(done)} of {done.bytes} bytes in {done.files} of {len(share)} files are in the cache of"
             f" this node, and {self.config.threshold}% must be: does the storage of the volume answer?"
@@ -106,13 +107,13 @@ class WarmupTask:
         return done
 
     def _too_small(self, done: Filled, limit: int) -> str:
-        """Record that the cache has no room for the whole share, and return a sentence that says so.
+        """Record that the cache has no space for the whole share, and return a sentence that says so.
 
         `limit` is how many bytes the cache holds, by its size or by the free space of its disk.
         """
         self.work.outcome.remark = CACHE_TOO_SMALL
         message = (
-            f"{size(done.cached)} of {size(done.bytes)} are in the cache of this node, which has room for"
+            f"{size(done.cached)} of {size(done.bytes)} are in the cache of this node, which has space for"
             f" {size(limit)}: a size of {enough(done)} MiB would do, with as much disk or memory"
         )
         self.work.log.warning(message, reason=CACHE_TOO_SMALL)

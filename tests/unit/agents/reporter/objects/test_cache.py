@@ -6,11 +6,12 @@ import inspect
 import pkgutil
 from functools import partial
 
-from stowplan.agents.reporter import causes, outcome, pods, resources, rules, workloads
-from stowplan.agents.reporter import observed as observed_module
-from stowplan.agents.reporter.cache import ObjectCache
-from stowplan.agents.reporter.observed import of, present_run
-from stowplan.agents.reporter.workloads import Job, Key
+from stowplan.agents.reporter import causes, outcome, rules
+from stowplan.agents.reporter.objects import observed as observed_module
+from stowplan.agents.reporter.objects import pods, resources, workloads
+from stowplan.agents.reporter.objects.cache import ObjectCache
+from stowplan.agents.reporter.objects.observed import of, present_run
+from stowplan.agents.reporter.objects.workloads import Job, Key
 from tests.unit.agents.reporter.given import NAMESPACE, Manifest, job, observed, pod, resource, time
 
 KEY = ("PaddleJob", "it")

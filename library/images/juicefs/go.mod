@@ -1,4 +1,4 @@
-module stowplan.dev/tests/tools/juicefs
+module stowplan.dev/library/images/juicefs
 
 go 1.26.0
 

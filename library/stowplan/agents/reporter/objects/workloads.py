@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from stowplan.agents.cluster.answers import Manifest
-from stowplan.agents.reporter.events import Event
+from stowplan.agents.reporter.objects.events import Event
 from stowplan.schema.agents.await_config import ENDED_BECAUSE
 
 SPEC_KIND, SPEC_NAME = "stowplan.dev/kind", "stowplan.dev/name"

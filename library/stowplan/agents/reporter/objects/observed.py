@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from stowplan.agents.reporter.pods import Pod
-from stowplan.agents.reporter.resources import Resource
-from stowplan.agents.reporter.workloads import Job, JobSet, StatefulSet
+from stowplan.agents.reporter.objects.pods import Pod
+from stowplan.agents.reporter.objects.resources import Resource
+from stowplan.agents.reporter.objects.workloads import Job, JobSet, StatefulSet
 from stowplan.schema.agents.reporter_config import MxnetSuccess
 
 

@@ -5,12 +5,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Protocol, TypeVar
 
 from stowplan.agents.cluster.answers import Manifest
-from stowplan.agents.reporter import events
-from stowplan.agents.reporter.events import Event
-from stowplan.agents.reporter.observed import Observed
-from stowplan.agents.reporter.pods import Pod
-from stowplan.agents.reporter.resources import Resource
-from stowplan.agents.reporter.workloads import Job, JobSet, Key, StatefulSet
+from stowplan.agents.reporter.objects import events
+from stowplan.agents.reporter.objects.events import Event
+from stowplan.agents.reporter.objects.observed import Observed
+from stowplan.agents.reporter.objects.pods import Pod
+from stowplan.agents.reporter.objects.resources import Resource
+from stowplan.agents.reporter.objects.workloads import Job, JobSet, Key, StatefulSet
 from stowplan.schema.agents.reporter_config import MxnetSuccess
 
 

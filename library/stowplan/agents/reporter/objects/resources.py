@@ -6,7 +6,7 @@ from typing import Any
 
 from stowplan.agents.cluster.answers import Manifest
 from stowplan.agents.cluster.custom_resources import SERVED, Served
-from stowplan.agents.reporter.workloads import Key, key_of
+from stowplan.agents.reporter.objects.workloads import Key, key_of
 from stowplan.schema.kinds import table
 from stowplan.schema.kinds.custom_resource import SpecFields
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from stowplan import agents
-from stowplan.agents.reporter import pods, resources, workloads
+from stowplan.agents.reporter.objects import pods, resources, workloads
 
 
 def names_read() -> set[str]:

@@ -83,8 +83,8 @@ def of_pod(events: Iterable[Event], *, placed: bool, mounted: bool) -> Event | N
     reasons = (FAILED_MOUNT, FAILED_ATTACH) if placed else (FAILED_SCHEDULING,)
     found = [each for each in events if each.reason in reasons]
     # The kubelet says after two minutes which volumes are missing, and the driver says each time why.
-    told = [each for each in found if not each.message.startswith(_GENERIC)]
-    return _newest(told or found)
+    exact = [each for each in found if not each.message.startswith(_GENERIC)]
+    return _newest(exact or found)
 
 
 def of_workload(events: Iterable[Event], *, missing: bool, created: Sequence[str]) -> Event | None:

@@ -7,8 +7,8 @@ from itertools import pairwise
 from sys import intern
 
 from stowplan.agents.cluster.answers import Manifest
-from stowplan.agents.reporter.events import Event
-from stowplan.agents.reporter.workloads import COMPONENT, PEERS, ROLE, RUN_HASH, WAIT, Key, key_of
+from stowplan.agents.reporter.objects.events import Event
+from stowplan.agents.reporter.objects.workloads import COMPONENT, PEERS, ROLE, RUN_HASH, WAIT, Key, key_of
 
 JOB_NAME = "batch.kubernetes.io/job-name"
 JOB_INDEX = "batch.kubernetes.io/job-completion-index"
@@ -109,7 +109,7 @@ class Pod:
         return self.phase in ("Succeeded", "Failed")
 
 
-_TOLD = ("DisruptionTarget", "PodScheduled", "Ready", "ContainersReady")
+_READ = ("DisruptionTarget", "PodScheduled", "Ready", "ContainersReady")
 
 
 def pod(manifest: Manifest, namespace: str) -> Pod | None:
@@ -143,7 +143,7 @@ def pod(manifest: Manifest, namespace: str) -> Pod | None:
         mounted=_is_mounted(status) or any(map(_has_begun, [*initial, *own])),
         awaits=_dataset(spec) if any(_runs(each, WAIT) for each in initial) else "",
         awaits_peers=any(_runs(each, PEERS) for each in initial),
-        conditions={each["type"]: _sign(each) for each in _worth_telling(status.get("conditions") or ())},
+        conditions={each["type"]: _sign(each) for each in _read(status.get("conditions") or ())},
         containers=tuple(_containers([*initial, *own], sidecars)),
     )
 
@@ -176,9 +176,9 @@ def _dataset(spec: Manifest) -> str:
     return next((intern(str(name)) for option, name in pairwise(words) if option == "--dataset"), "")
 
 
-def _worth_telling(conditions: Iterable[Manifest]) -> Iterator[Manifest]:
+def _read(conditions: Iterable[Manifest]) -> Iterator[Manifest]:
     for each in conditions:
-        if each["type"] in _TOLD:
+        if each["type"] in _READ:
             yield each
 
 

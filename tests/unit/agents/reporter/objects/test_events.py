@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from stowplan.agents.reporter import events
-from stowplan.agents.reporter.cache import ObjectCache
-from stowplan.agents.reporter.events import Event, event, of_pod, of_workload
+from stowplan.agents.reporter.objects import events
+from stowplan.agents.reporter.objects.cache import ObjectCache
+from stowplan.agents.reporter.objects.events import Event, event, of_pod, of_workload
 from tests.unit.agents.reporter.given import Manifest, time
 
 POD = ("Pod", "u")
