@@ -32,7 +32,8 @@ class Write:
         """The field of a dataset's spec that names the directory, for hints."""
         if self.native:
             return "volume.juicefs.subPath" if self.by_secret else "volume.claim.subPath"
-        return "csi.juiceFSMountOptions.sub-dir" if self.by_secret else "csi.claim.subPath"
+        # The old operator's spelling, `sub-dir`, would give a warning (SP407).
+        return "csi.juiceFSMountOptions.subdir" if self.by_secret else "csi.claim.subPath"
 
     @property
     def volume(self) -> tuple[bool, str, str]:
