@@ -202,7 +202,7 @@ def _stems(jobs: Iterable[tuple[str, str]]) -> set[str]:
 
 def _begin(newcomer: Newcomer) -> None:
     transcript = newcomer.transcript
-    transcript.run("stowplan init data")
+    transcript.run("stowplan init --legacy data")
     transcript.folder /= "data"
     transcript.say("In the new folder, put under Git as it is:")
     transcript.run("git init --quiet --initial-branch main && git add . && git commit --quiet --message 'Begin'")

@@ -18,7 +18,7 @@ NAMESPACE = "status"
 def repo(tmp_path_factory: pytest.TempPathFactory, cluster: Cluster, served: dict[str, Manifest]) -> Path:
     """The starter repository in a namespace of its own, with nothing of it in the cluster."""
     folder = tmp_path_factory.mktemp("status")
-    starter.write(folder)
+    starter.write(folder, legacy=True)
     platform = folder / "stowplan.yaml"
     platform.write_text(platform.read_text().replace("defaultNamespace: ml", f"defaultNamespace: {NAMESPACE}"))
     assert CliRunner().invoke(app, ["synth", str(folder)]).exit_code == 0

@@ -26,8 +26,8 @@ pytestmark = pytest.mark.xdist_group("starter")
 
 WORKFLOW, GITLAB = ".github/workflows/stowplan.yaml", ".gitlab-ci.yml"
 ACTION = REPOSITORY / ".github/actions/check/action.yml"
-SPEC, JOB = "specs/mnist-train.yaml", "ml/paddlejob-mnist-train/job-mnist-train-paddlejob-worker.yaml"
-MISTAKE = (SPEC, "replicas: 2", "replica: 2")
+SPEC, JOB = "specs/mnist-train.yaml", "ml/training-mnist-train/job-mnist-train-training-node.yaml"
+MISTAKE = (SPEC, "numNodes: 2", "numNode: 2")
 NONE = "0" * 40
 """What services give for the commit before a push where there is none."""
 EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
@@ -220,7 +220,7 @@ def test_what_is_up_to_date_passes(runner: Runner, job: Any) -> None:
 
 @pytest.mark.parametrize("job", [github, gitlab, action])
 def test_what_is_out_of_date_fails_with_a_diff(runner: Runner, job: Any) -> None:
-    runner.repo.edit(SPEC, "replicas: 2", "replicas: 3")
+    runner.repo.edit(SPEC, "numNodes: 2", "numNodes: 3")
     done = job(runner)
     assert done.returncode == 1
     assert {"-  completions: 2", "+  completions: 3"} <= set(done.stdout.splitlines())
@@ -229,9 +229,9 @@ def test_what_is_out_of_date_fails_with_a_diff(runner: Runner, job: Any) -> None
 @pytest.mark.parametrize(
     ("job", "words"),
     [
-        (github, "::error file=specs/mnist-train.yaml,line={},col=5,title=SP201 spec.worker.replica::"),
+        (github, "::error file=specs/mnist-train.yaml,line={},col=3,title=SP201 spec.numNode::"),
         (gitlab, "specs/mnist-train.yaml:{}:5: error SP201"),
-        (action, "::error file=specs/mnist-train.yaml,line={},col=5,title=SP201 spec.worker.replica::"),
+        (action, "::error file=specs/mnist-train.yaml,line={},col=3,title=SP201 spec.numNode::"),
     ],
 )
 def test_a_mistake_fails_at_its_line(runner: Runner, job: Any, words: str) -> None:
@@ -242,7 +242,7 @@ def test_a_mistake_fails_at_its_line(runner: Runner, job: Any, words: str) -> No
 
 
 def test_the_page_of_a_pull_request_says_what_changes(runner: Runner) -> None:
-    runner.repo.edit(SPEC, "replicas: 2", "replicas: 3")
+    runner.repo.edit(SPEC, "numNodes: 2", "numNodes: 3")
     runner.repo.must("stowplan", "synth")
     assert github(runner).returncode == 0
     summary = (runner.repo.root.parent / "summary.md").read_text()

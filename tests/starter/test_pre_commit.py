@@ -14,7 +14,7 @@ from tests.starter.repository import StarterRepository
 
 pytestmark = pytest.mark.xdist_group("starter")
 
-SPEC, JOB = "specs/mnist-train.yaml", "out/ml/paddlejob-mnist-train/job-mnist-train-paddlejob-worker.yaml"
+SPEC, JOB = "specs/mnist-train.yaml", "out/ml/training-mnist-train/job-mnist-train-training-node.yaml"
 MANIFEST = REPOSITORY / ".pre-commit-hooks.yaml"
 
 
@@ -69,14 +69,14 @@ def test_the_files_are_what_pre_commit_reads(begun: StarterRepository) -> None:
 
 
 def test_an_edit_with_its_output_passes(repo: StarterRepository) -> None:
-    repo.edit(SPEC, "replicas: 2", "replicas: 3")
+    repo.edit(SPEC, "numNodes: 2", "numNodes: 3")
     repo.must("stowplan", "synth")
     done = commit(repo)
     assert (done.returncode, results(done.stdout)) == (0, {"Passed"}), done.stdout
 
 
 def test_an_edit_without_its_output_is_held_back(repo: StarterRepository) -> None:
-    repo.edit(SPEC, "replicas: 2", "replicas: 3")
+    repo.edit(SPEC, "numNodes: 2", "numNodes: 3")
     done = commit(repo)
     assert done.returncode == 1
     assert "Failed" in results(done.stdout)
@@ -84,10 +84,10 @@ def test_an_edit_without_its_output_is_held_back(repo: StarterRepository) -> Non
 
 
 def test_a_mistake_stops_the_commit_and_is_reported(repo: StarterRepository) -> None:
-    line = repo.edit(SPEC, "replicas: 2", "replica: 2")
+    line = repo.edit(SPEC, "numNodes: 2", "numNode: 2")
     done = commit(repo)
     assert (done.returncode, results(done.stdout)) == (1, {"Failed"})
-    assert f"specs/mnist-train.yaml:{line}:5: error SP201" in done.stdout
+    assert f"specs/mnist-train.yaml:{line}:3: error SP201" in done.stdout
     assert "Traceback" not in done.stdout
 
 

@@ -17,7 +17,7 @@ from stowplan.compiler.pipeline import compile_repository
 from stowplan.compiler.watch import Watcher
 
 COMMAND = Path(sys.executable).with_name("stowplan")
-JOB = "out/ml/paddlejob-mnist-train/job-mnist-train-paddlejob-worker.yaml"
+JOB = "out/ml/training-mnist-train/job-mnist-train-training-node.yaml"
 PATIENCE_SECONDS = 60
 
 
@@ -55,19 +55,19 @@ def watching(repo: Path) -> Iterator[Watching]:
         command.process.wait()
 
 
-def replicas(repo: Path, before: str, after: str) -> None:
+def num_nodes(repo: Path, before: str, after: str) -> None:
     spec = repo / "specs/mnist-train.yaml"
     spec.write_text(spec.read_text().replace(before, after))
 
 
 def test_an_edit_is_compiled_and_an_error_is_reported(repo: Path, watching: Watching) -> None:
     watching.until(lambda text: "31 created" in text)
-    replicas(repo, "replicas: 2", "replicas: 3")
+    num_nodes(repo, "numNodes: 2", "numNodes: 3")
     watching.until(lambda text: text.count(" created, ") == 2)
     assert "completions: 3\n" in (repo / JOB).read_text()
-    replicas(repo, "replicas: 3", "replica: 3")
+    num_nodes(repo, "numNodes: 3", "numNode: 3")
     text = watching.until(lambda text: "nothing written" in text)
-    assert "specs/mnist-train.yaml:15:5: error SP201" in text
+    assert "specs/mnist-train.yaml:14:3: error SP201" in text
     assert "completions: 3\n" in (repo / JOB).read_text()
     watching.process.send_signal(signal.SIGINT)
     assert watching.process.wait(PATIENCE_SECONDS) == 0
@@ -89,7 +89,7 @@ def test_an_edit_before_the_first_poll_is_compiled(repo: Path) -> None:
     """The edit is between the first compilation and the first poll of the folder, however long that takes."""
     rounds = Watcher(repo, repo / "out").rounds()
     next(rounds)
-    replicas(repo, "replicas: 2", "replicas: 3")
+    num_nodes(repo, "numNodes: 2", "numNodes: 3")
     assert next(rounds).written.changed
     rounds.close()
 
@@ -115,17 +115,17 @@ def test_relevant_paths(repo: Path, path: str, matters: bool) -> None:  # noqa: 
 def test_a_changed_output_is_repaired(repo: Path) -> None:
     rounds = Watcher(repo, repo / "out").rounds()
     next(rounds)
-    replicas(repo, "replicas: 2", "replicas: 3")
+    num_nodes(repo, "numNodes: 2", "numNodes: 3")
     next(rounds)
-    manifest = next((repo / "out/ml").glob("sampleset-*/*.yaml"))
+    manifest = next((repo / "out/ml").glob("dataset-*/*.yaml"))
     before = manifest.read_bytes()
     manifest.write_bytes(b"#" * len(before))
     time.sleep(1)
-    replicas(repo, "replicas: 3", "replicas: 4")
+    num_nodes(repo, "numNodes: 3", "numNodes: 4")
     assert next(rounds).report.failed
     manifest.write_bytes(before.replace(b"\n", b" \n", 3))
     time.sleep(1)
-    replicas(repo, "replicas: 4", "replicas: 5")
+    num_nodes(repo, "numNodes: 4", "numNodes: 5")
     assert len(next(rounds).written.changed) > 1
     assert manifest.read_bytes() == before
     rounds.close()
@@ -133,9 +133,9 @@ def test_a_changed_output_is_repaired(repo: Path) -> None:
 
 def test_a_round_equals_a_separate_run(repo: Path) -> None:
     with closing(ComposerPool()) as memory:
-        for wanted in ("replicas: 2", "replicas: 3", "replicas: 3"):
+        for wanted in ("numNodes: 2", "numNodes: 3", "numNodes: 3"):
             spec = repo / "specs/mnist-train.yaml"
-            spec.write_text(spec.read_text().replace("replicas: 2", wanted))
+            spec.write_text(spec.read_text().replace("numNodes: 2", wanted))
             again = compile_repository(repo, repo / "out", Report(), composer=memory)
             alone = compile_repository(repo, repo / "out", Report())
             assert again.outputs == alone.outputs

@@ -8,8 +8,14 @@ import typer
 
 def init(
     folder: Annotated[Path, typer.Argument(help="Folder of the repository.", show_default="this folder")] = Path(),
+    *,
+    legacy: Annotated[
+        bool, typer.Option("--legacy", help="Write specs of SampleSet and PaddleJob, the kinds of paddle-operator.")
+    ] = False,
 ) -> None:
-    """Start a repository: platform file, two specs, editor settings, CI jobs. Files that are there stay as they are.
+    """Start a repository: platform file, a Dataset, a Training, editor settings, CI jobs.
+
+    Files that are there stay as they are.
 
     Example: stowplan init my-repo
     """
@@ -17,7 +23,7 @@ def init(
     from stowplan.compiler.generate.starter import installation  # noqa: PLC0415
 
     try:
-        written, kept = starter.write(folder)
+        written, kept = starter.write(folder, legacy=legacy)
     except OSError as error:
         raise typer.BadParameter(f"{error.filename or folder}: {error.strerror}.", param_hint="FOLDER") from None
     for path in written:

@@ -112,7 +112,7 @@ def test_it_is_enough_for_every_command_but_status(tmp_path: Path) -> None:
         "synth --check",
         "diff",
         "explain SP201",
-        "explain specs/mnist.yaml:12",
+        "explain specs/mnist.yaml:11",
         "migrate specs",
         "crds crds",
         "schema .schemas",

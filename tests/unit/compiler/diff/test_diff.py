@@ -326,7 +326,7 @@ def git(*words: str) -> str:
 def repo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A repository in Git, in a folder below its root, with its output committed."""
     monkeypatch.chdir(tmp_path)
-    starter.write(Path("data"))
+    starter.write(Path("data"), legacy=True)
     assert CliRunner().invoke(app, ["synth", "data"]).exit_code == 0
     for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "a"]):
         git(*words)

@@ -21,21 +21,54 @@ def run(*arguments: str) -> Result:
     return CliRunner().invoke(app, arguments, catch_exceptions=False)
 
 
-def test_the_starter_compiles_unchanged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("options", "specs"),
+    [([], {"dataset-mnist", "training-mnist-train"}), (["--legacy"], {"sampleset-mnist", "paddlejob-mnist-train"})],
+)
+def test_the_starter_compiles_unchanged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: list[str], specs: set[str]
+) -> None:
     monkeypatch.chdir(tmp_path)
-    assert run("init", "mine").exit_code == 0
+    assert run("init", "mine", *options).exit_code == 0
     done = run("synth", "mine", "--format", "json")
     assert done.exit_code == 0
     found = json.loads(done.output)["diagnostics"]
     assert [each["code"] for each in found if each["severity"] != "info"] == []
     assert run("synth", "mine", "--check").exit_code == 0
     names = {path.parent.name for path in Path("mine/out").glob("ml/*/*.yaml")}
-    assert names == {"sampleset-mnist", "paddlejob-mnist-train", "reporter"}
+    assert names == specs | {"reporter"}
 
 
-def test_training_waits_for_its_samples(tmp_path: Path) -> None:
-    """Otherwise a newcomer's first job would train on the files of the first second."""
+def test_training_is_held_back_until_its_data_is_there(tmp_path: Path) -> None:
+    """Otherwise a newcomer's first job would train on the files of the first second. The same run then starts."""
     starter.write(tmp_path)
+    spec = tmp_path / "specs/mnist-train.yaml"
+    jobs = []
+    for text in (spec.read_text(), spec.read_text().replace("  suspend: true\n", "")):
+        spec.write_text(text)
+        assert run("synth", str(tmp_path)).exit_code == 0
+        (path,) = tmp_path.glob("out/ml/training-mnist-train/job-*.yaml")
+        jobs.append(YAML(typ="safe").load(path))
+    held, started = jobs
+    assert held["spec"].pop("suspend") is True
+    assert held == started
+
+
+def test_data_of_the_job_is_cached_and_its_pods_prefer_the_nodes_of_the_cache(tmp_path: Path) -> None:
+    starter.write(tmp_path)
+    assert run("synth", str(tmp_path)).exit_code == 0
+    (cache,) = tmp_path.glob("out/ml/dataset-mnist/statefulset-*.yaml")
+    (job,) = tmp_path.glob("out/ml/training-mnist-train/job-*.yaml")
+    pod = YAML(typ="safe").load(job)["spec"]["template"]["spec"]
+    (preferred,) = pod["affinity"]["podAffinity"]["preferredDuringSchedulingIgnoredDuringExecution"]
+    wanted = preferred["podAffinityTerm"]["labelSelector"]["matchLabels"]
+    assert wanted.items() <= YAML(typ="safe").load(cache)["spec"]["template"]["metadata"]["labels"].items()
+    claims = [each.get("persistentVolumeClaim", {}).get("claimName") for each in pod["volumes"]]
+    assert claims == ["mnist"]
+
+
+def test_legacy_training_waits_for_its_samples(tmp_path: Path) -> None:
+    starter.write(tmp_path, legacy=True)
     assert run("synth", str(tmp_path)).exit_code == 0
     (path,) = tmp_path.glob("out/ml/paddlejob-mnist-train/job-*.yaml")
     pod = YAML(typ="safe").load(path)["spec"]["template"]["spec"]
@@ -81,9 +114,10 @@ def test_modelines_lead_to_schemas(tmp_path: Path) -> None:
         assert json.loads(schema.read_text())["title"] == ("Platform" if path.name == "stowplan.yaml" else "Stowplan")
 
 
+@pytest.mark.parametrize("legacy", [False, True])
 @pytest.mark.parametrize("path", [name for name in starter.files() if name.endswith((".yml", ".yaml"))])
-def test_yaml_is_sound_and_complete(path: str) -> None:
-    text = starter.files()[path]
+def test_yaml_is_sound_and_complete(path: str, legacy: bool) -> None:  # noqa: FBT001 - a case
+    text = starter.files(legacy=legacy)[path]
     assert YAML(typ="safe").load(text)
     assert "${version}" not in text
     assert "$$" not in text
@@ -268,6 +302,37 @@ def test_the_platform_file_shows_what_guards_it(tmp_path: Path) -> None:
     platform = YAML(typ="safe").load(tmp_path / "stowplan.yaml")
     assert platform["policy"]["podSecurityLevel"] == "baseline"
     assert platform["argocd"]["destination"] == {"namespaces": ["ml"]}
+
+
+def without_marks(text: str, start: str) -> str:
+    """Return the text with the comment lines from `start` on as YAML; comments within them stay."""
+    before, found, rest = text.partition(f"# {start}\n")
+    assert found
+    lines = rest.splitlines()
+    return before + "\n".join([start, *(line.removeprefix("# ") for line in lines)]) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("fields", "errors"),
+    [
+        ("accelerator: h100", set()),
+        ("accelerator: tpu-v5e-16", {"spec.numNodes"}),
+        ("network: rdma", {"spec.network"}),
+    ],
+)
+def test_profiles_that_the_platform_file_shows_can_be_named(tmp_path: Path, fields: str, errors: set[str]) -> None:
+    """The slice has four hosts and the job two nodes, and the platform does not yet allow the capability."""
+    starter.write(tmp_path)
+    platform, job = tmp_path / "stowplan.yaml", tmp_path / "specs/mnist-train.yaml"
+    assert run("validate", str(tmp_path)).exit_code == 0
+    job.write_text(job.read_text() + f"  {fields}\n")
+    assert run("validate", str(tmp_path)).exit_code == 1
+    platform.write_text(without_marks(platform.read_text(), "profiles:"))
+    found = json.loads(run("validate", str(tmp_path), "--format", "json").output)["diagnostics"]
+    assert {each["fieldPath"] for each in found if each["severity"] == "error"} == errors
+    job.write_text(job.read_text().replace("numNodes: 2", "numNodes: 4"))
+    platform.write_text(platform.read_text().replace("  allow: []", "  allow: [capabilities]"))
+    assert run("validate", str(tmp_path)).exit_code == 0
 
 
 def test_a_source_that_ci_cannot_reach_is_reported_at_once(tmp_path: Path) -> None:

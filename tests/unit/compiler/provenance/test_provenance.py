@@ -58,7 +58,7 @@ def assert_copies_are_copies(entry: ExplainedLeaf, repo: Path) -> None:
 def repo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The starter repository, compiled."""
     folder = tmp_path_factory.mktemp("provenance")
-    starter.write(folder)
+    starter.write(folder, legacy=True)
     assert CliRunner().invoke(app, ["synth", str(folder)]).exit_code == 0
     return folder
 
@@ -219,7 +219,7 @@ def test_a_kept_run(tmp_path: Path) -> None:
     assert CliRunner().invoke(app, ["synth", str(tmp_path)]).exit_code == 0
     with (tmp_path / "stowplan.yaml").open("a") as file:
         file.write('images: {tag: "2"}\n')
-    lines = value(tmp_path, "out/ml/sampleset-mnist/job-mnist-sync.yaml#/spec/template/spec/containers/0/image")
+    lines = value(tmp_path, "out/ml/dataset-mnist/job-mnist-sync.yaml#/spec/template/spec/containers/0/image")
     assert lines[1].startswith("  rule kept-run: ")
 
 
