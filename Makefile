@@ -13,22 +13,22 @@ PYTEST := $(BIN)/pytest -n auto --dist loadgroup
 .PHONY: all-tests argocd check clean control-plane demo generate images layers lint quick-tests requirements sbom synth test test-all types
 
 # Shows one example in full, and what the others come to. Four at a time, each with its output in build/demo.
-DEMO := sampleset-imagenet
+DEMO := dataset-imagenet
 demo: .venv/ready
 	@mkdir -p build/demo
 	@printf '%s\n' $(EXAMPLES) | xargs -P 4 -I{} sh -c \
 	  '$(BIN)/stowplan synth examples/{} --out out/{} > build/demo/{}.log 2>&1 || { cat build/demo/{}.log; exit 255; }'
-	@echo "You write examples/imagenet/specs/imagenet.yaml:"
+	@echo "You write examples/training/specs/data.yaml:"
 	@echo
-	@grep -v '^ *#' examples/imagenet/specs/imagenet.yaml | sed -n '1,/^---/p' | sed -e '/^---/d' -e 's/^/    /'
+	@grep -v '^ *#' examples/training/specs/data.yaml | sed -n '1,/^---/p' | sed -e '/^---/d' -e 's/^/    /'
 	@echo
-	@echo "Stowplan writes out/imagenet/paddle-system/$(DEMO):"
+	@echo "Stowplan writes out/training/ml/$(DEMO):"
 	@echo
-	@ls out/imagenet/paddle-system/$(DEMO) | sed 's/^/    /'
+	@ls out/training/ml/$(DEMO) | sed 's/^/    /'
 	@echo
-	@echo "All that its agents may do in the cluster, role-imagenet-sampleset.yaml:"
+	@echo "All that its agents may do in the cluster, role-imagenet-dataset.yaml:"
 	@echo
-	@sed -n '/^rules:/,$$p' out/imagenet/paddle-system/$(DEMO)/role-imagenet-sampleset.yaml | sed 's/^/    /'
+	@sed -n '/^rules:/,$$p' out/training/ml/$(DEMO)/role-imagenet-dataset.yaml | sed 's/^/    /'
 	@echo
 	@for name in $(EXAMPLES); do \
 	  printf '%-16s %4d lines of specs -> %3d objects in out/%s\n' $$name \

@@ -1,5 +1,6 @@
 """The examples: `out/` equals their compiled output, and the kitchen sink uses every field."""
 
+import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -16,13 +17,14 @@ from stowplan.compiler.output.inventory import Inventory
 from stowplan.compiler.output.write import write
 from stowplan.schema.kinds.data_cube import DataCube
 from stowplan.schema.kinds.mx_job import MxJob
+from stowplan.schema.kinds.native.training import FrameworkName, TrainingSpec
 from stowplan.schema.kinds.paddle_job import PaddleJob
 from stowplan.schema.kinds.sample_job import SampleJob
 from stowplan.schema.kinds.sample_set import SampleSet
 from stowplan.schema.kinds.training_job import TrainingJob
 from stowplan.schema.meta import Model
 from stowplan.schema.platform.platform import Platform
-from tests.repositories import EXAMPLES, REPOSITORY, example
+from tests.repositories import CASES, EXAMPLES, REPOSITORY, example
 from tests.unit.outputs import files, rendered
 
 OUT = REPOSITORY / "out"
@@ -82,6 +84,31 @@ def test_kitchen_sink_uses_every_field(kind: type[Model]) -> None:
 
 def test_kitchen_sink_has_a_job_of_each_type() -> None:
     assert {job["spec"]["type"] for job in kitchen_sink(SampleJob)} == {"sync", "warmup", "rmr", "clear"}
+
+
+@pytest.mark.parametrize("framework", ["jax", "xgboost"])
+def test_a_program_needs_the_same_lines_wherever_they_are_shown(framework: str) -> None:
+    """In the example, in the case, at the plug-in, and in what `stowplan explain training.spec.framework` says."""
+    shown = code(EXAMPLES["training"] / f"specs/{framework}.yaml", "#   ")
+    assert shown == code(CASES[f"training-{framework}"], "#   ")
+    assert shown == code(REPOSITORY / f"library/stowplan/library/frameworks/{framework}.py", "    ", len(shown))
+    description = TrainingSpec.model_fields["framework"].description or ""
+    arguments = re.findall(r"\b(\w+=)", "".join(shown))
+    assert [each for each in arguments if each not in description] == []
+    assert len(arguments) >= 2
+
+
+def code(file: Path, indent: str, lines: int | None = None) -> list[str]:
+    """Return the first lines with this indent. They begin with the first one that has it."""
+    marked = [line.removeprefix(indent) for line in file.read_text().splitlines() if line.startswith(indent)]
+    return marked[:lines]
+
+
+@pytest.mark.parametrize("framework", get_args(FrameworkName))
+def test_there_is_an_example_of_each_framework(framework: str) -> None:
+    files = sorted((EXAMPLES["training"] / "specs").glob("*.yaml"))
+    documents = [each for file in files for each in yaml.safe_load_all(file.read_text())]
+    assert framework in {each["spec"].get("framework") for each in documents}
 
 
 def fields(kind: type[Model]) -> Iterator[str]:

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 from typer.testing import CliRunner
 
 from stowplan.agents.transfer.remotes.git.address import Credentials
@@ -20,7 +21,8 @@ from stowplan.compiler.cli import app
 from tests.repositories import REPOSITORY, compiled
 
 README = (REPOSITORY / "README.md").read_text()
-BLOCKS = re.findall(r"^```\w*\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
+FENCED = re.compile(r"^```\w*\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+BLOCKS = FENCED.findall(README)
 (SPEC,) = [block for block in BLOCKS if block.startswith("# specs/imagenet.yaml\n")]
 
 
@@ -99,7 +101,7 @@ def test_demo_shows_files_that_exist() -> None:
     """`make -n` prints the commands of `make demo`."""
     command = ["make", "--no-print-directory", "-n", "demo", "-o", ".venv/ready"]
     shown = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=True).stdout
-    paths = set(re.findall(r"(?:examples|out)/imagenet/[\w./-]+", shown))
+    paths = set(re.findall(r"(?:examples|out)/training/[\w./-]+", shown))
     assert len(paths) >= 3
     assert {path for path in paths if not (REPOSITORY / path).exists()} == set()
 
@@ -127,6 +129,22 @@ def test_buckets_in_what_newcomers_copy_are_nobodys() -> None:
     }
     assert {host for host in hosts if not host.endswith(".example.com")} == set()
     assert hosts
+
+
+def test_stores_in_what_newcomers_copy_are_nobodys() -> None:
+    """Without an endpoint, a bucket is one at AWS."""
+    files = [
+        *(REPOSITORY / "examples").rglob("*.yaml"),
+        *(REPOSITORY / "compiler/stowplan/compiler/generate/starter").glob("*.yaml"),
+    ]
+    pages = [path.read_text() for path in (REPOSITORY / "compiler/stowplan/compiler/diagnostics/pages").glob("*.md")]
+    shown = [*(path.read_text() for path in files), *FENCED.findall("\n".join([README, *pages]))]
+    datasets = [
+        each for text in shown for each in text.split("\n---\n") if re.search(r"^kind: Dataset$", each, re.MULTILINE)
+    ]
+    stores = [(each["spec"].get("source") or {}).get("s3") for each in map(yaml.safe_load, datasets)]
+    assert [each for each in stores if each and not each.get("endpoint", "").endswith(".example.com")] == []
+    assert any(stores)
 
 
 @pytest.mark.parametrize("folder", sorted(set(re.findall(r"\]\((?!https?:)([^)#]+)\)", README))))

@@ -38,7 +38,7 @@ class TrainingSpec(Model):
     """The program, its data, and its nodes."""
 
     framework: FrameworkName = Field(
-        description='By which variables the processes find each other. `none` sets only `STOWPLAN_*`, from which any launcher can be started. With `jax` the program begins with `jax.distributed.initialize(num_processes=int(os.environ["JAX_NUM_PROCESSES"]), process_id=int(os.environ["JAX_PROCESS_ID"]))`, since JAX reads the address alone; with `xgboost` it passes all variables `DMLC_*` to the tracker and the communicator itself.'
+        description='By which variables the processes find each other. `none` sets only `STOWPLAN_*`, from which any launcher can be started. With `jax` the program begins with `jax.distributed.initialize(num_processes=int(os.environ["JAX_NUM_PROCESSES"]), process_id=int(os.environ["JAX_PROCESS_ID"]))`, since JAX reads the address alone; with `xgboost` the program with `os.environ["DMLC_TASK_ID"] == "0"` starts `tracker = RabitTracker(n_workers=int(os.environ["DMLC_NUM_WORKER"]), host_ip=os.environ["DMLC_TRACKER_URI"], port=int(os.environ["DMLC_TRACKER_PORT"]), sortby="task"); tracker.start()`, and all train in `with CommunicatorContext(dmlc_tracker_uri=os.environ["DMLC_TRACKER_URI"], dmlc_tracker_port=int(os.environ["DMLC_TRACKER_PORT"]), dmlc_task_id=os.environ["DMLC_TASK_ID"], dmlc_retry=30):`.'
     )
     image: str = Field(
         description="Image of the trainer. Its user must not be root, unless `template` or the platform's `policy.fillSecurityContext` says otherwise.",
