@@ -28,8 +28,10 @@ BLOCKS = FENCED.findall(README)
 
 def test_first_spec_compiles(tmp_path: Path) -> None:
     result = compiled(tmp_path, {"imagenet.yaml": SPEC})
-    assert result.errors == []
-    assert "ml/sampleset-imagenet/job-imagenet-sync.yaml" in [output.path for output in result.outputs]
+    assert [found.code for found in result.diagnostics if found.severity != "info"] == []
+    paths = [output.path for output in result.outputs]
+    assert "ml/dataset-imagenet/job-imagenet-sync.yaml" in paths
+    assert "ml/training-resnet/job-resnet-training-node.yaml" in paths
 
 
 def test_transfer_compiles(tmp_path: Path) -> None:
@@ -76,7 +78,7 @@ def test_mistake_looks_as_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.chdir(tmp_path)
     Path("specs").mkdir()
     Path("stowplan.yaml").touch()
-    Path("specs/imagenet.yaml").write_text(SPEC.replace("partitions:", "partition:"))
+    Path("specs/imagenet.yaml").write_text(SPEC.replace("numNodes:", "numNode:"))
     assert shown in CliRunner().invoke(app, ["validate"]).output
 
 
