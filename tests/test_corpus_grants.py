@@ -19,9 +19,11 @@ NEEDED: dict[str, dict[str, Any]] = {
     "paddle-job-intranet-host": HOST_NETWORK,
     "paddle-job-live-object": HOST_NETWORK,
     "platform-namespaces": {"namespaces": ["kube-system"]},
+    "training-host-network": HOST_NETWORK,
     "training-job-host-network": HOST_NETWORK,
     "training-job-host-network-collective": HOST_NETWORK,
     "training-job-host-network-tensorflow": HOST_NETWORK,
+    "training-profiles": {"allow": ["capabilities"]},
 }
 """`policy` of the platform file for cases that are more than `baseline`. All other documents do without."""
 

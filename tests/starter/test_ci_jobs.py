@@ -230,7 +230,7 @@ def test_what_is_out_of_date_fails_with_a_diff(runner: Runner, job: Any) -> None
     ("job", "words"),
     [
         (github, "::error file=specs/mnist-train.yaml,line={},col=3,title=SP201 spec.numNode::"),
-        (gitlab, "specs/mnist-train.yaml:{}:5: error SP201"),
+        (gitlab, "specs/mnist-train.yaml:{}:3: error SP201"),
         (action, "::error file=specs/mnist-train.yaml,line={},col=3,title=SP201 spec.numNode::"),
     ],
 )
