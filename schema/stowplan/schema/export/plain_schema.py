@@ -43,12 +43,24 @@ def _plain(node: Schema, definitions: dict[str, Schema]) -> Schema:
         plain["enum"] = [node["const"]]
     if _worth_showing(node):
         plain["default"] = node["default"]
+    plain |= _mapping(plain.pop("patternProperties", {}), plain)
     for key in ("items", "additionalProperties"):
-        if isinstance(node.get(key), dict):
-            plain[key] = _plain(node[key], definitions)
+        if isinstance(plain.get(key), dict):
+            plain[key] = _plain(plain[key], definitions)
     if "properties" in node:
         plain["properties"] = {name: _plain(child, definitions) for name, child in node["properties"].items()}
     return plain
+
+
+def _mapping(patterns: dict[str, Schema], node: Schema) -> Schema:
+    """Return the keywords of a mapping whose keys have a pattern: one for the keys, one for the values.
+
+    Pydantic writes `patternProperties`, which allows any value under other keys, and which Kubernetes refuses.
+    """
+    if not patterns:
+        return {}
+    ((pattern, values),) = patterns.items()
+    return {"propertyNames": node.get("propertyNames", {}) | {"pattern": pattern}, "additionalProperties": values}
 
 
 def _worth_showing(node: Schema) -> bool:

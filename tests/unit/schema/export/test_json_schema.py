@@ -202,6 +202,21 @@ def test_the_examples_pass() -> None:
     } == {}
 
 
+@pytest.mark.parametrize(
+    ("profile", "wrong"),
+    [
+        ("h100: {nodeSelector: {a: b}, tolerations: [{key: a, operator: Exists}], nodes: 4}", False),
+        ("h100: {nodeSelectors: {a: b}}", True),
+        ("h100: {nodes: four}", True),
+        ("h100: {tolerations: [{keys: a}]}", True),
+        ("H100: {nodes: 4}", True),
+    ],
+)
+def test_a_mistake_in_a_profile_is_found(profile: str, *, wrong: bool) -> None:
+    body = yaml.safe_load(f"profiles: {{accelerators: {{{profile}}}}}")
+    assert bool(errors(body, "platform.schema.json")) == wrong
+
+
 REWRITTEN = {
     "legacy-live-object",
     "mx-job-old-spellings",
