@@ -61,7 +61,7 @@ def num_nodes(repo: Path, before: str, after: str) -> None:
 
 
 def test_an_edit_is_compiled_and_an_error_is_reported(repo: Path, watching: Watching) -> None:
-    watching.until(lambda text: "31 created" in text)
+    watching.until(lambda text: "34 created" in text)
     num_nodes(repo, "numNodes: 2", "numNodes: 3")
     watching.until(lambda text: text.count(" created, ") == 2)
     assert "completions: 3\n" in (repo / JOB).read_text()
@@ -77,7 +77,7 @@ def test_an_edit_is_compiled_and_an_error_is_reported(repo: Path, watching: Watc
 def test_watch_ends_on_a_signal_that_its_parent_ignores(repo: Path, number: signal.Signals) -> None:
     command = Watching(repo, "sh", "-c", "trap '' INT TERM; exec \"$@\"", "sh")
     try:
-        command.until(lambda text: "31 created" in text)
+        command.until(lambda text: "34 created" in text)
         command.process.send_signal(number)
         assert command.process.wait(10) == 0
     finally:
