@@ -474,4 +474,5 @@ def test_a_code_is_explained(code: str) -> None:
 def test_all_codes_are_listed_with_their_titles() -> None:
     lines = run("explain", "--list").output.splitlines()
     assert "SP201  error    A field is not known" in lines
-    assert lines[-1] == "Kinds: DataCube, MxJob, PaddleJob, Platform, SampleJob, SampleSet, TrainingJob"
+    kinds = "DataCube, Dataset, DatasetTask, MxJob, PaddleJob, Platform, SampleJob, SampleSet, Training, TrainingJob"
+    assert lines[-1] == f"Kinds: {kinds}"

@@ -22,6 +22,12 @@ def test_fields_below_lists_need_no_index() -> None:
     assert lines[0] == "SampleSet.spec.cache.levels.cacheSize: integer"
 
 
+def test_fields_below_maps_need_no_key() -> None:
+    lines = field_help.field_help("platform.profiles.accelerators.nodes")
+    assert lines is not None
+    assert lines[0] == "Platform.profiles.accelerators.nodes: integer"
+
+
 def test_required_fields_below_maps_are_marked(monkeypatch: pytest.MonkeyPatch) -> None:
     below = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
     schema = {"properties": {"values": {"additionalProperties": {"items": below}}}}
