@@ -11,6 +11,7 @@ import yaml
 from typer.testing import CliRunner
 
 from stowplan.compiler.cli import app
+from stowplan.library.values.labels import COMPONENT
 from tests.cluster import sync
 from tests.cluster.client import Manifest, ref, wait_for
 from tests.cluster.control_plane import Cluster
@@ -218,7 +219,9 @@ class QuickStart:
     def codes(self, name: str, role: str = "") -> str:
         """What the containers of pods ended with."""
         lists = ("initContainerStatuses", "containerStatuses")
-        pods = [pod.get("status", {}) for pod in self.pods(name, role)]
+        # Pods of one second have no order but that of their names, which end in hashes.
+        ordered = sorted(self.pods(name, role), key=lambda each: str(each["metadata"]["labels"].get(COMPONENT)))
+        pods = [pod.get("status", {}) for pod in ordered]
         found = [each for pod in pods for kind in lists for each in pod.get(kind, ())]
         ended = [(each["name"], each["state"]["terminated"]) for each in found if "terminated" in each["state"]]
         return ", ".join(f"{name} {state['exitCode']}" for name, state in ended)

@@ -366,9 +366,10 @@ def test_forced_immutable_edit_stops_its_application_until_it_is_undone(user: Us
 
 @pytest.mark.parametrize("end", ["healthy", "terminated"])
 def test_refused_object_holds_back_the_fix_until_its_operation_ends(user: User, end: str) -> None:
-    """Argo CD (3.4 and later) waits for the health of what it applied beside an object that the server refused.
+    """After the API server has refused one object, Argo CD 3.4 and later wait until the other objects are healthy.
 
-    Only then it tries again, with the newest commit. Who terminates the operation has the newest commit at once.
+    Only then does the operation fail and run again, with the newest commit. If a user terminates the operation, Argo CD
+    syncs the newest commit at once.
     """
     namespace, name = "gitops-full", "user-ns-gitops-full"
     quota = ref("v1", "ResourceQuota", "full", namespace)

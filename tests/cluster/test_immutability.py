@@ -24,10 +24,10 @@ from tests.unit.compiler.checks.given import changed, objects
 _CUSTOM_GROUPS = {
     "argoproj.io",
     "batch.paddlepaddle.org",
+    "kubeflow.org",
     "mxnet.mlkube.io",
     "paddlepaddle.org",
     "tensorstack.dev",
-    "kubeflow.org",
 }
 
 Cell = tuple[Manifest, Edit]

@@ -264,7 +264,7 @@ def test_a_task_that_is_terminated(start: QuickStart) -> None:
     everything = sum(DEMO.values()) + sum(WHOLE.values())
     assert 0 < len(list(volume.rglob("*.JPEG"))) < everything
     start.run(job)
-    start.await_cache(everything, cached="any")
+    start.await_cache(everything, cached="all")
     (pod,) = [pod for pod in start.pods("imagenet-sync") if pod["metadata"]["labels"][COMPONENT] == "sync"]
     last = json.loads(start.node.log(pod["metadata"]["name"], "sync").splitlines()[-1])
     assert 0 < last["filesUnchanged"] < last["filesDone"] == everything

@@ -42,7 +42,7 @@ PHASES = {
         "output.inventory:read",
         "pipeline:lost_inventory",
         "pipeline:remembered",
-        "committed.runs:keep",
+        "committed.runs:reuse",
         "committed.runs:starts",
         "compiling.compile_specs:previous",
     ),

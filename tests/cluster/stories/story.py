@@ -41,7 +41,9 @@ class Story:
         self._claims(wanted)
         known = {_key(each) for each in self.manifests}
         applied = sync.apply(self.cluster.admin, wanted)
-        self.manifests += [each for each in applied if _key(each) not in known]
+        new = [each for each in applied if _key(each) not in known]
+        # The sync goes by names, and so by hashes that differ each time: `-warmup-0` may come before or after one.
+        self.manifests += sorted(new, key=lambda each: _RUN.sub("", each["metadata"]["name"]) if _is_run(each) else "")
 
     def _claims(self, wanted: list[Manifest]) -> None:
         """A volume for each claim that has none, and a claim for each that somebody else should have made."""
@@ -137,7 +139,7 @@ class Story:
 
     def runs(self) -> list[str]:
         """The hashes at the ends of the names of Jobs, oldest first."""
-        found = [_RUN.search(each["metadata"]["name"]) for each in self.manifests if each["kind"] in {"Job", "JobSet"}]
+        found = [_RUN.search(each["metadata"]["name"]) for each in self.manifests if _is_run(each)]
         return list(dict.fromkeys(each[1] for each in found if each))
 
     def told_by_now(self) -> str:
@@ -172,6 +174,10 @@ def telling(cluster: Cluster, namespace: str, folder: Path, **how: Any) -> Itera
             going = [each for each in story.manifests if each["kind"] not in _STAYS]
             sync.remove(cluster.admin, going)
             cluster.release_namespace(namespace)
+
+
+def _is_run(manifest: Manifest) -> bool:
+    return manifest["kind"] in {"Job", "JobSet"}
 
 
 def _key(manifest: Manifest) -> tuple[str, str]:
