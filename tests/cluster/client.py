@@ -1,9 +1,11 @@
 """A thin Kubernetes client over HTTPS: server-side apply with strict field validation, and little else."""
 
 import ssl
+import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, TypeVar
 
 import httpx
@@ -52,13 +54,29 @@ def true_conditions(live: Manifest) -> set[str]:
 class Client:
     """One identity on one API server. Objects are named by manifests, of which `ref` suffices."""
 
-    http: httpx.Client
+    _connect: Callable[[], httpx.Client]
+    _opened: list[httpx.Client] = field(default_factory=list)
+    _mine: threading.local = field(default_factory=threading.local)
     _resources: dict[tuple[str, str], Resource] = field(default_factory=dict)
 
     @classmethod
     def connect(cls, server: str, tls: ssl.SSLContext, token: str | None = None) -> "Client":
         headers = {} if token is None else {"Authorization": f"Bearer {token}"}
-        return cls(httpx.Client(base_url=server, verify=tls, headers=headers, timeout=30))
+        return cls(partial(httpx.Client, base_url=server, verify=tls, headers=headers, timeout=30))
+
+    @property
+    def http(self) -> httpx.Client:
+        """The calling thread's own: httpcore may close a connection as stale that another thread begins to use."""
+        if not hasattr(self._mine, "http"):
+            self._mine.http = self._connect()
+            self._opened.append(self._mine.http)
+        http: httpx.Client = self._mine.http
+        return http
+
+    def close(self) -> None:
+        """Close the connections of all threads."""
+        for http in self._opened:
+            http.close()
 
     def apply(
         self,

@@ -70,7 +70,7 @@ class Cluster:
     def close(self) -> None:
         """Close the connections of all clients."""
         for client in (self.admin, *self._clients):
-            client.http.close()
+            client.close()
 
     def _keep(self, client: Client) -> Client:
         self._clients.append(client)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from tests.cluster.client import Client, Manifest, true_conditions, wait_for
+from tests.cluster.client import ApiError, Client, Manifest, true_conditions, wait_for
 from tests.sync_model import plan, sync_options
 
 
@@ -23,9 +23,21 @@ def establish(client: Client, crd: Manifest) -> Manifest:
 
     def established() -> Manifest | None:
         live = client.get(crd)
-        return live if "Established" in true_conditions(live) else None
+        return live if "Established" in true_conditions(live) and _is_discovered(client, crd) else None
 
     return wait_for(established, what=f"Established of {crd['metadata']['name']}")
+
+
+def _is_discovered(client: Client, crd: Manifest) -> bool:
+    """The server answers discovery a moment after the condition; the client finds the paths of kinds by it."""
+    spec = crd["spec"]
+    try:
+        groups = [client.request("GET", f"/apis/{spec['group']}/{each['name']}") for each in spec["versions"]]
+    except ApiError as error:
+        if error.status == 404:
+            return False
+        raise
+    return all(spec["names"]["plural"] in {each["name"] for each in group["resources"]} for group in groups)
 
 
 def prune(client: Client, applied: Iterable[Manifest]) -> list[Manifest]:

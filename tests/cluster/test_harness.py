@@ -1,5 +1,7 @@
 """The harness is a real cluster: it authenticates, authorizes, admits, schedules and runs."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import httpx
 import pytest
 
@@ -48,6 +50,13 @@ def test_cluster_is_ready_in_half_a_minute(cluster: Cluster) -> None:
 def test_caller_without_credentials_is_refused(cluster: Cluster) -> None:
     with httpx.Client(base_url=cluster.trust.server, verify=cluster.trust.context()) as stranger:
         assert stranger.get("/api/v1/namespaces").status_code == 403
+
+
+def test_threads_that_share_a_client_share_no_connection(cluster: Cluster) -> None:
+    """In a pool for all, a request now and then found its connection closed as stale by another thread."""
+    with ThreadPoolExecutor(1) as other:
+        assert other.submit(lambda: cluster.admin.http).result() is not cluster.admin.http
+        assert other.submit(cluster.admin.request, "GET", "/version").result()["gitVersion"] == cluster.version
 
 
 def test_service_account_may_do_only_what_its_role_names(cluster: Cluster) -> None:
