@@ -23,7 +23,9 @@ _HASH = re.compile(rf"(?<=-)[a-z2-7]{{{HASH_LENGTH}}}\b(?!/)")
 _RUN_HASH = "stowplan.dev/run-hash"
 _GROUPS = re.compile(r"^(batch\.paddlepaddle\.org|tensorstack\.dev|mxnet\.mlkube\.io|stowplan\.dev)$")
 _KINDS = re.compile(rf"(?i)\b({'|'.join(sorted(KINDS, key=len, reverse=True))})(?=s?\b)")
+_TASKS = re.compile(rf"-(rmr|remove|clear|evict)(?=-[a-z2-7]{{{HASH_LENGTH}}}$)")
 _ROLES = re.compile(r"((?<=-)|^)(worker|node)(?=-|$)")
+_WORDS = ((_GROUPS, "<group>"), (_KINDS, "<kind>"), (_ROLES, "<role>"), (_TASKS, "-<task>"), (_HASH, "<hash>"))
 _OLD_LABELS = ("paddle-res-type", "app", "job_type", "mxnet.mlkube.io", "runtime_id", "task_index")
 """Labels of pods that the old operators set."""
 
@@ -54,14 +56,15 @@ def _objects(texts: dict[str, str]) -> dict[str, list[Json]]:
 
 
 def alike(value: Any) -> Any:
-    """The value with one word for all kinds, API groups, roles and hashes, and without labels of the old operators."""
+    """The value with one word for all kinds, API groups, tasks, roles and hashes, and without old labels."""
     if isinstance(value, list):
         return [alike(each) for each in value]
     if isinstance(value, dict):
         kept = {key: below for key, below in value.items() if not key.startswith(("paddlepaddle.org/", _RUN_HASH))}
         return {key: alike(json.loads(below) if key == "config.json" else below) for key, below in kept.items()}
     if isinstance(value, str):
-        return _HASH.sub("<hash>", _ROLES.sub("<role>", _KINDS.sub("<kind>", _GROUPS.sub("<group>", value))))
+        for pattern, word in _WORDS:
+            value = pattern.sub(word, value)
     return value
 
 

@@ -481,12 +481,12 @@ def test_a_kind_is_a_model_a_dialect_and_rules_in_three_tables_and_a_framework_i
     source.insert(frameworks, '"paddle-legacy": PaddleLegacy', ', "toy": Toy')
     source.add("schema/stowplan/schema/kinds/toy_training.py", MODEL)
     source.insert(table, "import SampleSet\n", "from stowplan.schema.kinds.toy_training import ToyTraining\n")
-    source.insert(table, "SampleSet, TrainingJob", ", ToyTraining")
+    source.insert(table, "    TrainingJob,\n", "    ToyTraining,\n")
     source.add("library/stowplan/library/dialects/toy_training.py", DIALECT)
     source.insert(dialects, "import Dialect\n", "from stowplan.library.dialects import toy_training\n")
     source.insert(dialects, '"TrainingJob": training_job.DIALECT,\n', '    "ToyTraining": toy_training.DIALECT,\n')
     source.add("library/stowplan/agents/reporter/rules/toy_training.py", RULES)
-    source.insert(rules, "sample_set, training_job", ", toy_training")
+    source.insert(rules, "    training_job,\n", "    toy_training,\n")
     source.insert(rules, '"TrainingJob": training_job,\n', '    "ToyTraining": toy_training,\n')
     assert source.edited - {frameworks} == {table, dialects, rules}
 

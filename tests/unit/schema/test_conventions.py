@@ -23,6 +23,13 @@ FREE_MAPPINGS = {
     "MxReplicaStatus.ReplicasStates": "states that agents count pods by",
     "ResourceStatus.resource_states": "states that agents count pods by",
     "Executor.nodeSelector": "Kubernetes: keys are labels of nodes",
+    "DatasetCache.nodeSelector": "Kubernetes: keys are labels of nodes",
+    "Profiles.accelerators": "names that the platform team gives",
+    "Profiles.networks": "names that the platform team gives",
+    "AcceleratorProfile.resources": "names of resources",
+    "AcceleratorProfile.nodeSelector": "Kubernetes: keys are labels of nodes",
+    "NetworkProfile.resources": "names of resources",
+    "NetworkProfile.annotations": "Kubernetes: keys are those of network plug-ins",
 }
 """Mappings with keys of any name. Embedded Kubernetes types are marked instead."""
 
@@ -92,6 +99,10 @@ UNBOUNDED_STRINGS = {
     "DataCubeStatus": STATUS,
     "CubePod": STATUS,
     "PodName": STATUS,
+    "DatasetTaskStatus": STATUS,
+    "TrainingStatus": STATUS,
+    "TrainingSpec.command": "as in Kubernetes",
+    "TrainingSpec.args": "as in Kubernetes",
 }
 """Models with strings, or lists of strings, of any length."""
 
@@ -129,6 +140,17 @@ FLAGS = {
     "S3Endpoint": "made from S3Settings",
     "GitEndpoint": "made from GitSettings",
     "Mirror.allowEmpty": "made from ExecutorOptions",
+    "S3Source.anonymous": "credentials are either sent or not",
+    "GitPlace.lfs": "content that is either copied or not",
+    "Refresh.delete": "a permission to delete, given or not",
+    "SyncTask.delete": "a permission to delete, given or not",
+    "DatasetSpec.retain": "an object is either protected or not",
+    "TrainingDataset.readOnly": "as in Kubernetes",
+    "DatasetTaskSpec.suspend": "as in Kubernetes",
+    "TrainingSpec.suspend": "as in Kubernetes",
+    "Checkpoints.shareLineage": "a permission that is either given or not",
+    "NetworkProfile.hostNetwork": "as in Kubernetes",
+    "Policy.fillSecurityContext": "a rule that either holds or not",
 }
 """Booleans. A new one needs a reason: what has two values today may have three tomorrow."""
 

@@ -56,7 +56,8 @@ RULES: tuple[Rule, ...] = (
         "labels",
         "Every object and pod carries labels that say what made it, from which spec, and which part of it it is.",
         "/metadata/labels/app.kubernetes.io~1* /metadata/labels/stowplan.dev~1* "
-        "pod/metadata/labels/stowplan.dev~1* pod/metadata/labels/app.kubernetes.io~1* /spec/selector/matchLabels/**",
+        "pod/metadata/labels/stowplan.dev~1* pod/metadata/labels/app.kubernetes.io~1* /spec/selector/matchLabels/** "
+        "/spec/jobTemplate/metadata/labels/*",
     ),
     _rule(
         "source",

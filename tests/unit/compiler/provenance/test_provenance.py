@@ -49,7 +49,7 @@ def assert_copies_are_copies(entry: ExplainedLeaf, repo: Path) -> None:
         words = (
             str(entry.leaf.value).lower() if not isinstance(entry.leaf.value, str) else entry.leaf.value.split("\n")[0]
         )
-        here = line[origin.location.column - 1 :].strip("\"'|> ")
+        here = line[origin.location.column - 1 :].strip("\"'|>- ")
         # A block of text begins below its key, and long or escaped text is written otherwise than it reads.
         assert here == "" or words[:10].rstrip('"') in line or "\\" in line, (entry, line)
 

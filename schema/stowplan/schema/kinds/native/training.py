@@ -65,6 +65,7 @@ class TrainingSpec(Model):
     num_proc_per_node: str | None = Field(
         default=None,
         pattern=r"^(auto|cpu|gpu|[1-9][0-9]{0,3})$",
+        max_length=4,
         description="Processes on each node: a number in quotes, `gpu` for one for each GPU, `cpu` for one for each whole CPU, or `auto` for one for each GPU, and one without GPUs. Limits of the trainer count, and requests where it has no limit. Without it, `auto`.",
     )
     resources_per_node: TrainerResources | None = Field(
