@@ -247,7 +247,7 @@ def test_a_native_kind_asks_for_what_cannot_be_left_out(kind: str, snapshot: Sna
 
 def required(node: Mapping[str, Any], path: str) -> Iterator[str]:
     """Paths of the fields that a schema asks for, but for those of embedded Kubernetes types."""
-    if PRESERVE in node:
+    if not node or PRESERVE in node:
         return
     yield from (f"{path}.{name}" for name in node.get("required", ()))
     for name, below in node.get("properties", {}).items():
