@@ -1,11 +1,15 @@
-"""Copies of a Dataset with compiled configuration: to a bucket of a real store, and to another claim."""
+"""Copies of a Dataset with compiled configuration: to a bucket of a real store, and to another claim.
+
+Those to a Hub and to a Git server are in `test_hub_dataset_copy.py` and `git/test_dataset_copy.py`.
+"""
 
 import json
 import os
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from stowplan.library.dialects.dataset_task.lower import lower
@@ -56,17 +60,20 @@ class Task:
         (claim,) = [each["persistentVolumeClaim"] for each in self.pod["volumes"] if each["name"] == volume]
         return self.folder / str(claim["claimName"])
 
-    def run(self, run: str = "corpus-datasettask-a") -> Ended:
-        with self.started(run) as process:
+    def run(self, run: str = "corpus-datasettask-a", variables: Mapping[str, str] = MappingProxyType({})) -> Ended:
+        """Run to the end, with these variables in place of those from Secrets and of the addresses in the spec."""
+        with self.started(run, variables) as process:
             output, _ = process.communicate(timeout=120)
             return Ended(process.returncode, output)
 
     @contextmanager
-    def started(self, run: str = "corpus-datasettask-a") -> Iterator[Any]:
+    def started(
+        self, run: str = "corpus-datasettask-a", variables: Mapping[str, str] = MappingProxyType({})
+    ) -> Iterator[Any]:
         (container,) = self.pod["containers"]
-        variables = {each["name"]: each["value"] for each in container["env"] if "value" in each}
+        given = {each["name"]: each["value"] for each in container["env"] if "value" in each}
         keys = {"S3_ACCESS_KEY_ID": f"{ACCESS_KEY}\n", "S3_SECRET_ACCESS_KEY": f"{SECRET_KEY}\n"}
-        with started(self.folder, self.config, {**variables, **keys, "STOWPLAN_RUN": run}) as process:
+        with started(self.folder, self.config, {**given, **keys, **variables, "STOWPLAN_RUN": run}) as process:
             yield process
 
     @property
