@@ -44,6 +44,7 @@ spec:
 """
 EARLIER = {
     "DataCube": {"source": {"type": "s3"}, "sink": {"type": "pvc"}},
+    "DatasetTask": {"datasetRef": {"name": "imagenet"}, "sync": {}},
     "Training": {"framework": "torch", "image": "registry.example.com/ml/train:0"},
 }
 """By kind, a spec of a generation before that of the case; of others, an empty one."""
