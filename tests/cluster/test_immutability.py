@@ -22,6 +22,7 @@ from tests.repositories import CASES, case
 from tests.unit.compiler.checks.given import changed, objects
 
 _CUSTOM_GROUPS = {
+    "stowplan.dev",
     "argoproj.io",
     "batch.paddlepaddle.org",
     "kubeflow.org",
