@@ -181,7 +181,7 @@ def test_server_that_goes_away_and_comes_back(site: Site) -> None:
         way.start()
         site.until("PaddleJob", "job", phase="Completed")
         # It went on where it was: nothing was listed again.
-        assert reporter.said("Listed") == listed == 13
+        assert reporter.said("Listed") == listed == 16
 
 
 def test_version_that_the_server_no_longer_has(site: Site) -> None:
@@ -374,7 +374,7 @@ def test_a_thousand_resources_fit_into_its_memory(site: Site) -> None:
         wait_for(lambda: _all_told(site.cluster.admin.request("GET", path)["items"]), 180, what="reports on all")
         events = [each for each in reporter.events() if each["message"] == "Listed"]
         listed = [(each["collection"], each.get("fieldSelector")) for each in events]
-        assert len(listed) == len(set(listed)) == 13
+        assert len(listed) == len(set(listed)) == 16
         memory = reporter.memory() / 2**20
         print(f"peak memory with 1000 resources: {memory:.0f} MiB")  # noqa: T201
         assert memory < 100
