@@ -123,8 +123,9 @@ def test_pods_name_the_image_that_has_their_program() -> None:
 def test_transfers_with_git_repositories_run_in_the_image_that_has_git() -> None:
     transfers = [each for each in agent_containers() if each.command[2] == "stowplan.agents.transfer"]
     configs = [json.loads(each.config()) for each in transfers]
-    remotes = [({each["source"]["type"], each["sink"]["type"]} - {"pvc"}).pop() for each in configs]
-    images = {"git": "git", "huggingface": "transfer", "s3": "transfer"}
+    sides = [sorted({each["source"]["type"], each["sink"]["type"]} - {"pvc"}) for each in configs]
+    remotes = [each[0] if each else "pvc" for each in sides]
+    images = {"git": "git", "huggingface": "transfer", "pvc": "transfer", "s3": "transfer"}
     assert set(remotes) == set(images)
     assert [each.image for each in transfers] == [images[remote] for remote in remotes]
 

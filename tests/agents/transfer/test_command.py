@@ -100,10 +100,10 @@ def test_wrong_options(cube: Cube, changes: dict[str, str], part: str) -> None:
     assert not any(secret in output for secret in ("pass-word", "two", "lines"))
 
 
-def test_flow_between_claims(cube: Cube) -> None:
-    ended = cube.run(cube.local(), cube.local())
+def test_flow_between_stores(cube: Cube) -> None:
+    ended = cube.run(cube.remote(), cube.remote("to"))
     assert ended.code == 2
-    assert "pvc to pvc" in ended.last["message"]
+    assert "s3 to s3" in ended.last["message"]
 
 
 def test_claim_that_is_not_mounted(cube: Cube) -> None:
