@@ -10,9 +10,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from stowplan.library.dialects.dataset.lower import lower
+from stowplan.library.dialects.dataset import lower as dataset
+from stowplan.library.dialects.dataset_task import lower as dataset_task
 from stowplan.library.manifest import Json
 from stowplan.schema.kinds.native.dataset import Dataset
+from stowplan.schema.kinds.native.dataset_task import DatasetTask
 from tests.agents.ended import Ended
 from tests.unit.specs import context
 
@@ -31,13 +33,30 @@ AS_USER = (
 """What starts a process as the user of the agents."""
 
 
-def compiled(spec: Mapping[str, Any]) -> list[Json]:
-    """The manifests of the Dataset ml/corpus with this spec."""
-    metadata = {"name": "corpus", "namespace": "ml"}
-    body = {"apiVersion": "stowplan.dev/v1alpha1", "kind": "Dataset", "metadata": metadata, "spec": spec}
-    lowered = lower(Dataset.model_validate(body), context())
+def compiled(spec: Mapping[str, Any], **platform: Any) -> list[Json]:
+    """The manifests of the Dataset ml/corpus with this spec, for a platform with these fields."""
+    lowered = dataset.lower(_dataset(spec), context(**platform))
     assert [each.code for each in lowered.findings] == []
     return [each.body for each in lowered.unit.manifests]
+
+
+def compiled_task(spec: Mapping[str, Any], of: Mapping[str, Any]) -> list[Json]:
+    """The manifests of the DatasetTask ml/work with this spec, on the Dataset ml/corpus with the spec `of`."""
+    body = {
+        "apiVersion": "stowplan.dev/v1alpha1",
+        "kind": "DatasetTask",
+        "metadata": {"name": "work", "namespace": "ml"},
+    }
+    task = DatasetTask.model_validate({**body, "spec": {"datasetRef": {"name": "corpus"}, **spec}})
+    lowered = dataset_task.lower(task, context(_dataset(of)))
+    assert [each.code for each in lowered.findings] == []
+    return [each.body for each in lowered.unit.manifests]
+
+
+def _dataset(spec: Mapping[str, Any]) -> Dataset:
+    metadata = {"name": "corpus", "namespace": "ml"}
+    body = {"apiVersion": "stowplan.dev/v1alpha1", "kind": "Dataset", "metadata": metadata, "spec": spec}
+    return Dataset.model_validate(body)
 
 
 @dataclass
@@ -76,6 +95,11 @@ class CompiledDataset:
         """What the CronJob of the refresh starts at this minute."""
         job = self._task("CronJob", "sync")
         return self._run(job, f"{job['metadata']['name']}-{minute}")
+
+    def refreshing(self, minute: int) -> AbstractContextManager["subprocess.Popen[str]"]:
+        """A refresh that runs; it is killed in the end."""
+        job = self._task("CronJob", "sync")
+        return self._started(job, f"{job['metadata']['name']}-{minute}")
 
     def warmup_after_refresh(self, minute: int) -> Ended:
         job = self._task("CronJob", "warmup")

@@ -10,6 +10,7 @@ from tests.agents.cache.conftest import NewMounts
 from tests.agents.cache.redis_server import Redis
 from tests.agents.cache.task_agent import Dataset, files
 from tests.agents.cache.volume import Store, Volume
+from tests.agents.transfer.faults import leads_out, proxied
 from tests.agents.transfer.server import new_bucket
 
 DATA = {"a": b"a" * 10, "d/b": b"b" * 100_000, "d/e/c": b""}
@@ -106,6 +107,17 @@ def test_state_of_the_source_is_not_copied(dataset: Dataset, mounts: NewMounts) 
     (node,) = mounts(1)
     assert files(node.path) == {"a": b"a"}
     assert not (node.path / ".stowplan/complete.json").exists()
+
+
+def test_keys_that_lead_out_of_the_dataset_are_not_copied(dataset: Dataset, mounts: NewMounts) -> None:
+    dataset.put({"a": b"a", "z": b"z"})
+    with proxied(dataset.storage.endpoint) as proxy:
+        proxy.rule = leads_out
+        ended = replace(dataset, endpoint=proxy.url).sync(destination="/ml/data/", root="/ml/data")
+    assert ended.code == 0, ended.output
+    (node,) = mounts(1)
+    assert files(node.path / "ml/data") == {"a": b"a"}
+    assert not list(node.path.rglob("escaped"))
 
 
 @pytest.mark.parametrize(

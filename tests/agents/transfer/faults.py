@@ -168,3 +168,12 @@ def with_keys(body: bytes, keys: list[str]) -> bytes:
     plain = re.sub(r"(?s)<Contents>.*</Contents>|<EncodingType>.*?</EncodingType>", "", body.decode())
     end = "</ListBucketResult>"
     return plain.replace(end, f"<EncodingType>url</EncodingType>{contents}{end}").encode()
+
+
+def leads_out(request: Request) -> Fault | None:
+    """A rule: the object `z` has a key that leads out of its folder, to a file `escaped`."""
+    if request.is_listing:
+        return Fault(change=lambda body: re.sub(rb"z</Key>", b"z/../../escaped</Key>", body))
+    if "escaped" in request.path:
+        return Fault(status=200, body=b"z", headers={"last-modified": "Thu, 01 Jan 2026 00:00:00 GMT"})
+    return None

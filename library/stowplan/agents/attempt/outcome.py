@@ -4,8 +4,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from stowplan.agents.attempt.progress import Progress, Snapshot
+from stowplan.agents.runtime.dataset_phase import Course, of_claim
 
 RUNNING, SUCCEEDED, FAILED = "running", "succeeded", "failed"
+
+_COURSES: dict[str, Course] = {RUNNING: "under way", SUCCEEDED: "succeeded", FAILED: "failed"}
 
 LONGEST_MESSAGE = 32768
 """Maximum length of a condition's message in characters; Kubernetes refuses longer ones."""
@@ -57,6 +60,17 @@ def condition(kind: str, reason: str, message: str, *, holds: bool) -> dict[str,
     """
     found = {"type": kind, "status": "True" if holds else "False", "reason": reason}
     return found | ({"message": message[:LONGEST_MESSAGE]} if message else {})
+
+
+def filled(outcome: AttemptOutcome) -> dict[str, Any]:
+    """Return `phase` and `conditions` of a dataset without caches, which its first sync alone decides.
+
+    `outcome` is that of the sync. The phase `SyncFailed` may be temporary: the attempt does not know whether the Job
+    starts another one. The conditions lack their times; the `StatusReporter` adds them.
+    """
+    done, reason, message = outcome.result == SUCCEEDED, outcome.reason, outcome.message
+    conditions = [condition(name, reason, message, holds=done) for name in ("Synced", "Ready")]
+    return {"phase": of_claim(_COURSES[outcome.result]), "conditions": conditions}
 
 
 def percent(counts: Snapshot, *, done: bool) -> str:

@@ -1,16 +1,13 @@
 """Status of a dataset, or of a task on it, as the agent of its sync or copy reports it."""
 
-from collections.abc import Mapping
 from typing import Any, Literal
 
-from stowplan.agents.attempt.outcome import FAILED, RUNNING, SUCCEEDED, AttemptOutcome, condition
-from stowplan.agents.runtime.dataset_phase import Course, of_claim
+from stowplan.agents.attempt.outcome import FAILED, RUNNING, SUCCEEDED, AttemptOutcome, condition, filled
 from stowplan.agents.runtime.timestamp import now
 from stowplan.schema.agents import field_managers
 from stowplan.schema.kinds.conditions import TASK_FIELDS
 from stowplan.schema.kinds.table import DATASET_KINDS, KINDS
 
-_COURSES: Mapping[str, Course] = {RUNNING: "under way", SUCCEEDED: "succeeded", FAILED: "failed"}
 _PHASES_OF_JOB = {RUNNING: "Running", SUCCEEDED: "Succeeded", FAILED: "Failed"}
 
 
@@ -46,20 +43,21 @@ class DatasetStatus:
         `Failed` may be temporary: the attempt does not know whether the Job starts another one.
         """
         outcome, kind = self._outcome, self._kind
-        is_dataset = kind in DATASET_KINDS
+        if kind in DATASET_KINDS:
+            return filled(outcome)
         done, failed = outcome.result == SUCCEEDED, outcome.result == FAILED
-        held = {"Synced": done, "Ready": done} if is_dataset else {"Complete": done, "Failed": failed}
-        conditions = [condition(name, outcome.reason, outcome.message, holds=holds) for name, holds in held.items()]
-        result = outcome.result
-        phase = of_claim(_COURSES[result]) if is_dataset else _PHASES_OF_JOB[result]
-        derived: dict[str, Any] = {"phase": phase, "conditions": conditions}
-        if not is_dataset:
-            job, counts = TASK_FIELDS[kind]
-            derived[job] = outcome.run or ""
-            derived[counts] = {
+        held = {"Complete": done, "Failed": failed}
+        job, counts = TASK_FIELDS[kind]
+        return {
+            "phase": _PHASES_OF_JOB[outcome.result],
+            "conditions": [
+                condition(name, outcome.reason, outcome.message, holds=holds) for name, holds in held.items()
+            ],
+            job: outcome.run or "",
+            counts: {
                 "total": 1,
                 "running": int(not done and not failed),
                 "succeeded": int(done),
                 "failed": int(failed),
-            }
-        return derived
+            },
+        }

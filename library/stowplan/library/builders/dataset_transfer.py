@@ -37,7 +37,7 @@ def of_task(task: DataTask, remote: Remote, course: Course, site: Site, service_
     `service_account` is the name of the pods' ServiceAccount.
     """
     resources = task.resources or site.platform.resources.task.model_dump()
-    deadline = _deadline(task, site)
+    limit = deadline(task, site)
     return Transfer(
         origin=task.origin,
         component=task.operation,
@@ -51,7 +51,7 @@ def of_task(task: DataTask, remote: Remote, course: Course, site: Site, service_
         resources=resources,
         backoff_limit=job.BACKOFF_LIMIT,
         attempt_seconds=None,
-        total_seconds=deadline,
+        total_seconds=limit,
         placement=Placement(tolerations=task.dataset.placement.tolerations),
         security=security(course.user),
         schedule=task.schedule,
@@ -60,8 +60,11 @@ def of_task(task: DataTask, remote: Remote, course: Course, site: Site, service_
     )
 
 
-def _deadline(task: DataTask, site: Site) -> int | None:
-    """Return the deadline of the Job in seconds. Without one, a lost pod would stop all later runs of a CronJob."""
+def deadline(task: DataTask, site: Site) -> int | None:
+    """Return the deadline of a sync's Job in seconds; None if it has none.
+
+    Without one, a lost pod would stop all later runs of a CronJob.
+    """
     return site.platform.juicefs.task_deadline_seconds if task.schedule is not None else None
 
 
@@ -69,11 +72,11 @@ def _config(task: DataTask, remote: Remote, course: Course, site: Site, resource
     spec, dataset = task.origin.spec, task.dataset
     return TransferConfig(
         target=Target.model_validate({"kind": spec.kind, "namespace": spec.namespace, "name": spec.name}),
-        reportPhase=site.agents_report_phase and not _is_reported(task),
+        reportPhase=site.agents_report_phase and not is_reported(task),
         source=remote.endpoint,
         sink=PvcEndpoint(claim=dataset.claim.name, path=inside(task, task.destination)),
         mirror=course.mirror,
-        softDeadlineSeconds=job.soft_deadline(_deadline(task, site)),
+        softDeadlineSeconds=job.soft_deadline(deadline(task, site)),
         parallelism=course.parallelism,
         memoryMiB=max(transfer.memory(resources["limits"]), LEAST_MEMORY),
         state=State(
@@ -85,7 +88,7 @@ def _config(task: DataTask, remote: Remote, course: Course, site: Site, resource
     )
 
 
-def _is_reported(task: DataTask) -> bool:
+def is_reported(task: DataTask) -> bool:
     """Return whether the task is a dataset's own, and another agent or task decides the phase of the dataset.
 
     The cache pods do so if there are any; otherwise the first sync, not a refresh.

@@ -14,8 +14,17 @@ from stowplan.schema.agents.transfer_config import CA_DIRECTORY, CLAIM_DIRECTORY
 
 MODULE = "stowplan.agents.transfer"
 
-_KEEP_NODE = {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false"}
+KEEP_NODE = {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false"}
 """Annotation of the pod: the autoscaler must not evict a long copy to remove a cluster node."""
+
+ONE_AT_A_TIME: Json = {"podReplacementPolicy": "Failed"}
+"""Field of a Job: a retry waits for the end of the last pod, since two pods must never write to the same files."""
+
+WRITES: Json = {"fsGroup": agent_pod.AGENT_USER, "fsGroupChangePolicy": "OnRootMismatch"}
+"""Fields of a pod's `securityContext` that let an agent without root write into the claim that the pod mounts.
+
+Kubernetes changes the group of the claim's files only if needed.
+"""
 
 _MEBIBYTE = 1 << 20
 
@@ -62,7 +71,6 @@ def memory(limits: Mapping[str, Any]) -> int:
 
 
 def _job(transfer: Transfer, site: Site, config: str) -> Json:
-    """Return the Job's spec. A retry waits for the end of the last pod: two pods must never write to the same files."""
     spec = job.job_spec(
         agent_pod.template(_pod(transfer, config), transfer.origin, site),
         container=transfer.component,
@@ -70,7 +78,7 @@ def _job(transfer: Transfer, site: Site, config: str) -> Json:
         suspend=transfer.suspend,
         backoff_limit=transfer.backoff_limit,
     )
-    return {**spec, "podReplacementPolicy": "Failed"}
+    return {**spec, **ONE_AT_A_TIME}
 
 
 def _pod(transfer: Transfer, config: str) -> agent_pod.AgentPod:
@@ -85,7 +93,7 @@ def _pod(transfer: Transfer, config: str) -> agent_pod.AgentPod:
         mount=agent_pod.Mount(transfer.claim, CLAIM_DIRECTORY, transfer.read_only),
         env=(agent_pod.run_env(), *transfer.env),
         placement=transfer.placement,
-        annotations=_KEEP_NODE,
+        annotations=KEEP_NODE,
         files=tuple(_files(transfer)),
         security={**_group(transfer), **transfer.security},
         deadline_seconds=transfer.attempt_seconds,
@@ -102,11 +110,8 @@ def _files(transfer: Transfer) -> Iterator[agent_pod.FileMount]:
 
 
 def _group(transfer: Transfer) -> Json:
-    """Return the pod's fields that let an agent without root write into the claim; empty if no claim is the sink.
+    """Return the fields of the pod's security context about the group of the claim's files; empty for a source.
 
-    Kubernetes changes the group of the claim's files only if needed.
     In a source, files retain their groups. Users may choose a user that can read them.
     """
-    if not isinstance(transfer.config.sink, PvcEndpoint):
-        return {}
-    return {"fsGroup": agent_pod.AGENT_USER, "fsGroupChangePolicy": "OnRootMismatch"}
+    return WRITES if isinstance(transfer.config.sink, PvcEndpoint) else {}

@@ -88,12 +88,13 @@ class Source:
     """Remote storage: its URI without credentials, and the Secret that holds the credentials.
 
     The Secret's name is empty if there is none. `remote` is given if only the transfer agent can copy it; otherwise the
-    driver reads the URI.
+    driver reads the URI. `direct` is true if `juicefs sync` copies it into any volume, also into a claim.
     """
 
     uri: str
     secret: SecretName
     remote: Remote | None = None
+    direct: bool = False
 
 
 @dataclass(frozen=True, slots=True)

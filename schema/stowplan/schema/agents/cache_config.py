@@ -121,14 +121,18 @@ class TaskConfig(AgentConfig):
 
 
 class SyncConfig(TaskConfig):
-    """Copies from remote storage into the volume, through the metadata engine: no mount is needed."""
+    """Copies from remote storage into the volume: through the metadata engine of JuiceFS, or into a mounted claim."""
 
     task: Literal["sync"] = Field(default="sync", description="What to do.")
     source: str = Field(description="Source URI without credentials.")
     destination: str = Field(description="Path in the volume, from its root, such as `/` or `/train/`.")
+    mount_path: str | None = Field(
+        default=None,
+        description="Where the claim of the dataset is mounted; null for a JuiceFS volume, which a sync writes to without a mount.",
+    )
     root: str | None = Field(
         default=None,
-        description="Directory of the volume that is mounted as the dataset, from the volume's root, such as `/train`; null for the root itself. The markers and the lock lie below it.",
+        description="Directory of the volume or claim that is mounted as the dataset, from its root, such as `/train`; null for the root itself. The markers and the lock lie below it.",
     )
     flags: dict[str, str | int | bool] = Field(
         description="Flags of `juicefs sync`, without dashes. `include` goes before `exclude`: the first pattern that matches decides. Each is one argument, `--key=value` or `--key`, so that no value is taken for another flag."

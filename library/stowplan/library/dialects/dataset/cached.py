@@ -122,7 +122,8 @@ def _source(given: DatasetSource | None, namespace: str, volume: SecretName) -> 
     if given.storage:
         reference = given.storage.secret_ref
         secret = SecretName(namespace, reference.name) if reference else SecretName(volume.namespace, "")
-        return Source(given.storage.uri, secret)
+        # With the slash, `juicefs sync` copies a directory; without it, also `train-2/x` for the prefix `train`.
+        return Source(f"{given.storage.uri.rstrip('/')}/", secret, direct=True)
     place = given.s3 or given.huggingface or given.git
     if place is None:
         return None

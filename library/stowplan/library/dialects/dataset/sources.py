@@ -7,7 +7,7 @@ from stowplan.library.dialects.dataset.one_of import exactly_one
 from stowplan.library.dialects.shared import secrets, source_uri
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
 from stowplan.schema.kinds.native.dataset import Dataset, DatasetSource
-from stowplan.schema.kinds.native.places import GitPlace, HubPlace, LocalSecret, S3Place, S3Source, StorageSource
+from stowplan.schema.kinds.native.places import GitPlace, HubPlace, LocalSecret, S3Place, S3Source
 from stowplan.schema.meta import SecretReference
 from stowplan.schema.remotes.git import NO_REF, repository_directory
 from stowplan.schema.s3_uri import S3Uri
@@ -44,7 +44,7 @@ def findings(model: Dataset) -> Iterator[Finding]:
     if source.git:
         yield from git(source.git, (*PATH, "git"))
     if source.storage:
-        yield from _storage(source.storage, model)
+        yield from source_uri.findings(source.storage.uri, (*PATH, "storage", "uri"), _ADVICE)
     yield from _patterns(source)
 
 
@@ -92,15 +92,6 @@ def git(place: GitPlace, path: FieldPath) -> Iterator[Finding]:
     if place.ref is not None and NO_REF.search(place.ref):
         message = f"{place.ref!a} can be neither a branch nor a tag nor a commit."
         yield finding("SP494", (*path, "ref"), message, "Give a name as `git branch` shows it.")
-
-
-def _storage(source: StorageSource, model: Dataset) -> Iterator[Finding]:
-    path = (*PATH, "storage")
-    yield from source_uri.findings(source.uri, (*path, "uri"), _ADVICE)
-    if model.spec.volume.claim and not model.spec.volume.juicefs:
-        message = "JuiceFS copies from this storage into its own volumes alone; this dataset is in a claim."
-        hint = "Copy from an S3 store by `source.s3`, or keep the data in a JuiceFS volume: `volume.juicefs`."
-        yield finding("SP462", path, message, hint, anchor=Anchor.KEY)
 
 
 def _patterns(source: DatasetSource) -> Iterator[Finding]:

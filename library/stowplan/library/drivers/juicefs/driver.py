@@ -1,5 +1,6 @@
 """The JuiceFS driver, composed of its parts."""
 
+from stowplan.library.drivers import storage_source
 from stowplan.library.drivers.api import TaskSet
 from stowplan.library.drivers.juicefs import cache, mount, runtime, sync, tasks, volume
 from stowplan.library.ir.data import CachedDataset, DataTask, Site
@@ -16,7 +17,7 @@ class JuiceFSDriver:
 
     def validate(self, dataset: CachedDataset, site: Site) -> list[Finding]:
         path, source = dataset.fields.source, dataset.source
-        copied = [*sync.keys(source, path), *sync.address(source, path)] if source and not source.remote else []
+        copied = [] if source and source.remote else storage_source.findings(source, path)
         return [*cache.findings(dataset, site), *mount.findings(dataset, site), *copied]
 
     def validate_task(self, task: DataTask, site: Site) -> list[Finding]:

@@ -4,14 +4,15 @@ from collections.abc import Iterator
 
 from stowplan.library.builders import dataset_transfer, transfer
 from stowplan.library.builders.dataset_transfer import Course
+from stowplan.library.drivers import storage_source
 from stowplan.library.drivers.api import TaskSet
 from stowplan.library.drivers.juicefs.options import Value, client_version, fate_findings, given
-from stowplan.library.ir.data import CachedDataset, DataTask, Remote, Site, Source
+from stowplan.library.ir.data import CachedDataset, DataTask, Remote, Site
 from stowplan.schema.agents.transfer_config import Mirror
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
 from stowplan.schema.juicefs.option_forms import PATTERN, SYNC_FORMS
-from stowplan.schema.juicefs.options import STORAGES, Fate, Option
-from stowplan.schema.juicefs.sync_keys import KEY_VARIABLES, is_ignored
+from stowplan.schema.juicefs.options import Fate, Option
+from stowplan.schema.juicefs.sync_keys import is_ignored
 from stowplan.schema.juicefs.sync_options import SYNC_OPTIONS, SyncOptions
 
 SYNC: FieldPath = ("spec", "syncOptions")
@@ -78,43 +79,12 @@ def findings(task: DataTask, site: Site) -> list[Finding]:
         found = [other for other in found if other.path != path]
         found.append(finding("SP406", path, message, hint, anchor=Anchor.KEY))
     found += [*_forms(options), *_ignored(options)]
-    found += [*keys(task.source, (*SYNC, "source")), *address(task.source, (*SYNC, "source"))]
+    found += storage_source.findings(task.source, (*SYNC, "source"))
     if options.delete_src:
         message = "`delete-src` deletes at the source what was copied; another run cannot bring it back."
         hint = "Remove it unless the dataset is to be the only copy."
         found.append(finding("SP417", (*SYNC, "delete-src"), message, hint))
     return found
-
-
-def keys(source: Source | None, path: FieldPath) -> list[Finding]:
-    """Return a finding if the source has a Secret, but JuiceFS accepts credentials only in the URI of such a source.
-
-    The agent refuses credentials for this source.
-    """
-    storage = source.uri.partition("://")[0] if source else ""
-    if not source or not source.secret.name or storage in KEY_VARIABLES or storage not in STORAGES - {"file"}:
-        return []
-    message = (
-        f"JuiceFS takes the keys of {storage}:// in the address alone, where others can read them; "
-        f"if Secret {source.secret.name} has any, the sync is refused (exit code 2)."
-    )
-    others = ", ".join(sorted(KEY_VARIABLES))
-    hint = f"Name a Secret without `access-key` and `secret-key`, or use one of {others} if the storage speaks it."
-    return [finding("SP419", path, message, hint)]
-
-
-def address(source: Source | None, path: FieldPath) -> list[Finding]:
-    """Return a finding about forbidden characters in a source's URI.
-
-    The message does not show the URI, which may hold a secret.
-    """
-    form = SYNC_FORMS["source"]
-    # `source_uri.findings` reports blanks and control characters.
-    refused = [each for each in sorted(set(source.uri)) if not form.fits(each)] if source else []
-    if not refused or any(each.isspace() or each < " " for each in refused):
-        return []
-    message = f"The URI holds {' '.join(map(ascii, refused))}; allowed is {form.words}."
-    return [finding("SP402", path, message, "Percent-encode it: JuiceFS decodes the path of the URI.")]
 
 
 def _forms(options: SyncOptions) -> Iterator[Finding]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from stowplan.library.builders import job
+from stowplan.library.builders import dataset_transfer, job
 from stowplan.library.builders.config_map import config_map
 from stowplan.library.builders.pods import agent_pod
 from stowplan.library.drivers.api import TaskSet
@@ -73,9 +73,11 @@ def config(task: DataTask, site: Site) -> AgentConfig:
     spec = task.origin.spec
     # A sync of a SampleJob reports the phase, so the warmup after it does not.
     follows = task.after is not None and task.origin != task.dataset.origin
+    # Agents take no notice of it for a SampleSet, whose committed runs have it.
+    reported = spec.kind != "SampleSet" and dataset_transfer.is_reported(task)
     shared: Json = {
         "target": Target.model_validate({"kind": spec.kind, "namespace": spec.namespace, "name": spec.name}),
-        "reportPhase": site.agents_report_phase and not follows,
+        "reportPhase": site.agents_report_phase and not follows and not reported,
         "dataset": task.dataset.names.name,
         "softDeadlineSeconds": job.soft_deadline(_deadline(task, site)),
     }

@@ -1,8 +1,9 @@
 """The driver `pvc`: datasets in a PersistentVolumeClaim without a cache."""
 
 from stowplan.library.builders.volume import claim_from_template
+from stowplan.library.drivers import storage_source
 from stowplan.library.drivers.api import TaskSet
-from stowplan.library.drivers.pvc import options, source, sync
+from stowplan.library.drivers.pvc import options, source, storage, sync
 from stowplan.library.ir.data import CachedDataset, DataTask, Site
 from stowplan.library.manifest import Json, Manifest
 from stowplan.schema.diagnostics import Finding, finding
@@ -10,7 +11,7 @@ from stowplan.schema.kinds.sample_set import CACHED_DRIVERS
 
 
 class ClaimDriver:
-    """Driver with claims of any storage, and tasks of the transfer agent.
+    """Driver with claims of any storage. The transfer agent fills them, and `juicefs sync` where only it can read.
 
     It caches nothing, so its datasets have no cache pods, no warmup and no affinity.
     """
@@ -19,8 +20,10 @@ class ClaimDriver:
     cached = name in CACHED_DRIVERS
 
     def validate(self, dataset: CachedDataset, site: Site) -> list[Finding]:  # noqa: ARG002 - as the interface has it
-        given = dataset.source
-        return source.findings(given.uri, dataset.fields.source) if given and not given.remote else []
+        given, path = dataset.source, dataset.fields.source
+        if given is None or given.remote:
+            return []
+        return storage_source.findings(given, path) if given.direct else source.findings(given.uri, path)
 
     def validate_task(self, task: DataTask, site: Site) -> list[Finding]:  # noqa: ARG002 - as the interface has it
         if task.operation == "sync":
@@ -48,6 +51,8 @@ class ClaimDriver:
         return []
 
     def tasks(self, task: DataTask, site: Site, service_account: str) -> TaskSet:
+        if task.source and task.source.direct:
+            return storage.task_set(task, task.source, site, service_account)
         return sync.task_set(task, site, service_account)
 
 

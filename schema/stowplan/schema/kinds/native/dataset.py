@@ -23,7 +23,10 @@ class DatasetSource(Model):
     s3: S3Source | None = Field(default=None, description="Objects in an S3 store.")
     huggingface: HubSource | None = Field(default=None, description="A repository on a Hugging Face Hub.")
     git: GitSource | None = Field(default=None, description="A Git repository.")
-    storage: StorageSource | None = Field(default=None, description="Another object storage that JuiceFS can read.")
+    storage: StorageSource | None = Field(
+        default=None,
+        description="Another object storage that JuiceFS can read. A sync copies files that are new or have another size.",
+    )
 
 
 class JuiceFSVolume(Model):

@@ -98,7 +98,7 @@ class StorageSource(Model):
     """An object storage that JuiceFS can read."""
 
     uri: str = Field(
-        description="`NAME://BUCKET[.ENDPOINT][/PREFIX]`, with a storage name of `juicefs sync`, such as `oss` or `gs`.",
+        description="`NAME://BUCKET[.ENDPOINT][/PREFIX]`, with a storage name of `juicefs sync`, such as `oss` or `gs`. The prefix is a directory: everything below it is copied.",
         min_length=10,
         max_length=2048,
     )

@@ -1,5 +1,6 @@
 """Datasets as drivers and other kinds see them, and what follows from an edit of one."""
 
+import json
 from typing import Any
 
 import pytest
@@ -34,6 +35,12 @@ def codes(found: Lowered) -> list[str]:
 
 def names(found: Lowered, kind: str) -> list[str]:
     return [each.name for each in found.unit.manifests if each.kind == kind]
+
+
+def sync_of(found: Lowered) -> tuple[Any, Any]:
+    """The configuration of the only Job, and the spec of its pod."""
+    made = {each.kind: each.body for each in found.unit.manifests}
+    return json.loads(made["ConfigMap"]["data"]["config.json"]), made["Job"]["spec"]["template"]["spec"]
 
 
 @pytest.mark.parametrize(
@@ -184,6 +191,76 @@ def test_names_that_cache_pods_cannot_have(name: str, cache: Any, found: list[st
 )
 def test_sources_that_cannot_be_copied(source: Any, found: list[str]) -> None:
     assert codes(lower(model(source=source), context())) == found
+
+
+STORAGE = {"storage": {"uri": "oss://bucket.example.com/a", "secretRef": {"name": "bucket"}}}
+CLAIM = {"claim": {"name": "team"}}
+
+
+@pytest.mark.parametrize("uri", ["oss://bucket.example.com/a", "s3://bucket/a/", "minio://10.0.0.1:9000/bucket/a//"])
+def test_juicefs_copies_a_directory_of_a_storage_into_a_claim(uri: str) -> None:
+    """Without the slash at the end it would also copy what else begins as the directory does."""
+    config, pod = sync_of(lower(model(source={"storage": {"uri": uri}}, volume=CLAIM), context()))
+    assert (config["task"], config["source"]) == ("sync", f"{uri.rstrip('/')}/")
+    assert (config["mountPath"], config["root"], config["destination"]) == ("/mnt/claim", "/ml/data", "/ml/data/")
+    assert pod["containers"][0]["args"] == ["sync"]
+    assert "stowplan-cache" in pod["containers"][0]["image"]
+
+
+def test_a_sync_into_a_claim_reads_the_secret_of_its_source_alone() -> None:
+    found = lower(model(source=STORAGE, volume=CLAIM), context())
+    assert codes(found) == []
+    _, pod = sync_of(found)
+    env = [each["valueFrom"]["secretKeyRef"] for each in pod["containers"][0]["env"] if "secretKeyRef" in str(each)]
+    assert {(each["name"], each["key"]) for each in env} == {("bucket", "access-key"), ("bucket", "secret-key")}
+    assert pod["securityContext"]["fsGroup"] == pod["securityContext"]["runAsUser"] == 65532
+    assert found.unit.externals == (
+        ExternalReference("PersistentVolumeClaim", "ml", "team"),
+        ExternalReference("Secret", "ml", "bucket", ()),
+    )
+
+
+def test_a_sync_into_a_new_claim_and_into_its_root() -> None:
+    found = lower(model(source=STORAGE, volume={"claim": {"template": TEMPLATE, "subPath": "/"}}), context())
+    assert names(found, "PersistentVolumeClaim") == ["data"]
+    config, pod = sync_of(found)
+    assert (config.get("root"), config["destination"]) == (None, "/")
+    assert pod["volumes"][-1]["persistentVolumeClaim"] == {"claimName": "data"}
+
+
+@pytest.mark.parametrize(
+    ("source", "volume", "more", "found"),
+    [
+        ({"storage": {"uri": "ks3://b.example.com/a/", "secretRef": {"name": "s"}}}, CLAIM, {}, ["SP419"]),
+        ({"storage": {"uri": "oss://b.example.com/a;b/"}}, CLAIM, {}, ["SP402"]),
+        (STORAGE, CLAIM, {"refresh": {"schedule": "0 3 * * *", "delete": True, "maxDelete": 5}}, ["SP464"]),
+        (STORAGE, CLAIM, {"cache": {"nodes": 1}}, ["SP462"]),
+    ],
+)
+def test_what_a_storage_cannot_do_for_a_claim(source: Any, volume: Any, more: Any, found: list[str]) -> None:
+    assert codes(lower(model(source=source, volume=volume, **more), context())) == found
+
+
+@pytest.mark.parametrize(
+    ("spec", "first", "refresh"),
+    [
+        ({"volume": CLAIM}, True, False),
+        ({"volume": VOLUME}, True, False),
+        ({"volume": VOLUME, "cache": {"nodes": 1, "warmup": "none"}}, False, False),
+    ],
+)
+def test_without_a_reporter_the_first_sync_reports_unless_cache_pods_do(
+    spec: Any, *, first: bool, refresh: bool
+) -> None:
+    given = model(source=STORAGE, refresh={"schedule": "0 3 * * *"}, **spec)
+    found = lower(given, context(reporter=False))
+    configs = {
+        each.stem: json.loads(each.body["data"]["config.json"])
+        for each in found.unit.manifests
+        if each.kind == "ConfigMap"
+    }
+    assert configs["data-dataset-sync"]["reportPhase"] is first
+    assert configs["data-dataset-refresh"]["reportPhase"] is refresh
 
 
 def test_labels_of_nodes_have_their_form() -> None:

@@ -86,19 +86,3 @@ def test_include_without_exclude_has_no_effect() -> None:
 def test_patterns_that_the_agent_refuses(key: str) -> None:
     found = sync.findings(task(**{"exclude": "a", key: "-year=2024"}), site())
     assert [each.path for each in found if each.code == "SP420"] == [("spec", "syncOptions", key)]
-
-
-@pytest.mark.parametrize(
-    ("uri", "secret", "codes"),
-    [
-        ("s3://b/a", "keys", []),
-        ("scw://b.s3.fr-par.scw.cloud/", "keys", []),
-        ("gs://b/a", "keys", ["SP419"]),
-        ("gs://b/a", "", []),
-        ("file:///a", "keys", []),
-        ("nonsense://b", "keys", []),
-    ],
-)
-def test_keys_that_are_possible_only_in_an_address(uri: str, secret: str, codes: list[str]) -> None:
-    found = sync.keys(Source(uri, SecretName("ml", secret)), ("spec", "source", "uri"))
-    assert [each.code for each in found] == codes

@@ -1,4 +1,4 @@
-"""`juicefs sync` from a source into a volume: its arguments, its progress and its result."""
+"""`juicefs sync` from a source into a volume or a claim: its arguments, its progress and its result."""
 
 import re
 import tempfile
@@ -22,6 +22,11 @@ PROTECTION = f"/{STATE_DIRECTORY}/***"
 destination.
 """
 
+OUTSIDE = ".."
+"""Exclude pattern for keys with a segment `..`, such as `../x`: a destination of files would take them for paths that
+lead out of it. Such objects are not copied.
+"""
+
 LOOK_SECONDS = 1.0
 """Seconds between two reads of the child's counters."""
 
@@ -34,10 +39,11 @@ LARGEST_METRICS = 1 << 20
 CHECKPOINTS = (1, 4)
 """First version of JuiceFS that can resume a stopped sync."""
 
-LEFTOVERS = (".jfs.*.tmp.[0-9]*", f".*.tmp.{'[0-9]' * 12}*")
-"""Patterns of the names of unfinished files: the first from JuiceFS 1.4 on, the second before (`cmd/object.go`).
+LEFTOVERS = (".jfs.*.tmp.[0-9]*", f".*.tmp.{'[0-9]' * 12}*", f".*.tmp{'[0-9]' * 12}*")
+"""Patterns of the names of unfinished files: the first from JuiceFS 1.4 on, the second before (`cmd/object.go`), the
+third in a claim (`pkg/object/file.go`).
 
-The second requires 12 digits. The number in a name is random and has 63 bits, so it has fewer digits only once in
+The others require 12 digits. The number in a name is random and has 63 bits, so it has fewer digits only once in
 millions. Names that people choose end in shorter numbers.
 """
 
@@ -93,13 +99,13 @@ class SyncWatch:
 
 @dataclass(frozen=True)
 class Sync:
-    """One copy from a source into a volume by `juicefs sync`."""
+    """One copy from a source into a volume or a claim by `juicefs sync`."""
 
     child: Child
     source: str
     """URL of the source."""
     destination: str
-    """Address in the volume, in the form `jfs://NAME/path/`."""
+    """Address in the volume, in the form `jfs://NAME/path/`, or of a directory in a claim, `file:///path/`."""
     flags: Mapping[str, str | int | bool]
     """Options of `juicefs sync`, by name without `--`."""
     variables: Mapping[str, str]
@@ -142,7 +148,12 @@ class Sync:
         """
         watch = SyncWatch(self.progress, self.log)
         child = replace(self.child, said=watch.said)
-        flags = [f"--exclude={PROTECTION}", *_written(self.flags), *self._checkpoints(resume=resume)]
+        flags = [
+            f"--exclude={PROTECTION}",
+            f"--exclude={OUTSIDE}",
+            *_written(self.flags),
+            *self._checkpoints(resume=resume),
+        ]
         with watch.looking():
             ended = child.run(
                 "sync", "--metrics=127.0.0.1:0", *flags, self.source, self.destination, more=self.variables
@@ -154,7 +165,7 @@ class Sync:
             self.progress.files_unchanged = counted.skipped
             # The last poll of the counters may be a second old, and a short copy may end before the first poll.
             self.progress.bytes_done = max(self.progress.bytes_done, counted.bytes)
-        problem = failure(ended, f"the copy of {self.source}")
+        problem = failure(ended, f"the copy of {self.source}", claim=self.destination.startswith("file://"))
         if problem or counted is None:
             raise problem or AttemptError(ExitCode.TRANSIENT, "SyncFailed", "JuiceFS gave no count of its copies")
         return counted

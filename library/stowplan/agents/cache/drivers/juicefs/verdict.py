@@ -33,6 +33,11 @@ _NOT_FOUND = re.compile(
     r"NoSuchBucket|StatusCode: 404|404 Not Found|bucket does not exist|no such file or directory|NoSuchKey"
 )
 
+_FULL = re.compile(r"no space left on device|disk quota exceeded", re.IGNORECASE)
+
+CLAIM_GROUP = (
+    "the files of this claim belong to another user, and its storage does not give them to the group 65532 (`fsGroup`)"
+)
 TASK_USER = (
     "the files of this volume belong to another user: the platform's `juicefs.taskUser: 0` lets tasks work on a volume"
     " that the old operator filled as root"
@@ -77,10 +82,11 @@ def _bytes(number: str, unit: str) -> int:
     return round(float(number) * (1 << 10 * _UNITS.index(unit or " ")))
 
 
-def failure(ended: Ended, what: str) -> AttemptError | None:
+def failure(ended: Ended, what: str, *, claim: bool = False) -> AttemptError | None:
     """Return the failure of a sync; None if the sync finished without failed or lost objects.
 
-    `what` names what was copied, for the message, such as `the source s3://bucket/path`.
+    `what` names what was copied, for the message, such as `the source s3://bucket/path`. `claim` is true if it was
+    copied into a claim, not into a volume of JuiceFS.
     """
     counted = count(ended)
     if counted and not ended.code and not counted.failed and not counted.lost:
@@ -91,9 +97,10 @@ def failure(ended: Ended, what: str) -> AttemptError | None:
         message = "The volume is not formatted, and its Secret does not tell how: it has no `storage` and `bucket`"
         return AttemptError(ExitCode.NOT_FOUND, "NotFormatted", message)
     if _PERMISSION.search(said):
-        return AttemptError(
-            ExitCode.AUTH, "NoPermission", f"No permission for {what}: {TASK_USER}. JuiceFS says: {text}"
-        )
+        why = CLAIM_GROUP if claim else TASK_USER
+        return AttemptError(ExitCode.AUTH, "NoPermission", f"No permission for {what}: {why}. JuiceFS says: {text}")
+    if claim and _FULL.search(said):
+        return AttemptError(ExitCode.CONFLICT, "NoSpace", f"The claim has no space for {what}: {text}")
     for pattern, code, reason, word in (
         (_SPEC, ExitCode.BAD_SPEC, "BadSpec", "JuiceFS refuses the options of"),
         (_AUTH, ExitCode.AUTH, "AccessDenied", "No access to"),

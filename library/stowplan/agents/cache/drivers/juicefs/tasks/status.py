@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from stowplan.agents.attempt.outcome import FAILED, SUCCEEDED, condition
+from stowplan.agents.attempt.outcome import FAILED, SUCCEEDED, condition, filled
 from stowplan.agents.attempt.report import Status, StatusReporter
 from stowplan.agents.cache.drivers.juicefs.tasks.settings import TaskConfig
 from stowplan.agents.cache.drivers.juicefs.tasks.work import TaskOutcome
@@ -36,8 +36,12 @@ def status(config: TaskConfig, outcome: TaskOutcome, found: Manifest | None) -> 
     """
     own = outcome.entry()
     status: Status = {"attempts": [own]}
-    # The phase of a dataset depends on several tasks: its cache pods derive it.
-    if not config.report_phase or config.target.kind not in TASK_FIELDS:
+    if not config.report_phase:
+        return status
+    if config.target.kind == "Dataset":
+        return status | filled(outcome)
+    # The phase of a SampleSet depends on several tasks: its cache pods derive it.
+    if config.target.kind not in TASK_FIELDS:
         return status
     entries = _of_this_run(outcome, own, (found or {}).get("status") or {})
     return status | _phase(entries, _partitions(config), config.target.kind)

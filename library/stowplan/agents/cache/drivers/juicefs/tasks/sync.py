@@ -1,19 +1,17 @@
-"""Copy from a source into the volume. Files that the volume already has unchanged are skipped."""
+"""Copy from a source into the dataset. Files that the dataset already has unchanged are skipped."""
 
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
-from stowplan.agents.attempt.dataset_lock.lock import Lock
 from stowplan.agents.attempt.failure import AttemptError, of_any
 from stowplan.agents.cache.drivers.juicefs import credentials
-from stowplan.agents.cache.drivers.juicefs.child import Child
-from stowplan.agents.cache.drivers.juicefs.formatting import Formatting, is_unformatted
 from stowplan.agents.cache.drivers.juicefs.sync import Sync
+from stowplan.agents.cache.drivers.juicefs.tasks import destination
+from stowplan.agents.cache.drivers.juicefs.tasks.destination import Destination
 from stowplan.agents.cache.drivers.juicefs.tasks.marks import Marks, Past
 from stowplan.agents.cache.drivers.juicefs.tasks.work import TaskWork
-from stowplan.agents.cache.drivers.juicefs.volume_state import VolumeState
-from stowplan.schema.agents.cache_config import VOLUME_SECRET_ENV, SyncConfig
+from stowplan.schema.agents.cache_config import SyncConfig
 from stowplan.schema.agents.exit_codes import ExitCode
 
 
@@ -26,55 +24,39 @@ class SyncTask:
     environment: Mapping[str, str]
 
     def run(self) -> str:
-        """Copy the source into the volume and return a sentence about the result.
+        """Copy the source into the dataset and return a sentence about the result.
 
-        Raises AttemptError or StoppedError.
+        Raises AttemptError, OSError or StoppedError.
         """
-        copy = self._copy()
+        place = destination.of(self.config, self.work, self.environment)
+        copy = self._copy(place)
         copy.check()
-        state = VolumeState(copy.child, f"jfs://{self.config.volume}{(self.config.root or '').rstrip('/')}/")
-        marks = Marks(state, self.work.run, completes=self.config.completes)
-        if self._is_done(marks, copy.child):
+        marks = Marks(place.state, self.work.run, completes=self.config.completes)
+        if place.past(marks).is_done:
             return "This run was complete before: nothing to do"
         self.work.outcome.waits("For the lock of the dataset")
-        with Lock(state, self.work.run or "sync", self.work.stop, self.work.log).held():
+        with place.locked():
             self.work.outcome.works()
             # During the wait another attempt of the same run may have finished.
             past = marks.look()
             if past.is_done:
                 return "This run was complete before: nothing to do"
             try:
-                return self._fill(copy, marks, past)
+                return self._fill(copy, place, marks, past)
             except Exception as error:
                 failure = of_any(error, "the sync")
                 if isinstance(failure, AttemptError):
-                    with suppress(AttemptError):
+                    with suppress(AttemptError, OSError):
                         marks.fail(failure.code)
                 raise failure from None
 
-    def _copy(self) -> Sync:
+    def _copy(self, place: Destination) -> Sync:
         config, work = self.config, self.work
-        address = credentials.given(self.environment, VOLUME_SECRET_ENV["metaurl"])
-        if not address:
-            message = f"{VOLUME_SECRET_ENV['metaurl']} is not set: the volume Secret must have the key `metaurl`"
-            raise AttemptError(ExitCode.BAD_SPEC, "BadSecret", message)
-        own = {**credentials.volume_variables(self.environment), config.volume: address}
-        child = Child(own, work.stop, work.redact)
         variables = credentials.source_variables(config.source, self.environment)
-        destination = f"jfs://{config.volume}{config.destination}"
-        return Sync(child, config.source, destination, config.flags, variables, work.outcome.progress, work.log)
+        progress = work.outcome.progress
+        return Sync(place.child, config.source, place.address, config.flags, variables, progress, work.log)
 
-    def _is_done(self, marks: Marks, child: Child) -> bool:
-        try:
-            return marks.look().is_done
-        except AttemptError as error:
-            formatting = Formatting(child, self.environment, self.work.log)
-            if not is_unformatted(error) or not formatting.can():
-                raise
-            formatting.run()
-            return marks.look().is_done
-
-    def _fill(self, copy: Sync, marks: Marks, past: Past) -> str:
+    def _fill(self, copy: Sync, place: Destination, marks: Marks, past: Past) -> str:
         where, dry = self.config.source, bool(self.config.flags.get("dry"))
         if self.config.flags.get("delete-dst") and not dry and copy.is_empty():
             message = f"{where} lists nothing: with `delete-dst` that would remove the whole dataset"
@@ -88,5 +70,6 @@ class SyncTask:
             raise AttemptError(ExitCode.NOT_FOUND, "NotFound", f"There is nothing below {where}")
         self.work.outcome.progress.bytes_total = self.work.outcome.progress.bytes_done
         if not dry:
+            place.settle()
             marks.end({"files": counted.skipped + counted.copied})
         return f"The dataset holds what the source lists: {counted.copied} files are new, {counted.skipped} were there"

@@ -1,12 +1,12 @@
 """The phase of a SampleJob, derived from the reports of all its partitions."""
 
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
 from stowplan.agents.cache.drivers.juicefs.tasks.status import status
 from stowplan.agents.cache.drivers.juicefs.tasks.work import TaskOutcome
-from stowplan.schema.agents.cache_config import Target, WarmupConfig
+from stowplan.schema.agents.cache_config import SyncConfig, Target, WarmupConfig
 
 
 def config(partitions: int = 3) -> WarmupConfig:
@@ -54,6 +54,38 @@ def test_phase(code: int | None, others: list[dict[str, Any]], phase: str, count
     assert (found["total"], found["running"], found["succeeded"], found["failed"]) == (3, *counts)
     assert [each["partition"] for each in reported["attempts"]] == [0]
     assert reported["jobName"] == "job-0-abc"
+
+
+@pytest.mark.parametrize(
+    ("kind", "reports", "code", "phase"),
+    [
+        ("Dataset", True, None, "Syncing"),
+        ("Dataset", True, 0, "Ready"),
+        ("Dataset", True, 3, "SyncFailed"),
+        ("Dataset", False, 0, None),
+        ("SampleSet", True, 0, None),
+    ],
+)
+def test_the_phase_of_a_dataset_that_no_node_caches(
+    kind: Literal["Dataset", "SampleSet"], code: int | None, phase: str | None, *, reports: bool
+) -> None:
+    target = Target(kind=kind, namespace="ml", name="data")
+    given = SyncConfig(
+        target=target,
+        reportPhase=reports,
+        dataset="data",
+        source="oss://b/a/",
+        destination="/",
+        flags={},
+        completes=True,
+    )
+    sync = TaskOutcome("data-sync-abc", "pod", task="sync")
+    if code is not None:
+        sync.end(code, "AccessDenied" if code else "Succeeded", "reported")
+    reported = status(given, sync, None)
+    assert reported.get("phase") == phase
+    held = {each["type"] for each in reported.get("conditions", ()) if each["status"] == "True"}
+    assert held == ({"Synced", "Ready"} if phase == "Ready" else set())
 
 
 def test_a_waiting_attempt_is_reported() -> None:
