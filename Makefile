@@ -8,7 +8,8 @@ BIN := .venv/bin
 EXAMPLES := $(patsubst examples/%/stowplan.yaml,%,$(wildcard examples/*/stowplan.yaml))
 # Folders with tests that `make test` leaves out: they take many minutes or need other programs.
 LEFT_OUT := $(addprefix tests/,agents bench cluster editor hostile launcher starter)
-PYTEST := $(BIN)/pytest -n auto --dist loadgroup
+# Each file in one process, since its tests share what takes long to make, such as a synced cluster.
+PYTEST := $(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder
 
 .PHONY: all-tests argocd check clean control-plane demo generate images layers lint quick-tests requirements sbom synth test test-all types
 
@@ -79,7 +80,7 @@ control-plane: .venv/ready
 
 # The tests with a real Argo CD, on the newest Kubernetes: many minutes. Needs Go and redis-server.
 argocd: .venv/ready
-	$(BIN)/pytest tests/cluster/test_argocd.py tests/cluster/test_argocd_rules.py tests/cluster/test_argocd_newcomer.py --argocd
+	$(PYTEST) tests/cluster/test_argocd*.py --argocd
 
 # Writes what is generated: CRDs and editor schemas from the models, the schemas of Kubernetes, then the examples' output.
 # The output begins with nothing, since runs that were compiled by an older version would be kept.

@@ -8,13 +8,23 @@ from tempfile import TemporaryDirectory
 
 import yaml
 
+from stowplan.compiler.compiling.destinations import destinations
 from stowplan.compiler.diagnostics.report import Diagnostic, Report
 from stowplan.compiler.model import Output
 from stowplan.compiler.pipeline import compile_repository, validate_repository
+from stowplan.compiler.repository.layout import Repository
 from stowplan.schema.kinds.table import KINDS
 
 REPOSITORY = Path(__file__).parents[1]
 EXAMPLES = {path.parent.name: path.parent for path in sorted(REPOSITORY.glob("examples/*/stowplan.yaml"))}
+TARGETS = {
+    f"{name}/{target.name}": target
+    for name in EXAMPLES
+    for target in destinations(Repository(EXAMPLES[name]), Report())[0]
+}
+"""The clusters of the examples with environments, by their folders below `out/`."""
+OUTPUTS = sorted({*EXAMPLES, *TARGETS} - {name.partition("/")[0] for name in TARGETS})
+"""The folders below `out/`, each with an inventory of its own: of examples, or of their clusters."""
 CASES = {
     f"{path.parent.name}-{path.stem}": path
     for path in sorted(REPOSITORY.glob("tests/cases/*/*.yaml"))
@@ -50,9 +60,13 @@ class Result:
 
 @cache
 def example(name: str) -> Result:
-    """An example as `synth` compiles it when nothing was committed before."""
-    report = Report()
-    compiled = compile_repository(EXAMPLES[name], REPOSITORY / "no-output", report)
+    """One of `OUTPUTS` as `synth` compiles it when nothing was committed before.
+
+    The name of an example with environments is that of its specs without any environment.
+    """
+    report, target = Report(), TARGETS.get(name)
+    repo = EXAMPLES[name.partition("/")[0]]
+    compiled = compile_repository(Repository(repo), REPOSITORY / "no-output", report, target=target)
     return _result(compiled.outputs, report)
 
 
@@ -77,7 +91,7 @@ def compiled(repo: Path, files: dict[str, str]) -> Result:
     """Files of specs compiled in the empty folder `repo`; see `lay_out`."""
     lay_out(repo, files)
     report = Report()
-    return _result(validate_repository(repo, report).outputs, report)
+    return _result(validate_repository(Repository(repo), report).outputs, report)
 
 
 def lay_out(repo: Path, files: dict[str, str]) -> None:

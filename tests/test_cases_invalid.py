@@ -33,7 +33,8 @@ argocd: {repoURL: https://git.example.com/ml/data.git}
 """
 
 HASH = re.compile(
-    rf"(imagenet-(?:sync|warmup-[0-9])-|-(?:(?:paddle|training|mx)job|training)-(?:[a-z]+-)?)[a-z2-7]{{{HASH_LENGTH}}}\b"
+    r"(imagenet-(?:sync|warmup-[0-9])-|-(?:(?:paddle|training|mx)job|training)-(?:[a-z]+-)?|\brun:? )"
+    rf"[a-z2-7]{{{HASH_LENGTH}}}\b"
 )
 """In the name of a run. It changes with whatever the run is made of, which is no concern of these tests."""
 

@@ -9,6 +9,7 @@ import yaml
 from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.migrate.native import comments, files
 from stowplan.compiler.pipeline import validate_repository
+from stowplan.compiler.repository.layout import Repository
 from stowplan.schema.kinds.table import KINDS
 from stowplan.schema.parse_model import read
 from tests.repositories import CASES, lay_out
@@ -47,7 +48,7 @@ def test_a_migrated_case_compiles_and_keeps_every_volume(name: str, tmp_path: Pa
 def volumes(repo: Path) -> dict[tuple[str, str, str], Any]:
     """The specs of the volumes and claims that a repository compiles to, by kind, namespace and name."""
     report = Report()
-    outputs = validate_repository(repo, report).outputs
+    outputs = validate_repository(Repository(repo), report).outputs
     assert not report.failed, report.diagnostics
     kinds = ("PersistentVolume", "PersistentVolumeClaim")
     bodies = [each.manifest.body for each in outputs if each.manifest.kind in kinds]

@@ -15,6 +15,7 @@ from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.output.inventory import Inventory
 from stowplan.compiler.output.write import write
 from stowplan.compiler.pipeline import compile_repository
+from stowplan.compiler.repository.layout import Repository
 from tests.repositories import EXAMPLES, example
 from tests.unit.outputs import files, rendered
 
@@ -118,7 +119,7 @@ def test_order_of_files_and_keys(name: str, tmp_path: Path) -> None:
 
 def compiled(repo: Path, out: Path) -> dict[str, bytes]:
     report = Report()
-    write(compile_repository(repo, out, report).files, out, Inventory(), report)
+    write(compile_repository(Repository(repo), out, report).files, out, Inventory(), report)
     assert not report.failed
     return files(out)
 

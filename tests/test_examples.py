@@ -1,6 +1,7 @@
 """The examples: `out/` equals their compiled output, and the kitchen sink uses every field."""
 
 import re
+import shutil
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -26,8 +27,8 @@ from stowplan.schema.kinds.sample_set import SampleSet
 from stowplan.schema.kinds.training_job import TrainingJob
 from stowplan.schema.meta import Model
 from stowplan.schema.platform.platform import Platform
-from tests.repositories import CASES, EXAMPLES, REPOSITORY, example
-from tests.unit.outputs import files, rendered
+from tests.repositories import CASES, EXAMPLES, OUTPUTS, REPOSITORY, example
+from tests.unit.outputs import files, in_one_file, rendered
 
 OUT = REPOSITORY / "out"
 HOW = "run `make generate` and commit the result"
@@ -64,26 +65,16 @@ UNUSED_BELOW = {
     "Dataset.spec.source.storage.include": "JuiceFS copies it as a whole",
     "Dataset.spec.source.storage.exclude": "JuiceFS copies it as a whole",
     "DatasetTask.spec.copy.to.git.ref": "the branch is the one that is checked out",
+    "Platform.environments[].": "the example `environments` has them",
     "Training.spec.scheduling.topology.": "it needs Kueue",
     "Training.spec.scheduling.exclusive": "it needs JobSet",
-    **{
-        f"{kind}.spec.{field}": "it is not supported yet"
-        for kind, field in (
-            ("DatasetTask", "runAfter"),
-            ("Training", "runAfter"),
-            ("Training", "code."),
-            ("Training", "checkpoints."),
-            ("Training", "outputs[]."),
-            ("Training", "restart."),
-            ("Training", "datasets[].wait."),
-            ("Training", "datasets[].revision"),
-        )
-    },
+    "Training.spec.restart.": "it needs JobSet; the example `training` has it",
+    "Training.spec.outputs[].to.git.ref": "the branch is the one that is checked out",
 }
 """The same, by the beginnings of their paths."""
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("name", OUTPUTS)
 def test_out_is_what_the_example_compiles_to(name: str, tmp_path: Path) -> None:
     """A fresh compilation, so runs that `synth` would keep from an older compiler fail here too."""
     write(rendered(example(name).outputs), tmp_path, Inventory(), Report())
@@ -94,12 +85,30 @@ def test_out_is_what_the_example_compiles_to(name: str, tmp_path: Path) -> None:
 
 def test_out_holds_nothing_else() -> None:
     assert sorted(path.name for path in OUT.iterdir()) == sorted(EXAMPLES)
+    assert sorted(path.parent.relative_to(OUT).as_posix() for path in OUT.rglob("_inventory")) == OUTPUTS
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_check_finds_the_output_up_to_date(name: str) -> None:
     result = CliRunner().invoke(app, ["synth", str(EXAMPLES[name]), "--out", str(OUT / name), "--check"])
     assert result.exit_code == 0, result.output
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_the_inventory_of_0_1_0_is_taken_over_and_nothing_runs_again(name: str, tmp_path: Path) -> None:
+    out = shutil.copytree(OUT / name, tmp_path / "out")
+    before = files(out)
+    for folder in [path.parent for path in out.rglob("_inventory")]:
+        in_one_file(folder)
+    result = CliRunner().invoke(app, ["synth", str(EXAMPLES[name]), "--out", str(out)])
+    assert (result.exit_code, "starts when synced" in result.output) == (0, False), result.output
+    assert files(out) == before
+
+
+def test_clusters_of_the_example_of_environments_differ_only_in_what_argo_cd_reads() -> None:
+    one, other = (files(OUT / "environments/prod" / name) for name in ("prod-a", "prod-b"))
+    there = {path for path in one.keys() | other.keys() if one.get(path) != other.get(path)}
+    assert {path.partition("/")[0] for path in there} == {"argocd", "_inventory"}
 
 
 @pytest.mark.parametrize("kind", KITCHEN_SINK)

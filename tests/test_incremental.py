@@ -24,6 +24,7 @@ from stowplan.compiler.cache import output_index
 from stowplan.compiler.cli import app
 from stowplan.compiler.diagnostics.console import as_json
 from stowplan.compiler.lowering.composer_pool import ComposerPool
+from stowplan.compiler.repository.layout import Repository
 from stowplan.compiler.watch import Watcher
 from tests.unit.edits import EDITS, OTHER_EDITS, SECRET, SET, lay_out_sets_and_jobs, replace, spec
 
@@ -105,7 +106,7 @@ class Walk(RuleBasedStateMachine):
         lay_out_sets_and_jobs(self.repo)
         shutil.copytree(self.repo, self.clone)
         self.saved = 0
-        self.watcher = Watcher(self.repo, self.repo / "out", self.memory)
+        self.watcher = Watcher(Repository(self.repo), self.repo / "out", self.memory)
         self.run("synth", self.repo)
 
     def teardown(self) -> None:

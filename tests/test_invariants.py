@@ -15,6 +15,7 @@ from stowplan.compiler.committed.vouching import RUN_KINDS, Base, Voucher
 from stowplan.compiler.model import Output
 from stowplan.compiler.output.render import entry_of, render
 from stowplan.library.delivery.reporter import NAME as REPORTER
+from stowplan.library.manifest import Manifest
 from stowplan.library.values.names import HASH_LENGTH
 from stowplan.schema.agents.cache_config import SOURCE_SECRET_ENV
 from stowplan.schema.kinds.table import TRAINING_KINDS
@@ -35,6 +36,8 @@ LITERAL_ENVIRONMENT = {"HOME", "S3_ENDPOINT", "S3_REGION"}
 SECRET_OPTIONS = {"TOKEN", "S3_ACCESS_KEY_ID", "S3_SECRET_ACCESS_KEY", "S3_SESSION_TOKEN", *SOURCE_SECRET_ENV.values()}
 """Options of DataCubes, as variables, that no pod has in the open; the others are the users' own words."""
 UNPRIVILEGED_VOLUMES = {"configMap", "emptyDir", "persistentVolumeClaim", "projected", "secret"}
+BESIDE_USERS = ("await", "fetch-code", "hold-lineage", "wait-dataset", "wait-peers", "wait-run")
+"""Containers of agents in pods whose security context may be the user's."""
 ROOT_TASKS = "case-platform-root-tasks"
 SHELL_SYNTAX = set(";&|<>$`'\"(){}!*?[]~#\\ \t\n")
 
@@ -68,8 +71,12 @@ def our_containers(name: str) -> Iterator[dict[str, Any]]:
     """The containers of our agents, in whichever pod."""
     for output in compiled(name).outputs:
         if output.manifest.kind not in TRAINING_KINDS:
-            every = (container for pod in pods(output.manifest.body) for container in pod["containers"])
+            every = (container for pod in pods(output.manifest.body) for container in _containers(pod))
             yield from (container for container in every if "/stowplan-" in container["image"])
+
+
+def _containers(pod: dict[str, Any]) -> list[dict[str, Any]]:
+    return [*pod.get("initContainers", ()), *pod["containers"]]
 
 
 def synced(name: str) -> list[Output]:
@@ -123,9 +130,9 @@ def test_every_pod_is_restricted(name: str) -> None:
         context = pod["securityContext"]
         assert context["runAsNonRoot"] or name == ROOT_TASKS
         assert context["seccompProfile"] == {"type": "RuntimeDefault"}
-        assert not {"hostNetwork", "hostPID", "hostIPC", "initContainers", "ephemeralContainers"} & set(pod)
+        assert not {"hostNetwork", "hostPID", "hostIPC", "ephemeralContainers"} & set(pod)
         assert {key for volume in pod["volumes"] for key in volume} - {"name"} <= UNPRIVILEGED_VOLUMES
-        assert all("/stowplan-" in container["image"] for container in pod["containers"])
+        assert all("/stowplan-" in container["image"] for container in _containers(pod))
     for container in our_containers(name):
         own = container["securityContext"]
         assert own["capabilities"] == {"drop": ["ALL"]}
@@ -137,25 +144,44 @@ def test_every_pod_is_restricted(name: str) -> None:
 
 @pytest.mark.parametrize("name", ALL)
 def test_an_agent_beside_a_users_containers_is_restricted_by_itself(name: str) -> None:
-    """The pod's own context is the user's."""
+    """The pod's own context is the user's. What locks a lineage writes beside the user's checkpoints, as that user."""
     for output in compiled(name).outputs:
         if output.spec and output.spec.kind in TRAINING_KINDS and output.manifest.kind not in TRAINING_KINDS:
-            for container in (each for pod in pods(output.manifest.body) for each in pod["containers"]):
-                if container["name"] == "await":
+            both = [(pod, each) for pod in pods(output.manifest.body) for each in _containers(pod)]
+            for pod, container in both:
+                if container["name"] in BESIDE_USERS:
                     context = container["securityContext"]
-                    assert (context["runAsNonRoot"], context["runAsUser"]) == (True, 65532)
+                    writer = pod if container["name"] == "hold-lineage" else {}
+                    user = writer.get("securityContext", {}).get("runAsUser", 65532)
+                    assert (context["runAsNonRoot"], context["runAsUser"]) == (True, user)
                     assert context["seccompProfile"] == {"type": "RuntimeDefault"}
+
+
+_APART = ("code", "output")
+
+
+def _component(manifest: Manifest) -> str:
+    return str(manifest.body["metadata"]["labels"]["app.kubernetes.io/component"])
 
 
 @pytest.mark.parametrize("name", ALL)
 def test_names_of_a_run_end_alike(name: str) -> None:
-    """All objects of a training run end in its hash, and no other object does."""
+    """All objects of a training run end in its hash, those of its gate in another one, and no other object does.
+
+    What fetches its code and copies its outputs has hashes of its own, of which the run's hash or its name is made.
+    """
     specs = {output.spec for output in compiled(name).outputs}
     for spec in (each for each in specs if each and each.kind in TRAINING_KINDS):
         own = [output.manifest for output in compiled(name).outputs if output.spec == spec]
-        endings = {manifest.name[-HASH_LENGTH:] for manifest in own if manifest.run}
-        assert len(endings) == 1
-        assert not endings & {manifest.name[-HASH_LENGTH:] for manifest in own if not manifest.run}
+        own = [each for each in own if each.kind not in ("ConfigMap", "Job") or _component(each) not in _APART]
+        endings = {manifest.name[-HASH_LENGTH:] for manifest in own if manifest.run and not _of_gate(manifest)}
+        gates = {manifest.name[-HASH_LENGTH:] for manifest in own if manifest.run and _of_gate(manifest)}
+        assert (len(endings), len(gates) <= 1, endings & gates) == (1, True, set())
+        assert not (endings | gates) & {manifest.name[-HASH_LENGTH:] for manifest in own if not manifest.run}
+
+
+def _of_gate(manifest: Manifest) -> bool:
+    return manifest.stem.endswith("-gate")
 
 
 @pytest.mark.parametrize("name", ALL)

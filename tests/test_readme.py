@@ -6,7 +6,9 @@ import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -141,12 +143,22 @@ def test_stores_in_what_newcomers_copy_are_nobodys() -> None:
     ]
     pages = [path.read_text() for path in (REPOSITORY / "compiler/stowplan/compiler/diagnostics/pages").glob("*.md")]
     shown = [*(path.read_text() for path in files), *FENCED.findall("\n".join([README, *pages]))]
-    datasets = [
-        each for text in shown for each in text.split("\n---\n") if re.search(r"^kind: Dataset$", each, re.MULTILINE)
-    ]
-    stores = [(each["spec"].get("source") or {}).get("s3") for each in map(yaml.safe_load, datasets)]
-    assert [each for each in stores if each and not each.get("endpoint", "").endswith(".example.com")] == []
-    assert any(stores)
+    native = re.compile(r"^kind: (Dataset|DatasetTask|Training)$", re.MULTILINE)
+    specs = [each for text in shown for each in text.split("\n---\n") if native.search(each)]
+    found = [store for each in specs for store in _stores(yaml.safe_load(each))]
+    assert [each for each in found if not each.get("endpoint", "").endswith(".example.com")] == []
+    assert len({each["uri"] for each in found}) >= 5
+
+
+def _stores(value: Any) -> Iterator[dict[str, str]]:
+    """Yield each S3 store in a document, as a source or as a target."""
+    if isinstance(value, dict):
+        yield from ([value["s3"]] if isinstance(value.get("s3"), dict) else [])
+        for below in value.values():
+            yield from _stores(below)
+    elif isinstance(value, list):
+        for below in value:
+            yield from _stores(below)
 
 
 @pytest.mark.parametrize("folder", sorted(set(re.findall(r"\]\((?!https?:)([^)#]+)\)", README))))

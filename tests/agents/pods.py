@@ -14,7 +14,12 @@ from tests.repositories import REPOSITORY
 
 OUT = REPOSITORY / "out"
 IMAGE = re.compile(r"/stowplan-(\w+)[:@]")
-FIELDS = {"metadata.name": "pod-0", "spec.nodeName": "node", "status.podIP": "127.0.0.1"}
+FIELDS = {
+    "metadata.annotations['batch.kubernetes.io/job-completion-index']": "0",
+    "metadata.name": "pod-0",
+    "spec.nodeName": "node",
+    "status.podIP": "127.0.0.1",
+}
 """Fields of the pod that agents are told, other than its labels."""
 LABEL = re.compile(r"metadata\.labels\['(.+)'\]")
 UNITS = {"Mi": 2**20, "Gi": 2**30}
@@ -102,7 +107,8 @@ class AgentContainer:
             volume = self._volume(mount)
             if "emptyDir" in volume:
                 # A directory on the node's disk, which everybody may write to.
-                yield f"--tmpfs={path}:rw,exec,mode=0777,size={bytes_of(volume['emptyDir']['sizeLimit'])}"
+                limit = volume["emptyDir"].get("sizeLimit")
+                yield f"--tmpfs={path}:rw,exec,mode=0777{f',size={bytes_of(limit)}' if limit else ''}"
             else:
                 access = "ro" if mount.get("readOnly") else "rw"
                 yield f"--volume={folders[name]}:{path}:{access}"

@@ -33,8 +33,6 @@ from tests.agents.transfer.server import ACCESS_KEY, SECRET_KEY, Storage, needed
 from tests.cluster.client import wait_for
 from tests.cluster.tools import JUICEFS
 
-pytestmark = pytest.mark.xdist_group("images")
-
 IMAGES = ("cache", "control", "git", "transfer")
 OWNER = "65532:65532"
 TOOLS = {"cc", "c++", "gcc", "g++", "cpp", "ld", "as", "make", "cargo", "go", "rustc", "pip", "pip3", "uv"}

@@ -24,9 +24,13 @@ AGENTS = {
     "cache": ["stowplan.agents.cache"],
     "control": [
         "stowplan.agents.await_group",
+        "stowplan.agents.gate",
+        "stowplan.agents.hold_lineage",
         "stowplan.agents.reporter",
         "stowplan.agents.wait_dataset",
         "stowplan.agents.wait_peers",
+        "stowplan.agents.wait_run",
+        "stowplan.agents.wait_spec",
     ],
     "git": ["stowplan.agents.transfer"],
     "transfer": ["stowplan.agents.transfer"],

@@ -17,8 +17,10 @@ END_SECONDS = 30
 """What a process may take that has all it needs; one that hangs fails its test."""
 
 
-def start(root: Path, *, until: Until = "synced", timeout: int = PATIENT) -> subprocess.Popen[str]:
-    config = WaitConfig(dataset="data", path=str(root), until=until, timeout=timeout)
+def start(
+    root: Path, *, until: Until = "synced", timeout: int = PATIENT, revision: str | None = None
+) -> subprocess.Popen[str]:
+    config = WaitConfig(dataset="data", path=str(root), until=until, timeout=timeout, revision=revision)
     command = [sys.executable, "-m", MODULE, *config.arguments()]
     return subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
 
@@ -49,6 +51,23 @@ def test_it_ends_when_the_sync_ends(tmp_path: Path) -> None:
     mark(tmp_path, COMPLETE_FILE)
     last = events(process)[-1]
     assert (process.returncode, last["message"]) == (0, "Dataset data is ready: it is synced")
+
+
+def test_it_waits_for_the_revision_that_is_asked_for(tmp_path: Path) -> None:
+    mark(tmp_path, COMPLETE_FILE, revision="def")
+    process = start(tmp_path, revision="abc")
+    assert first_look(process)["detail"] == "its last sync brought def, not abc"
+    mark(tmp_path, COMPLETE_FILE, revision="abc")
+    assert events(process)[-1]["reason"] == "Ready"
+    assert process.returncode == 0
+
+
+def test_a_marker_of_an_older_sync_names_no_revision(tmp_path: Path) -> None:
+    mark(tmp_path, COMPLETE_FILE)
+    process = start(tmp_path, revision="abc", timeout=1)
+    last = events(process)[-1]
+    assert (process.returncode, last["reason"]) == (12, "Timeout")
+    assert "its last sync brought an unknown revision, not abc" in str(last["message"])
 
 
 def test_it_ends_when_the_sync_fails_for_good(tmp_path: Path) -> None:

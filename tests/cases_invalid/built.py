@@ -6,6 +6,7 @@ lock; so each is a context.
 
 import fcntl
 import os
+import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -199,6 +200,13 @@ def _another_run(repo: Path) -> Iterator[None]:
 BUILT["SP509-another-run"] = Case(_another_run, "synth .")
 
 
+@case("SP516-of-one-spec", "synth .")
+def _lost_inventory_of_one_spec(repo: Path) -> None:
+    (repo / "specs/imagenet.yaml").write_text(SPEC)
+    assert CliRunner().invoke(app, ["synth", str(repo)]).exit_code == 0
+    (repo / "out/_inventory/default/sampleset-imagenet.jsonl").unlink()
+
+
 @case("SP519-forged-config-map", "synth .")
 def _forged_config_map(repo: Path) -> None:
     """The inventory lists a file of a run that no spec compiles to."""
@@ -222,6 +230,32 @@ def _local_images(repo: Path) -> None:
     platform.write_text("")
     assert CliRunner().invoke(app, ["synth", str(repo)]).exit_code == 0
     platform.write_text(later)
+
+
+@case("SP812-another-name", "synth .")
+def _another_name(repo: Path) -> None:
+    """The Argo CD objects get a name of their own after the first synth."""
+    (repo / "specs/imagenet.yaml").write_text(SPEC)
+    assert CliRunner().invoke(app, ["synth", str(repo)]).exit_code == 0
+    platform = repo / "stowplan.yaml"
+    platform.write_text(platform.read_text().replace("argocd: {", "argocd: {name: data, "))
+
+
+@case("SP813-default-name", "synth .")
+def _default_name(repo: Path) -> None:
+    (repo / "specs/imagenet.yaml").write_text(SPEC)
+    (repo / "models").mkdir()
+    (repo / "models/stowplan.yaml").write_text("")
+    for arguments in (["init", "--quiet"], ["add", "models"]):
+        subprocess.run(["git", "-C", str(repo), *arguments], check=True)
+
+
+@case("SP814-elsewhere", "synth .")
+def _elsewhere(repo: Path) -> None:
+    (repo / "specs/imagenet.yaml").write_text(SPEC)
+    platform = repo / "stowplan.yaml"
+    platform.write_text(platform.read_text().replace("argocd: {", "argocd: {path: data/out, "))
+    subprocess.run(["git", "-C", str(repo), "init", "--quiet"], check=True)
 
 
 @contextmanager

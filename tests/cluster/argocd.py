@@ -12,6 +12,7 @@ from pathlib import Path
 
 from tests.cluster.client import Client, Manifest, ref, wait_for
 from tests.cluster.control_plane import Cluster
+from tests.cluster.crds import CRDS
 from tests.cluster.processes import Process, Processes, free_port, listens
 from tests.cluster.shared import load_one
 from tests.cluster.sync import establish
@@ -155,6 +156,7 @@ def running(cluster: Cluster, namespace: str, programs: Programs, folder: Path) 
     It looks at the Applications of its own namespace alone. That is never `argocd`, where other tests of the same
     cluster put the Applications of the examples. The folder gets the logs, the clones and Redis' files.
     """
+    _disown_crds(cluster)
     for manifest in crds():
         establish(cluster.admin, manifest)
     _install(cluster, namespace)
@@ -167,6 +169,18 @@ def running(cluster: Cluster, namespace: str, programs: Programs, folder: Path) 
         yield ArgoCD(cluster.admin, controller, namespace)
     finally:
         processes.stop()
+        _disown_crds(cluster)
+
+
+def _disown_crds(cluster: Cluster) -> None:
+    """Let the CRDs be nobody's: another module's Argo CD may have applied them before, or will do so later.
+
+    Without a label they also differ from Git, or there would be nothing to sync.
+    """
+    annotations, labels = {"argocd.argoproj.io/tracking-id": None}, {"app.kubernetes.io/part-of": None}
+    for path in CRDS.values():
+        if live := cluster.admin.find(load_one(path)):
+            cluster.admin.patch(live, {"metadata": {"annotations": annotations, "labels": labels}})
 
 
 def _install(cluster: Cluster, namespace: str) -> None:

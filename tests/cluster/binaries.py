@@ -73,9 +73,12 @@ def obtain(tool: Tool) -> Found | Missing:
 
 
 def _from_assets(tool: Tool) -> Found | None:
-    """Programs of one release belong together, so the folder counts only if it has all of the tool."""
+    """Programs of one release belong together, so the folder counts only if it has all of the tool.
+
+    Files of modules are never in it.
+    """
     folder = os.environ.get("KUBEBUILDER_ASSETS")
-    if not folder:
+    if not folder or tool.files:
         return None
     paths = {name: Path(folder) / name for name in tool.programs}
     if not all(path.is_file() for path in paths.values()):
@@ -126,12 +129,27 @@ def _build(tool: Tool) -> Found | Missing:
         )
         if done.returncode:
             return Missing(tool, f"go build failed: {done.stderr.strip()[-2000:]}")
+        _copy_files(tool, folder)
         (folder / SECONDS_FILE).write_text(f"{time.monotonic() - start:.1f}\n", encoding="ascii")
         shutil.rmtree(target, ignore_errors=True)
         folder.rename(target)
     found = _from_cache(tool)
     assert found is not None
     return found
+
+
+def _copy_files(tool: Tool, folder: Path) -> None:
+    """The build has downloaded the module, so Go knows where its files are. They are read-only there."""
+    if not tool.files:
+        return
+    command = ["go", "list", "-m", "-f", "{{.Dir}}", tool.module]
+    environment = {**os.environ, "GOWORK": "off"}
+    module = subprocess.check_output(command, cwd=tool.folder, env=environment, text=True).strip()
+    for name in tool.files:
+        for path in (each for each in (Path(module, name), *Path(module, name).rglob("*")) if each.is_file()):
+            copy = folder / path.relative_to(module)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.write_bytes(path.read_bytes())
 
 
 def main(arguments: list[str]) -> int:

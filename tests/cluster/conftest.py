@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cluster import argocd, jobsets, kubelet
+from tests.cluster import argocd, coschedulers, jobsets, kubelet, kueues
 from tests.cluster.binaries import Found, Missing, obtain
 from tests.cluster.client import Manifest, wait_for
 from tests.cluster.control_plane import Cluster, running
@@ -15,7 +15,7 @@ from tests.cluster.plugin import argocd_minors, minors
 from tests.cluster.processes import Process
 from tests.cluster.shared import engine_crd, load_one
 from tests.cluster.sync import establish
-from tests.cluster.tools import ARGOCD, JOBSET, KUBELET, NEWEST, Tool, control_plane
+from tests.cluster.tools import ARGOCD, COSCHEDULING, JOBSET, KUBELET, KUEUE, NEWEST, Tool, control_plane
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -33,25 +33,12 @@ def _minors(metafunc: pytest.Metafunc) -> list[str]:
     return (argocd_minors if "argocd_programs" in metafunc.fixturenames else minors)(metafunc.config)
 
 
-SECOND_HALF = frozenset(
-    "test_cache_status test_group_stories test_pod_lifecycle test_quick_start test_waiting_pods".split()
-)
-"""Modules whose tests take about as long as all others: those with a kubelet and with containers among them, which are
-not run beside each other."""
-
-
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Each half stays in one process (`--dist loadgroup`), so that two control planes run at a time.
-
-    Those with Argo CD wait even more, and each module has an Argo CD of its own.
-    """
+    """Mark what needs a control plane."""
     for item in items:
         parameters = getattr(item, "callspec", None)
         if parameters is not None and parameters.params.get("minor"):
             item.add_marker(pytest.mark.cluster)
-            half = "second" if item.path.stem in SECOND_HALF else "first"
-            group = item.path.stem if "argocd_programs" in getattr(item, "fixturenames", ()) else f"cluster-{half}"
-            item.add_marker(pytest.mark.xdist_group(group))
 
 
 @pytest.fixture(scope="session")
@@ -83,10 +70,32 @@ def cluster(minor: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cl
 @pytest.fixture(scope="session")
 def jobset_cluster(cluster: Cluster) -> Cluster:
     """The same cluster once the JobSet controller runs in it."""
+    _start_jobset(cluster)
+    return cluster
+
+
+def _start_jobset(cluster: Cluster) -> None:
     programs = _programs([JOBSET])
     establish(cluster.admin, engine_crd("jobset.x-k8s.io", "JobSet"))
     jobsets.start(cluster, programs["jobset"])
-    return cluster
+
+
+@pytest.fixture(scope="session")
+def kueue(minor: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[kueues.Kueue]:
+    """Kueue and the JobSet controller in a cluster of their own, since Kueue holds back all jobs that name a queue."""
+    program = _programs([KUEUE])["kueue"]
+    with running(_programs(control_plane(minor)), tmp_path_factory.mktemp("kueue-cluster")) as cluster:
+        _start_jobset(cluster)
+        yield kueues.start(cluster, program)
+
+
+@pytest.fixture(scope="session")
+def coscheduling_cluster(jobset_cluster: Cluster) -> Cluster:
+    """The cluster with JobSet once a scheduler with the coscheduling plug-in runs in it."""
+    programs = _programs([COSCHEDULING])
+    establish(jobset_cluster.admin, engine_crd("scheduling.x-k8s.io", "PodGroup"))
+    coschedulers.start(jobset_cluster, programs["coscheduling"])
+    return jobset_cluster
 
 
 @pytest.fixture(scope="session")

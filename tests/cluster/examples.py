@@ -49,9 +49,10 @@ class Example:
 
 
 def examples() -> dict[str, Callable[[], Example]]:
-    """How to get each example, by name."""
-    folders = sorted(OUT.iterdir()) if OUT.is_dir() else []
-    return {folder.name: partial(_load, folder.name, folder) for folder in folders if folder.is_dir()}
+    """How to get each folder of `out/` with an inventory, by its path: an example, or a cluster of one."""
+    folders = sorted(path.parent for path in OUT.rglob("_inventory"))
+    names = {folder.relative_to(OUT).as_posix(): folder for folder in folders}
+    return {name: partial(_load, name, folder) for name, folder in names.items()}
 
 
 def corpus() -> dict[str, Callable[[], Example]]:

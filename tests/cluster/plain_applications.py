@@ -93,18 +93,27 @@ class PlainApplications:
 
     @contextmanager
     def application(
-        self, name: str, objects: Sequence[Manifest], *options: str, kinds: Sequence[str] = ("*",), **automated: bool
+        self,
+        name: str,
+        objects: Sequence[Manifest],
+        *options: str,
+        kinds: Sequence[str] = ("*",),
+        ignored: Sequence[Manifest] = (),
+        **automated: bool,
     ) -> Iterator[PlainApplication]:
         """An Application that has synced the objects, as the compiler writes it but for these options.
 
-        Its AppProject allows `kinds` of any group. At the end the Application goes, whatever operation may be running.
+        Its AppProject allows `kinds` of any group, and `ignored` are its `ignoreDifferences`. At the end the
+        Application goes, whatever operation may be running.
         """
         self.cluster.namespace(name, "baseline")
         made = PlainApplication(name, self.argocd, self.repository)
         self.repository.write(f"{name}/README.md", "Keeps the folder where it has no objects.\n")
         revision = made.commit(objects)
         self.allow(name, kinds)
-        body = builder.application(self._settings(), name, folder=name, namespace=name, cascade=False).body
+        body = builder.application(
+            self._settings(), name, folder=name, namespace=name, cascade=False, ignored=ignored
+        ).body
         body["metadata"]["name"] = name
         body["spec"]["project"] = name
         body["spec"]["syncPolicy"]["syncOptions"] += options

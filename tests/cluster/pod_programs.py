@@ -50,6 +50,7 @@ class Program:
         if self.config:
             (self._places[CONFIG_DIRECTORY] / CONFIG_FILE).write_text(self._here(json.dumps(self.config)), "utf-8")
             command.append(f"--config={self._places[CONFIG_DIRECTORY] / CONFIG_FILE}")
+        if self.config or {"stowplan.agents.wait_run", "stowplan.agents.wait_spec"} & set(given):
             command.append(f"--service-account={self._places[ACCOUNT_DIRECTORY]}")
         if "stowplan.agents.transfer" in given:
             # The stores of these tests are processes of this machine.

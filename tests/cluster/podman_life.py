@@ -55,8 +55,10 @@ class PodLife:
         while not self._gone:
             self._reap()
             if all(name in self.codes for name in names):
-                assert spec["restartPolicy"] == "Never", f"it has ended with {self.codes}"
-                self._finish("Failed" if any(self.codes[name] for name in names) else "Succeeded")
+                failed = any(self.codes[name] for name in names)
+                stays = ("Never",) if failed else ("Never", "OnFailure")
+                assert spec["restartPolicy"] in stays, f"it has ended with {self.codes}"
+                self._finish("Failed" if failed else "Succeeded")
                 return
             self._tell("Running", ready=self._is_ready())
             self.stop.wait(PROBE_SECONDS)

@@ -62,6 +62,11 @@ class Site:
 
     def apply(self, specs: Sequence[Manifest], platform: Manifest | None = None) -> list[Manifest]:
         """Compiles specs and applies what comes of them; objects of before stay."""
+        self.manifests = sync.apply(self.cluster.admin, self.compile(specs, platform))
+        return self.manifests
+
+    def compile(self, specs: Sequence[Manifest], platform: Manifest | None = None) -> list[Manifest]:
+        """What specs compile to, but for the reporter's Deployment."""
         given = {"kind": "Platform", "defaultNamespace": self.namespace, "images": {"registry": "r", "tag": "1"}}
         documents = [{**given, **(platform or {})}, *specs]
         repo = self.folder / f"repo-{len(list(self.folder.iterdir()))}"
@@ -69,8 +74,7 @@ class Site:
         result = compiled(repo, {"specs.yaml": yaml.safe_dump_all(documents)})
         assert not result.errors, result.errors
         bodies = [output.manifest.body for output in result.outputs]
-        self.manifests = sync.apply(self.cluster.admin, [each for each in bodies if each["kind"] != "Deployment"])
-        return self.manifests
+        return [each for each in bodies if each["kind"] != "Deployment"]
 
     def made(self, kind: str) -> list[Manifest]:
         """Of the last `apply`."""

@@ -28,16 +28,15 @@ from tests.cluster.argocd import ArgoCD, Programs
 from tests.cluster.binaries import Missing, obtain
 from tests.cluster.client import Manifest, ref, wait_for
 from tests.cluster.control_plane import Cluster
-from tests.cluster.crds import CRDS
 from tests.cluster.git_server import serving
 from tests.cluster.markdown import Markdown
 from tests.cluster.pod_processes import PodProcesses, attended
-from tests.cluster.shared import load_one
 from tests.cluster.tools import JUICEFS, NEWEST, VERSITYGW
 from tests.cluster.transcript import Transcript
 
 NAMESPACE, ARGO_CD = "newcomer", "newcomer-argocd"
-APPLICATIONS = ("stowplan-cluster", "stowplan-crds", f"stowplan-ns-{NAMESPACE}", "stowplan-root")
+APPLICATIONS = ("data-cluster", "data-crds", f"data-ns-{NAMESPACE}", "data-root")
+"""Begin with the name of the folder that `stowplan init` starts, which has no remote by then."""
 MIB = 1 << 20
 DATASET = ref("batch.paddlepaddle.org/v1alpha1", "SampleSet", "mnist", NAMESPACE)
 TRAINING = ref("batch.paddlepaddle.org/v1", "PaddleJob", "mnist-train", NAMESPACE)
@@ -127,8 +126,6 @@ def newcomer(argocd_programs: Programs, cluster: Cluster, minor: str, tmp_path: 
         mount.start()
         url = f"{stack.enter_context(serving(tmp_path / 'git'))}/data.git"
         _make_remote(tmp_path / "git" / "data.git")
-        _disown(cluster)
-        stack.callback(_disown, cluster)
         running = stack.enter_context(argocd.running(cluster, ARGO_CD, argocd_programs, tmp_path / "argocd"))
         pods = stack.enter_context(
             attended(cluster, NAMESPACE, tmp_path / "pods", {"mnist": mount.path}, juicefs.paths["juicefs"].parent)
@@ -143,17 +140,6 @@ def _make_remote(folder: Path) -> None:
     """An empty repository that may be pushed to."""
     subprocess.run(["git", "init", "--quiet", "--bare", "--initial-branch=main", folder], check=True)
     subprocess.run(["git", "config", "http.receivepack", "true"], cwd=folder, check=True)
-
-
-def _disown(cluster: Cluster) -> None:
-    """Let the CRDs be nobody's: another module's Argo CD may have applied them before, or will do so later.
-
-    Without a label they also differ from Git, or there would be nothing to sync.
-    """
-    annotations, labels = {"argocd.argoproj.io/tracking-id": None}, {"app.kubernetes.io/part-of": None}
-    for path in CRDS.values():
-        if live := cluster.admin.find(load_one(path)):
-            cluster.admin.patch(live, {"metadata": {"annotations": annotations, "labels": labels}})
 
 
 def _environment(cluster: Cluster, home: Path) -> dict[str, str]:
@@ -181,7 +167,7 @@ def test_whole_way(newcomer: Newcomer, snapshot: SnapshotAssertion) -> None:
     _edit(newcomer)
     newcomer.await_sync()
     after = newcomer.jobs()
-    assert _stems(before.items() ^ after.items()) == {"mnist-train-paddlejob-worker"}
+    assert _stems(before.items() ^ after.items()) == {"mnist-train-paddlejob-gate", "mnist-train-paddlejob-worker"}
     assert _stems(before.items()) == _stems(after.items())
     newcomer.await_status(TRAINING, phase="Completed")
     newcomer.await_health()

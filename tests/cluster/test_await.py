@@ -264,7 +264,7 @@ def test_port_that_closes_for_a_moment(deciders: Deciders, start: Start) -> None
 
 
 def test_job_that_is_suspended_is_left_alone(deciders: Deciders, start: Start) -> None:
-    """Kueue holds it; once it is let go, time begins to count."""
+    """By this test, as by Kueue or a user; once it is let go, time begins to count."""
     deciders.make(suspend=True)
     with start(ports=[free_port()], helperTimeoutSeconds=2, mustListen=True) as agent:
         wait_for(agent.said("Job is suspended"))

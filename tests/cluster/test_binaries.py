@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.cluster.binaries import Found, Missing, cache_folder, find, obtain
-from tests.cluster.tools import ETCD, KUBERNETES, Tool
+from tests.cluster.tools import ETCD, KUBERNETES, KUEUE, Tool
 
 KUBE = KUBERNETES["1.37"]
 
@@ -77,3 +77,23 @@ def test_second_time_nothing_is_built(empty_machine: Path) -> None:
     assert obtain(ETCD) == built
     assert built.paths["etcd"].read_text(encoding="utf-8") == "program\n"
     assert {path.name for path in cache_folder().iterdir()} == {ETCD.key, "etcd.lock"}
+
+
+def test_files_of_the_module_are_copied_beside_its_program(empty_machine: Path, tmp_path: Path) -> None:
+    crds, webhooks = KUEUE.files
+    for name in (f"{crds}/a.yaml", webhooks):
+        path = tmp_path / "module" / name
+        path.parent.mkdir(parents=True)
+        path.write_text(name, encoding="utf-8")
+    build = 'while [ "$1" != -o ]; do shift; done; echo program > "$2"'
+    _script(empty_machine / "go", f'if [ "$1" = list ]; then echo {tmp_path / "module"}; else {build}; fi')
+    built = obtain(KUEUE)
+    assert isinstance(built, Found)
+    folder = built.paths["kueue"].parent
+    assert (folder / crds / "a.yaml").read_text(encoding="utf-8") == f"{crds}/a.yaml"
+    assert (folder / webhooks).is_file()
+
+
+def test_files_of_modules_are_never_among_the_assets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _assets(tmp_path / "assets", KUEUE, "v0.19.2", monkeypatch)
+    assert find(KUEUE) is None

@@ -1,7 +1,9 @@
 """`stowplan status` on a real API server."""
 
 import json
+import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner, Result
@@ -102,3 +104,50 @@ def test_specs_with_errors(cluster: Cluster, tmp_path: Path) -> None:
     done = run(cluster, tmp_path)
     assert done.exit_code == 1
     assert "SP208" in done.output
+
+
+@pytest.fixture(scope="module")
+def environments(tmp_path_factory: pytest.TempPathFactory, cluster: Cluster, served: dict[str, Manifest]) -> Path:
+    """The starter repository with two environments; in the second one runs are started by hand."""
+    folder = tmp_path_factory.mktemp("environments")
+    starter.write(folder)
+    platform = folder / "stowplan.yaml"
+    text = platform.read_text().replace("defaultNamespace: ml", f"defaultNamespace: {NAMESPACE}")
+    platform.write_text(f"{text}\nenvironments:\n- name: dev\n- name: prod\n  runs: manual\n")
+    for spec in (folder / "specs").iterdir():
+        spec.write_text(spec.read_text().replace("  namespace: ml\n", f"  namespace: {NAMESPACE}\n"))
+    assert CliRunner().invoke(app, ["synth", str(folder)]).exit_code == 0
+    cluster.namespace(NAMESPACE)
+    return folder
+
+
+def test_a_run_that_waits_to_be_started_says_how_to_start_it(cluster: Cluster, environments: Path) -> None:
+    found = {each["kind"]: each for each in _specs(run(cluster, environments, "--env", "prod", "--format", "json"))}
+    assert found["Training"]["reason"].startswith("The run ")
+    entry = re.search(r"\{kind: Training, .*, run: [a-z2-7]{8}\}", found["Training"]["reason"])
+    assert entry
+    assert found["Dataset"]["reason"] == "It is not in the cluster"
+    assert "is not started: `start` of prod does not name it." in run(cluster, environments, "--env", "prod").output
+    assert "is not started" not in run(cluster, environments, "--env", "dev").output
+
+    platform = environments / "stowplan.yaml"
+    before = platform.read_text()
+    platform.write_text(f"{before}  start:\n  - {entry[0]}\n")
+    (started,) = (
+        each
+        for each in _specs(run(cluster, environments, "--env", "prod", "--format", "json"))
+        if each["kind"] == "Training"
+    )
+    platform.write_text(before)
+    assert started["reason"] == "It is not in the cluster"
+
+
+def test_status_wants_one_environment(cluster: Cluster, environments: Path) -> None:
+    done = run(cluster, environments)
+    assert done.exit_code == 2
+    assert "Name one of the environments: dev, prod." in " ".join(done.output.replace("│", " ").split())
+
+
+def _specs(done: Result) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(done.output)["specs"]
+    return found

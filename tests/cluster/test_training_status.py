@@ -181,15 +181,3 @@ def test_suspend_holds_the_job_back(jobset_cluster: Cluster, site: Site, jobs: s
         until(site, phase="Running", nodesReady="2/2", Suspended="NotSuspended")
         site.apply([training(suspend=True)], engines)
         until(site, phase="Suspended", nodesReady="0/2")
-
-
-def test_a_job_that_a_queue_holds_back_is_pending(site: Site) -> None:
-    """Kueue suspends a Job when it is created, and when it takes back its admission."""
-    site.apply([training()])
-    (job,) = site.made("Job")
-    with site.reporter():
-        site.cluster.admin.patch(job, {"spec": {"suspend": True}})
-        status = until(site, phase="Pending", Suspended="Suspended")
-        assert "not by `suspend`" in status["message"]
-        site.cluster.admin.patch(job, {"spec": {"suspend": False}})
-        until(site, phase="Running")

@@ -1,4 +1,4 @@
-"""Compiled pods on a real kubelet, with the real agent: a training job that waits for its dataset."""
+"""Compiled pods on a real kubelet, with the real agent: the second look of a training job that its gate has opened."""
 
 import json
 from itertools import count
@@ -76,7 +76,8 @@ def _compiled_job(life: Life) -> Manifest:
     repository.mkdir()
     result = compiled(repository, {"train.yaml": WAITING})
     assert result.errors == []
-    (job,) = [output.manifest.body for output in result.outputs if "job-train-paddlejob" in output.path]
+    (job,) = [output.manifest.body for output in result.outputs if "job-train-paddlejob-worker" in output.path]
+    job["spec"]["suspend"] = False
     return on_real_node(job, life.namespace, {"shared": life.folder}, ours="wait-dataset")
 
 

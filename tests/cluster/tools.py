@@ -26,6 +26,8 @@ class Tool:
     """Build tags, which leave out what no test needs."""
     cgo: bool = False
     """Whether it is built with a C compiler; it is linked statically all the same."""
+    files: tuple[str, ...] = ()
+    """Files and folders of the module, such as CRDs, that are copied beside the programs."""
     parent: Path = MODULES
 
     @property
@@ -72,7 +74,7 @@ class Tool:
     @cached_property
     def key(self) -> str:
         """Names one build in the cache: it moves when the pins, the flags or our own code move."""
-        digest = hashlib.sha256(repr(self.flags).encode())
+        digest = hashlib.sha256(repr(self.flags + self.files).encode())
         for path in sorted(self.folder.iterdir()):
             digest.update(path.read_bytes())
         return f"{self.name}-{self.version}-{digest.hexdigest()[:12]}"
@@ -81,6 +83,16 @@ class Tool:
 ETCD = Tool("etcd", "go.etcd.io/etcd/server/v3", ("etcd",))
 KWOK = Tool("kwok", "sigs.k8s.io/kwok", ("kwok",))
 JOBSET = Tool("jobset", "sigs.k8s.io/jobset", ("jobset",))
+KUEUE = Tool(
+    "kueue",
+    "sigs.k8s.io/kueue",
+    ("kueue",),
+    tags=("exclude_scheduler_library",),
+    files=("config/components/crd/bases", "config/components/webhook/manifests.yaml"),
+)
+"""Without the library of a scheduler, which it uses only if told to."""
+COSCHEDULING = Tool("coscheduling", "sigs.k8s.io/scheduler-plugins", ("coscheduling",))
+"""A scheduler with one plug-in more than that of Kubernetes."""
 ARGOCD = Tool("argocd", "github.com/argoproj/argo-cd/v3", ("argocd-controllers",))
 """The newest that Go 1.26 builds."""
 VERSITYGW = Tool("versitygw", "github.com/versity/versitygw", ("versitygw",))
@@ -123,4 +135,4 @@ def control_plane(minor: str) -> tuple[Tool, ...]:
 
 def needed(minor: str) -> tuple[Tool, ...]:
     """What all tests on this Kubernetes minor together need, and those of the agents."""
-    return (*control_plane(minor), JOBSET, ARGOCD, VERSITYGW, JUICEFS)
+    return (*control_plane(minor), JOBSET, KUEUE, COSCHEDULING, ARGOCD, VERSITYGW, JUICEFS)

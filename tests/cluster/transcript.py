@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-_RUN = re.compile(r"(?:(?<=-sync-)|(?<=-warmup-0-)|(?<=-worker-)|(?<=-paddlejob-)|(?<=run-hash: ))[a-z2-7]{8}\b")
+_RUN = re.compile(
+    r"(?:(?<=-sync-)|(?<=-warmup-0-)|(?<=-worker-)|(?<=-paddlejob-)|(?<=-gate-)|(?<=run-hash: ))[a-z2-7]{8}\b"
+)
 _MASKS = [
     (r"(?<![\w.])(?:\d+[dhms])+(?![\w.])", "<time>"),
     (r"(<run \d+>(?:-\d+)?)-[a-z0-9]{5}\b", r"\1-<pod>"),

@@ -13,8 +13,6 @@ from tests.editor.language_server import Editor, Problem, editing
 from tests.editor.npm import needed
 from tests.repositories import REPOSITORY
 
-pytestmark = pytest.mark.xdist_group("editor")
-
 HEAD = """\
 apiVersion: batch.paddlepaddle.org/v1alpha1
 kind: SampleSet

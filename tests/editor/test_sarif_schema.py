@@ -18,8 +18,6 @@ from tests.editor.npm import needed
 from tests.repositories import INVALID_CASES
 from tests.test_cases_invalid import PLATFORM
 
-pytestmark = pytest.mark.xdist_group("editor")
-
 ONE_OF_EACH_CODE = {name.partition("-")[0]: name for name in reversed(INVALID_CASES) if INVALID_CASES[name].is_file()}
 
 

@@ -11,10 +11,11 @@ from typer.testing import CliRunner, Result
 
 from stowplan.compiler.cli import app
 from stowplan.compiler.output import inventory
-from stowplan.compiler.output.inventory_lines import Entry, to_line
+from stowplan.compiler.output.inventory_lines import Entry
 from stowplan.compiler.yaml.emitter import emit
 from stowplan.library.manifest import Json
 from stowplan.schema.meta import ObjectId
+from tests.unit.outputs import list_files
 
 FILES = {
     "stowplan.yaml": """\
@@ -88,7 +89,7 @@ class Repository:
     def list(self, *entries: Entry) -> None:
         """Put entries into the inventory, in place of those of the same paths."""
         known = self.entries() | {entry.path: entry for entry in entries}
-        (self.out / inventory.NAME).write_bytes(inventory.of_lines(to_line(known[path]) for path in sorted(known)))
+        list_files(self.out, known.values())
 
     def forge(self, path: str, body: Json, like: str = SYNC, **fields: object) -> None:
         """Write an object as a file of the run that `like` belongs to, with its entry; `fields` are of the entry."""

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
+from stowplan.compiler.repository.layout import Repository
 from stowplan.compiler.watch import Watcher
 from stowplan.schema.diagnostics import Severity
 from tests.unit.users import codes, laid_out, run
@@ -202,14 +203,14 @@ def test_synth_warns_of_what_came_after_a_clean_run(name: str, repo: Path) -> No
 
 @pytest.mark.parametrize("attacked", FEW, indirect=True)
 def test_watch_warns_in_each_round(attacked: str, repo: Path) -> None:
-    with closing(Watcher(repo, repo / "out")) as watcher:
+    with closing(Watcher(Repository(repo), repo / "out")) as watcher:
         for _ in range(2):
             assert [each.code for each in watcher.round().report.diagnostics if each.severity is Severity.WARNING]
 
 
 @pytest.mark.parametrize("name", FEW)
 def test_watch_sees_what_comes_while_it_runs(name: str, repo: Path) -> None:
-    with closing(Watcher(repo, repo / "out")) as watcher:
+    with closing(Watcher(Repository(repo), repo / "out")) as watcher:
         assert watcher.round().report.diagnostics == []
         ATTACKS[name][1](repo / "out")
         assert watcher.round().report.diagnostics

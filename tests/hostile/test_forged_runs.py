@@ -10,10 +10,9 @@ from typing import Any
 
 import pytest
 
-from stowplan.compiler.output import inventory
-from stowplan.compiler.output.inventory_lines import to_line
 from stowplan.library.manifest import Json
 from tests.hostile.forged_runs import FILES, SYNC, Repository, container, older
+from tests.unit.outputs import in_one_file, list_files
 
 FOLDER = "ml/sampleset-imagenet"
 CONFIG = f"{FOLDER}/configmap-imagenet-sampleset-sync.yaml"
@@ -182,7 +181,7 @@ def test_external_references_of_a_kept_run_come_from_its_spec(repo: Repository) 
 
     named = ({"kind": "ServiceAccount", "namespace": "ml", "name": "clusterrole-aggregation-controller"},)
     repo.change(SYNC, ask, externals=())
-    path = repo.out / "inventory.jsonl"
+    path = repo.out / "_inventory/ml/sampleset-imagenet.jsonl"
     lines = path.read_text().splitlines(keepends=True)
     forged = [
         json.dumps({**json.loads(line), "externals": named}, sort_keys=True) + "\n" if f'"{SYNC}"' in line else line
@@ -285,11 +284,11 @@ def test_inventory_of_the_first_version_is_enough(repo: Repository) -> None:
     """It does not say what compiled a run."""
     older(repo)
     repo.list(*(entry._replace(compiled="") for entry in repo.entries().values()))
-    assert '"compiled"' not in (repo.out / "inventory.jsonl").read_text()
+    assert '"compiled"' not in in_one_file(repo.out).read_text()
     repo.commit("Compiled by the first version")
     done = repo.run("synth")
     assert (done.exit_code, "starts when synced" in done.output) == (0, False)
-    assert repo.git("status", "--porcelain").split() == ["M", "out/inventory.jsonl"]
+    assert repo.git("status", "--porcelain").splitlines() == ["D out/inventory.jsonl", "?? out/_inventory/"]
     assert repo.check("HEAD").exit_code == 0
 
 
@@ -297,7 +296,7 @@ def remove(repo: Repository, path: str) -> None:
     (repo.out / path).unlink()
     known = repo.entries()
     del known[path]
-    (repo.out / inventory.NAME).write_bytes(inventory.of_lines(map(to_line, known.values())))
+    list_files(repo.out, known.values())
 
 
 @pytest.mark.parametrize("base", ["HEAD", None])

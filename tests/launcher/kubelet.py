@@ -72,10 +72,13 @@ class Pod:
         return f"{self.hostname}.{self.subdomain}"
 
 
-def pods(result: Result, sizes: Mapping[str, int] | None = None) -> list[Pod]:
-    """All pods of all Jobs and JobSets. `sizes` has the roles that a queue admits with another number of pods."""
+def pods(result: Result, sizes: Mapping[str, int] | None = None, attempt: int = 0) -> list[Pod]:
+    """All pods of all Jobs and JobSets. `sizes` has the roles that a queue admits with another number of pods.
+
+    `attempt` is how often JobSets have started again.
+    """
     bodies = objects(result)
-    return [_pod(job, index, bodies) for job in _jobs(bodies) for index in range(_size(job, sizes or {}))]
+    return [_pod(job, index, bodies) for job in _jobs(bodies, attempt) for index in range(_size(job, sizes or {}))]
 
 
 def objects(result: Result, *kinds: str) -> list[Json]:
@@ -109,7 +112,7 @@ def _size(job: Json, sizes: Mapping[str, int]) -> int:
     return admitted
 
 
-def _jobs(bodies: Iterable[Json]) -> Iterator[Json]:
+def _jobs(bodies: Iterable[Json], attempt: int) -> Iterator[Json]:
     """Jobs as they are, and those that the JobSet controller makes: `<JobSet>-<role>-<number>`."""
     for body in bodies:
         if body["kind"] == "Job":
@@ -117,14 +120,18 @@ def _jobs(bodies: Iterable[Json]) -> Iterator[Json]:
         elif body["kind"] == "JobSet":
             for replicated in body["spec"]["replicatedJobs"]:
                 for number in range(replicated["replicas"]):
-                    yield _child(body, replicated, number)
+                    yield _child(body, replicated, number, attempt)
 
 
-def _child(job_set: Json, replicated: Json, number: int) -> Json:
+def _child(job_set: Json, replicated: Json, number: int, attempt: int) -> Json:
     name = job_set["metadata"]["name"]
     spec = replicated["template"]["spec"]
     template = spec["template"]
-    labels = {**template["metadata"]["labels"], **_job_set_label(name), "jobset.sigs.k8s.io/restart-attempt": "0"}
+    labels = {
+        **template["metadata"]["labels"],
+        **_job_set_label(name),
+        "jobset.sigs.k8s.io/restart-attempt": str(attempt),
+    }
     subdomain = _subdomain(job_set)
     template = {"metadata": {**template["metadata"], "labels": labels}, "spec": {**template["spec"], **subdomain}}
     meta = {"name": f"{name}-{replicated['name']}-{number}", "namespace": job_set["metadata"]["namespace"]}

@@ -20,7 +20,6 @@ pytestmark = [
         machine.namespace_command() is None, reason="no mount namespaces here: neither root nor user namespaces"
     ),
     pytest.mark.skipif(not name_server.can_serve(), reason="only root may listen on the port of DNS"),
-    pytest.mark.xdist_group("frameworks"),
 ]
 
 PROGRAMS = Path(__file__).parent / "programs"

@@ -13,7 +13,7 @@ import pytest
 
 from tests.cluster.client import wait_for
 from tests.launcher import machine, name_server, network, wheels
-from tests.launcher.kubelet import Pod, pods, resolved
+from tests.launcher.kubelet import Pod, objects, pods, resolved
 from tests.launcher.test_frameworks import DENIAL_SECONDS, LATE_SECONDS, LONGEST, PROGRAMS
 from tests.launcher.trainings import CLAIM, claim, training
 from tests.launcher.wheels import JAX, PADDLE_3, TORCH, XGBOOST, Framework
@@ -24,7 +24,6 @@ pytestmark = [
         machine.namespace_command() is None, reason="no mount namespaces here: neither root nor user namespaces"
     ),
     pytest.mark.skipif(not name_server.can_serve(), reason="only root may listen on the port of DNS"),
-    pytest.mark.xdist_group("frameworks"),
 ]
 
 
@@ -43,6 +42,7 @@ class Case:
     processes: int = 1
     elastic: tuple[int, int] | None = None
     engine: str = "core"
+    restarts: int | None = None
     killed: str = "node-1"
     other_ends_with: int | None = 1
 
@@ -57,11 +57,13 @@ class Case:
             nodes=self.nodes,
             processes=self.processes,
             elastic=self.elastic,
+            restarts=self.restarts,
         )
 
 
 PADDLE_LAUNCH = ("python", "-m", "paddle.distributed.launch", "--log_dir={folder}/log/$(STOWPLAN_NODE_RANK)")
 ELASTIC = Case(TORCH, "torch", "torch_regression", ("torchrun",), elastic=(1, 2))
+RESTARTS = Case(TORCH, "torch", "torch_regression", ("torchrun",), engine="jobset", restarts=1)
 CASES = {
     "torchrun": Case(TORCH, "torch", "torch_regression", ("torchrun",)),
     "torchrun-jobset": Case(TORCH, "torch", "torch_regression", ("torchrun",), engine="jobset"),
@@ -158,6 +160,31 @@ def test_torchrun_takes_in_the_pod_that_replaces_a_killed_one(tmp_path: Path) ->
         group.start("node-1")
         assert group.codes(longest=LONGEST) == {"node-0": 0, "node-1": 0}, group.said()
     assert {path.read_text() for path in results(tmp_path).glob("[0-9]*")} == {"0 of 2", "1 of 2"}
+
+
+def test_torchrun_trains_in_the_attempt_after_one_that_lost_a_node(tmp_path: Path) -> None:
+    """Of the first attempt all pods end, with codes that restart the job. Those of the next have the same names."""
+    result = RESTARTS.compile(tmp_path, steps=150, seconds=0.1)
+    first, second = pods(result), pods(result, attempt=1)
+    assert [{pod.env["STOWPLAN_ATTEMPT"] for pod in found} for found in (first, second)] == [{"0"}, {"1"}]
+    with running(tmp_path, RESTARTS, result, first) as group:
+        wait_for_steps(tmp_path, group)
+        group.kill("node-1")
+        code = group.code("node-0", LONGEST)
+    assert code == 1, group.said()
+    assert code not in _final(result)
+    (tmp_path / "again").mkdir()
+    with running(tmp_path / "again", RESTARTS, result, second) as group:
+        assert group.codes(longest=LONGEST) == {pod.title: 0 for pod in second}, group.said()
+    assert_trained(tmp_path, RESTARTS)
+
+
+def _final(result: Result) -> list[int]:
+    """The exit codes that end the job."""
+    (job_set,) = objects(result, "JobSet")
+    rules = job_set["spec"]["replicatedJobs"][0]["template"]["spec"]["podFailurePolicy"]["rules"]
+    (values,) = (rule["onExitCodes"]["values"] for rule in rules if "onExitCodes" in rule)
+    return list(values)
 
 
 def assert_trained(folder: Path, case: Case) -> None:

@@ -24,6 +24,7 @@ def training(
     nodes: int = 2,
     processes: int = 1,
     elastic: tuple[int, int] | None = None,
+    restarts: int | None = None,
 ) -> Result:
     """A Training, compiled. It mounts the dataset at `folder`/data."""
     spec: dict[str, Any] = {
@@ -37,6 +38,8 @@ def training(
     }
     if elastic:
         spec["elastic"] = {"min": elastic[0], "max": elastic[1]}
+    if restarts is not None:
+        spec["restart"] = {"max": restarts}
     documents = [
         {
             "apiVersion": "stowplan.dev/v1alpha1",

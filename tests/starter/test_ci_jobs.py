@@ -21,8 +21,7 @@ from ruamel.yaml import YAML
 from stowplan.compiler.generate import starter
 from tests.repositories import REPOSITORY
 from tests.starter.repository import PROGRAMS, StarterRepository
-
-pytestmark = pytest.mark.xdist_group("starter")
+from tests.unit.outputs import in_one_file
 
 WORKFLOW, GITLAB = ".github/workflows/stowplan.yaml", ".gitlab-ci.yml"
 ACTION = REPOSITORY / ".github/actions/check/action.yml"
@@ -343,7 +342,7 @@ def test_requests_are_compared_with_the_branch_they_go_to(runner: Runner, record
 
 def forge(repo: StarterRepository) -> None:
     """Put another image into a committed run, and the digest of that into the inventory."""
-    file, inventory = repo.root / "out" / JOB, repo.root / "out/inventory.jsonl"
+    file, inventory = repo.root / "out" / JOB, in_one_file(repo.root / "out")
     content = file.read_bytes().replace(b"ml/mnist:1.0", b"ml/evil:1.0")
     file.write_bytes(content)
     head, *lines = inventory.read_text().splitlines()

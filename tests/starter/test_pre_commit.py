@@ -12,8 +12,6 @@ from ruamel.yaml import YAML
 from tests.repositories import REPOSITORY
 from tests.starter.repository import StarterRepository
 
-pytestmark = pytest.mark.xdist_group("starter")
-
 SPEC, JOB = "specs/mnist-train.yaml", "out/ml/training-mnist-train/job-mnist-train-training-node.yaml"
 MANIFEST = REPOSITORY / ".pre-commit-hooks.yaml"
 

@@ -1,9 +1,11 @@
 """A small repository, and many kinds of edits of it."""
 
+import shutil
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from tests.repositories import lay_out
+from tests.unit.outputs import in_one_file
 
 SECRET = "apiVersion: v1\nkind: Secret\nmetadata: {name: extra, namespace: ml}\nstringData: {}\n"
 SET = """\
@@ -89,5 +91,7 @@ OTHER_EDITS: dict[str, Callable[[Path], object]] = {
     "new dataset": lambda r: spec(r, "c-set").write_text(SET.replace("NAME", "c")),
     "nothing left": lambda r: remove((r / "specs").iterdir()),
     "lost output": lambda r: next((r / "out").rglob("job-*.yaml")).unlink(),
-    "lost inventory": lambda r: (r / "out/inventory.jsonl").unlink(),
+    "lost inventory": lambda r: shutil.rmtree(r / "out/_inventory"),
+    "lost inventory of a spec": lambda r: next((r / "out").rglob("sampleset-*.jsonl")).unlink(),
+    "inventory of 0.1.0": lambda r: in_one_file(r / "out"),
 }

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from stowplan.compiler.diagnostics.document import Document
+from stowplan.compiler.diagnostics.locations import PLATFORM_FILE, PLATFORM_FILES
 from stowplan.library.manifest import ExternalReference, Manifest
 from stowplan.schema.kinds.custom_resource import CustomResource
 from stowplan.schema.meta import ObjectId, SpecId
@@ -25,12 +26,17 @@ class Sources:
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """A document that was validated into its model. `digest` covers its content, but not its file and its layout."""
+    """A document that was validated into its model.
+
+    `digest` covers its content, but not its file and its layout. `run_digest` covers what its run depends on; a
+    committed run is reused while it is unchanged. After `resolve`, both also cover the dataset of a task.
+    """
 
     id: SpecId
     document: Document
     model: CustomResource
     digest: str
+    run_digest: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +58,16 @@ class Program:
     incomplete: bool = False
     """Whether a file could not be read, so that there may be specs that nobody knows of."""
 
+    @property
+    def platform_file(self) -> str:
+        """The path of the platform file, relative to the repository."""
+        return self.platform_document.file if self.platform_document else PLATFORM_FILE
+
+    @property
+    def other_platform(self) -> str:
+        """The path of the platform file if the option `--platform` named it; empty if it has one of the usual names."""
+        return "" if self.platform_file in PLATFORM_FILES else self.platform_file
+
     def spec(self, identity: SpecId) -> Spec | None:
         """Return the spec with this identity; None if there is none."""
         return next((spec for spec in self.specs if spec.id == identity), None)
@@ -71,12 +87,22 @@ class Output:
     spec: SpecId | None
     source: str
     spec_digest: str = ""
+    """The `run_digest` of the spec; of an object that copies outputs, see `output_layout`."""
     externals: tuple[ExternalReference, ...] = ()
     compiled: str = ""
     """The compiler mark of a file of a run, see `compiler_mark`; for a reused file, the one in the inventory."""
     reused: bytes = b""
     """The committed file if the run is reused, otherwise empty; `manifest` is then the object in that file."""
+    other_platform: str = ""
+    """The platform file if it has none of the usual names; the command in the header of the file then names it."""
+    content_digest: str = ""
+    """The `digest` of the spec, which inventories of version 0.1.0 have as `spec_digest`."""
 
     @property
     def id(self) -> ObjectId:
         return self.manifest.id
+
+    @property
+    def digests(self) -> tuple[str, ...]:
+        """The digests by which inventories know the run of this spec; empty if the output belongs to no spec."""
+        return tuple(dict.fromkeys(each for each in (self.spec_digest, self.content_digest) if each))

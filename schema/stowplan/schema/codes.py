@@ -235,5 +235,55 @@ POLICY = {
     "SP621": Code(_E, "Two fields of `network` contradict each other"),
 }
 
-CATALOGUE: dict[str, Code] = READING | SCHEMA | REFERENCES | RULES | OUTPUT | POLICY
+RUNS = {
+    "SP701": Code(_W, "Pods reserve their quota while they wait"),
+    "SP702": Code(_E, "A gate needs the reporter"),
+    "SP711": Code(_E, "Two lists of exit codes exclude each other"),
+    "SP712": Code(_W, "Nothing ends a job that is interrupted again and again"),
+    "SP713": Code(_I, "A time limit counts for each attempt"),
+    "SP714": Code(_E, "A job that replaces single pods is not restarted as a whole"),
+    "SP715": Code(_E, "Restarts need the reporter"),
+    "SP716": Code(_W, "A lost node may end a job that restarts"),
+    "SP721": Code(_E, "Two Trainings have one lineage"),
+    "SP722": Code(_E, "Checkpoints of several nodes are in a claim that one node can mount"),
+    "SP723": Code(_I, "Only root may be able to write to a new claim"),
+    "SP731": Code(_W, "The code of a Training is not pinned"),
+    "SP732": Code(_E, "An output is in no directory that lasts"),
+    "SP733": Code(_E, "Outputs need the reporter"),
+    "SP734": Code(_E, "No other pod can read the output"),
+    "SP735": Code(_I, "An output can only be copied beside the trainer"),
+    "SP751": Code(_E, "A spec waits for something that is not there"),
+    "SP752": Code(_E, "Specs wait for each other"),
+    "SP753": Code(_E, "A spec waits for something that is never over"),
+    "SP754": Code(_W, "Two tasks contradict each other, and nothing orders them"),
+    "SP755": Code(_E, "The order is not understood"),
+    "SP757": Code(_I, "A run that is over is kept out of the output"),
+    "SP758": Code(_E, "The list of finished runs has two documents"),
+    "SP759": Code(_E, "A job that runs after others needs admission gates"),
+    "SP764": Code(_E, "A dataset never has the revision that a job waits for"),
+    "SP770": Code(_W, "`/dev/shm` is larger than the memory of the trainer"),
+    "SP771": Code(_E, "A task that runs after a training job needs the reporter"),
+    "SP772": Code(_W, "A task changes a dataset of which a job waits for a revision"),
+}
+
+ENVIRONMENTS = {
+    "SP801": Code(_E, "Two environments or clusters have one name"),
+    "SP802": Code(_E, "A patch has not exactly one of merge and json"),
+    "SP803": Code(_E, "A patch matches no spec"),
+    "SP804": Code(_E, "A pattern of an environment matches no file"),
+    "SP805": Code(_E, "A run to start does not exist"),
+    "SP806": Code(_E, "A patch cannot be applied"),
+    "SP807": Code(_E, "A patch changes the identity of a spec"),
+    "SP808": Code(_E, "Output belongs to no environment"),
+    "SP809": Code(_E, "Two environments write one object"),
+    "SP810": Code(_I, "A run waits to be started"),
+    "SP811": Code(_E, "The repository requires another version"),
+    "SP812": Code(_E, "The name of the Argo CD objects changes"),
+    "SP813": Code(_W, "Two repositories may have one name in Argo CD"),
+    "SP814": Code(_W, "Argo CD looks for the output elsewhere"),
+    "SP815": Code(_E, "No single place adopts the output"),
+    "SP826": Code(_E, "An environment has a name that the commands need"),
+}
+
+CATALOGUE: dict[str, Code] = READING | SCHEMA | REFERENCES | RULES | OUTPUT | POLICY | RUNS | ENVIRONMENTS
 """All codes. A test checks that each has a page for `stowplan explain` and a test case."""

@@ -119,6 +119,12 @@ MOST_NODES = 5000
 RUN_ANNOTATION = "stowplan.dev/run"
 """Annotation whose value users change to run a spec's Jobs again."""
 
+RESTARTS_ANNOTATION = "stowplan.dev/restarts"
+"""Annotation of a PaddleJob, TrainingJob or MxJob: how often the whole job starts again after a failure."""
+
+AFTER_ANNOTATION = "stowplan.dev/run-after"
+"""Annotation of kinds without the field `runAfter`: what must be done first, as `Kind/name`, separated by commas."""
+
 
 class ObjectMeta(Model):
     """The part of Kubernetes' ObjectMeta that a spec may carry. What only the cluster sets is dropped on reading."""
@@ -137,7 +143,7 @@ class ObjectMeta(Model):
     )
     annotations: dict[str, str] = Field(
         default_factory=dict,
-        description=f"Annotations of the custom resource. Change `{RUN_ANNOTATION}` to run its Jobs once more.",
+        description=f"Annotations of the custom resource. Change `{RUN_ANNOTATION}` to run its Jobs once more. At any kind but datasets and those with the field `runAfter`, `{AFTER_ANNOTATION}` names what must be done first, such as `SampleJob/clean, SampleSet/imagenet`.",
     )
     finalizers: list[str] = Field(
         default_factory=list,

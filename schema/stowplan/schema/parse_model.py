@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, Severity, did_you_mean, finding, nearest
-from stowplan.schema.meta import FORMS, KubernetesType, Model, kubernetes_type
+from stowplan.schema.meta import FORMS, PATCH, KubernetesType, Model, kubernetes_type
 from stowplan.schema.wording import (
     TYPES,
     beyond,
@@ -84,6 +84,18 @@ def _embedding(kind: type[Model]) -> tuple[tuple[str, str, KubernetesType | None
     fields = ((name, field.alias or name, field.annotation) for name, field in kind.model_fields.items())
     marked = ((name, key, _mark(annotation), _model_in(annotation)) for name, key, annotation in fields)
     return tuple((name, key, mark) for name, key, mark, model in marked if mark or model)
+
+
+@cache
+def parts(kind: type[Model]) -> Mapping[str, tuple[str, type[Model] | None]]:
+    """Return, by key as users write it, what a field holds: an embedded Kubernetes type, or another model.
+
+    The type is the name of its definition, empty if there is none; the model is None if there is none. A list and a
+    mapping count as what they hold.
+    """
+    fields = ((field.alias or name, field.annotation) for name, field in kind.model_fields.items())
+    marked = ((key, _mark(annotation), _model_in(annotation)) for key, annotation in fields)
+    return {key: (mark.definition.removeprefix(PATCH) if mark else "", model) for key, mark, model in marked}
 
 
 def _mark(annotation: Any) -> KubernetesType | None:

@@ -78,9 +78,11 @@ def test_a_refresh_brings_what_is_new_and_is_followed_by_a_warmup(
     corpus: CompiledDataset, hub: Hub, repository: Repository
 ) -> None:
     assert (corpus.sync().code, corpus.warmup().code) == (0, 0)
-    hub.store.put(repository, {"new.txt": b"three"})
+    commit = hub.store.put(repository, {"new.txt": b"three"})
+    assert look(corpus.place, "synced", commit).state == "waiting"
     done = corpus.refresh(29000000)
     assert done.code == 0, done.output
+    assert look(corpus.place, "synced", commit).state == "ready"
     assert files(corpus.place) == {"train/a.txt": b"one", "b.txt": b"two", "new.txt": b"three"}
     done = corpus.warmup_after_refresh(29000000)
     assert done.code == 0, done.output
@@ -95,8 +97,9 @@ def test_a_refresh_that_fails_leaves_the_dataset_ready(
     assert (corpus.sync().code, corpus.warmup().code) == (0, 0)
     repository.writers.clear()
     repository.readers.clear()
+    commit = json.loads((corpus.place / COMPLETE_FILE).read_text())["revision"]
     assert corpus.refresh(29000000).code in (3, 4)
-    assert look(corpus.place, "warmed").state == "ready"
+    assert look(corpus.place, "warmed", commit).state == "ready"
     assert files(corpus.place) == {"train/a.txt": b"one", "b.txt": b"two"}
 
 

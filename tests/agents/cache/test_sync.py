@@ -1,19 +1,37 @@
 """Syncs from a bucket into a volume: their results, syncs without changes, and failures."""
 
+import hashlib
 import json
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from stowplan.agents.wait_dataset.readiness import look
+from stowplan.schema.remotes.s3_listing import ListingHash
 from tests.agents.cache.conftest import NewMounts
 from tests.agents.cache.redis_server import Redis
 from tests.agents.cache.task_agent import Dataset, files
-from tests.agents.cache.volume import Store, Volume
+from tests.agents.cache.volume import FORGETS, Mount, Store, Volume
 from tests.agents.transfer.faults import leads_out, proxied
 from tests.agents.transfer.server import new_bucket
 
 DATA = {"a": b"a" * 10, "d/b": b"b" * 100_000, "d/e/c": b""}
+
+
+def listed(data: dict[str, bytes]) -> str:
+    """The revision of a bucket with these objects."""
+    listing = ListingHash()
+    for key in sorted(data):
+        listing.add(key, len(data[key]), hashlib.md5(data[key], usedforsecurity=False).hexdigest())
+    return listing.revision
+
+
+def revision(node: Mount) -> str | None:
+    """What the marker of the last sync names."""
+    content = json.loads((node.path / ".stowplan/complete.json").read_text(encoding="utf-8"))
+    found: str | None = content.get("revision")
+    return found
 
 
 def test_a_sync_fills_the_dataset(dataset: Dataset, mounts: NewMounts) -> None:
@@ -27,7 +45,7 @@ def test_a_sync_fills_the_dataset(dataset: Dataset, mounts: NewMounts) -> None:
     marker = json.loads((node.path / ".stowplan/runs/sync-abc.json").read_text(encoding="utf-8"))
     assert marker == {"format": 1, "run": "sync-abc", "result": "succeeded", "exitCode": 0}
     complete = json.loads((node.path / ".stowplan/complete.json").read_text(encoding="utf-8"))
-    assert complete == {"format": 1, "run": "sync-abc", "files": 3}
+    assert complete == {"format": 1, "run": "sync-abc", "files": 3, "revision": listed(DATA)}
     assert sorted(each.name for each in (node.path / ".stowplan").rglob("*") if each.is_file()) == [
         "complete.json",
         "sync-abc.json",
@@ -44,6 +62,40 @@ def test_the_same_run_has_nothing_to_do(dataset: Dataset) -> None:
     other = dataset.sync("sync-def")
     assert other.code == 0
     assert "1 files are new, 3 were there" in other.last["message"]
+
+
+def test_a_revision_is_recorded_only_of_files_that_were_compared_by_more_than_their_size(
+    dataset: Dataset, mounts: NewMounts
+) -> None:
+    (node,) = mounts(1, options=FORGETS)
+    dataset.put({"a": b"one", "b": b"b"})
+    assert dataset.sync("sync-1").code == 0
+    assert revision(node) == listed({"a": b"one", "b": b"b"})
+    dataset.put({"a": b"two"})
+    assert dataset.sync("sync-2").code == 0
+    assert (files(node.path)["a"], revision(node)) == (b"one", None)
+    assert dataset.sync("sync-3", flags={"check-all": True, "force-update": True}).code == 0
+    assert (files(node.path)["a"], revision(node)) == (b"two", listed({"a": b"two", "b": b"b"}))
+
+
+def test_other_tasks_that_change_the_dataset_take_its_revision_out_of_the_marker(
+    dataset: Dataset, mounts: NewMounts
+) -> None:
+    (node,) = mounts(1, options=FORGETS)
+    dataset.put(DATA)
+    assert dataset.sync("sync-1").code == 0
+    assert revision(node) == listed(DATA)
+    assert dataset.sync("job-1", completes=False).code == 0
+    assert revision(node) is None
+    target = {"kind": "Dataset", "namespace": "ml", "name": "flowers"}
+    refresh = dataset.sync("refresh-1", completes=False, target=target, flags={"force-update": True})
+    assert refresh.code == 0
+    assert revision(node) == listed(DATA)
+    complete = json.loads((node.path / ".stowplan/complete.json").read_text(encoding="utf-8"))
+    assert complete["run"] == "sync-1"
+    assert dataset.rmr(node, "d").code == 0
+    assert revision(node) is None
+    assert look(node.path, "synced").state == "ready"
 
 
 def test_a_changed_sync_makes_the_one_before_work_again(dataset: Dataset, mounts: NewMounts) -> None:

@@ -1,5 +1,6 @@
 """The sync of a dataset in a claim: the agent with its compiled input, and the markers for waiting pods."""
 
+import hashlib
 import json
 import os
 import subprocess
@@ -12,6 +13,7 @@ import yaml
 
 from stowplan.agents.wait_dataset.readiness import look
 from stowplan.schema.agents.marker import COMPLETE_FILE, FAILED_FILE, STATE_DIRECTORY
+from stowplan.schema.remotes.s3_listing import ListingHash
 from tests.agents.transfer.agent import files
 from tests.agents.transfer.server import ACCESS_KEY, SECRET_KEY, Storage
 from tests.repositories import REPOSITORY
@@ -82,6 +84,56 @@ def test_a_sync_makes_the_dataset_complete(storage: Storage, tmp_path: Path) -> 
     assert look(sync.dataset, "synced").state == "ready"
     assert json.loads((sync.dataset / COMPLETE_FILE).read_text())["run"] == "coco-sync-a"
     assert sync.run("coco-sync-a") == 0
+
+
+def revision(sync: Sync) -> str:
+    return str(json.loads((sync.dataset / COMPLETE_FILE).read_text())["revision"])
+
+
+def test_the_marker_names_the_listing_that_was_copied(storage: Storage, tmp_path: Path) -> None:
+    sync = Sync("sampleset-coco", storage, tmp_path)
+    storage.put({"coco/train/1.jpg": b"one", "coco/2.jpg": b"two", "other/3.jpg": b"three"})
+    assert sync.run("coco-sync-a") == 0
+    first, wanted = revision(sync), ListingHash()
+    for key, data in (("2.jpg", b"two"), ("train/1.jpg", b"one")):
+        wanted.add(key, len(data), hashlib.md5(data, usedforsecurity=False).hexdigest())
+    assert first == wanted.revision
+    assert look(sync.dataset, "synced", first).state == "ready"
+    storage.put({"other/3.jpg": b"changed"})
+    assert sync.run("coco-sync-b") == 0
+    assert revision(sync) == first
+    # The same size, so that the ETag alone tells.
+    storage.put({"coco/2.jpg": b"new"})
+    assert sync.run("coco-sync-c") == 0
+    assert revision(sync) != first
+    assert look(sync.dataset, "synced", first).state == "waiting"
+    storage.put({"coco/2.jpg": b"two"})
+    assert sync.run("coco-sync-d") == 0
+    assert revision(sync) == first
+
+
+def test_a_sync_beside_that_of_the_dataset_takes_the_revision_out_of_its_marker(
+    storage: Storage, tmp_path: Path
+) -> None:
+    own = Sync("sampleset-coco", storage, tmp_path)
+    storage.put({"coco/1.jpg": b"one"})
+    assert own.run("coco-sync-a") == 0
+    first, marker = revision(own), own.dataset / COMPLETE_FILE
+    beside = Sync("samplejob-coco-nightly", storage, tmp_path)
+    storage.put({"coco/2.jpg": b"two"})
+    assert beside.run("coco-nightly-1") == 0
+    assert "revision" not in json.loads(marker.read_text())
+    assert look(own.dataset, "synced").state == "ready"
+    assert look(own.dataset, "synced", first).state == "waiting"
+
+
+def test_a_failed_sync_that_changed_nothing_leaves_the_revision(storage: Storage, tmp_path: Path) -> None:
+    sync = Sync("sampleset-coco", storage, tmp_path)
+    storage.put({"coco/1.jpg": b"one"})
+    assert sync.run("coco-sync-a") == 0
+    first = revision(sync)
+    assert sync.run("coco-sync-b", key="nobody") in (3, 4)  # by the words of the store
+    assert revision(sync) == first
 
 
 def test_a_sync_that_fails_for_good_says_so_until_another_succeeds(storage: Storage, tmp_path: Path) -> None:

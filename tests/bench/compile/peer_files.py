@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from stowplan.schema.platform.platform import KUBERNETES_VERSIONS
+from stowplan.schema.platform.settings import KUBERNETES_VERSIONS
 from tests.bench.compile.templates import SAMPLES, Number, Text, expression
 from tests.bench.compile.workload import PLACES
 

@@ -8,7 +8,8 @@ from stowplan.compiler.cache import stamp
 from stowplan.compiler.cache.compiled_file import CompiledFiles
 from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.pipeline import validate_repository
-from tests.bench.compile import workload
+from stowplan.compiler.repository.layout import Repository
+from tests.bench.compile import fleet, workload
 from tests.bench.compile.bench import Bench
 from tests.bench.compile.peers import BUILT, HELM_CHECKED, PEERS, Peers, is_installed
 from tests.bench.compile.phases import ORDER
@@ -30,7 +31,7 @@ from tests.cluster.binaries import find
 def test_a_spec_compiles_to_eight_objects(tmp_path: Path) -> None:
     workload.write(tmp_path / "repo", list(workload.specs(4)))
     report = Report()
-    compiled = validate_repository(tmp_path / "repo", report)
+    compiled = validate_repository(Repository(tmp_path / "repo"), report)
     assert not report.diagnostics
     assert len([output for output in compiled.outputs if output.spec]) == 4 * workload.OBJECTS
 
@@ -56,7 +57,7 @@ def test_validate_is_cold_or_goes_on_from_the_last_run(tmp_path: Path, monkeypat
         monkeypatch.setenv("XDG_CACHE_HOME", program.variables(work)["XDG_CACHE_HOME"])
         repo = Path(program.command(work)[-1])
         monkeypatch.setenv("XDG_STATE_HOME", program.variables(work)["XDG_STATE_HOME"])
-        look = stamp.look(repo)
+        look = stamp.look(Repository(repo))
         seen[program.name] = bool(look.unchanged), look.record.read("files", CompiledFiles) is not None
     assert seen == {VALIDATE: (False, False), VALIDATE_AGAIN: (True, True), VALIDATE_CHANGED: (False, True)}
 
@@ -84,3 +85,11 @@ def test_kubeconform_finds_the_schemas(tmp_path: Path) -> None:
     work.empty(HELM_CHECKED)
     ran = run(checked.command(work), 60, checked.variables(work))
     assert "16 resources found in 2 files - Valid: 14, Invalid: 0, Errors: 0, Skipped: 2" in ran.output
+
+
+def test_a_fleet_is_measured_beside_one_environment(tmp_path: Path) -> None:
+    first, alone = fleet.measured(tmp_path / "one", 2, 1, 1, 0)
+    row, _ = fleet.measured(tmp_path / "more", 2, 1, 2, alone)
+    one, more = ([cell.strip() for cell in each.strip("|").split("|")] for each in (first, row))
+    assert (one[1:3], one[5], more[1:3]) == (["1", "1"], "1.00", ["1", "2"])
+    assert int(more[-1]) == 2 * int(one[-1])

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from stowplan.library.builders.restarting_job import failure_policy
+from stowplan.library.ir.restart import Restart
 from tests.cluster.client import Manifest
 from tests.cluster.edits import METADATA, Row, changes, refused
 from tests.unit.compiler.checks.given import body, changed, pod_template
@@ -32,7 +34,25 @@ def _job_set(name: str, **spec: Any) -> Manifest:
     return body("JobSet", name, api=_API, spec={**given, **spec})
 
 
+def _restarting(name: str) -> Manifest:
+    """As a job that starts again is compiled."""
+    template = changed(pod_template(restartPolicy="Never"), "metadata.annotations", _HELD)
+    codes = {"containerName": "main", "operator": "In", "values": [2, 126, 127]}
+    rules = [
+        {"action": "FailJob", "onPodConditions": [{"status": "True", "type": "DisruptionTarget"}]},
+        {"action": "FailJob", "onExitCodes": codes},
+    ]
+    job = {"backoffLimit": 0, "completionMode": "Indexed", "completions": 2, "parallelism": 2}
+    spec = {**job, "podFailurePolicy": {"rules": rules}, "podReplacementPolicy": "Failed", "template": template}
+    return _job_set(
+        name,
+        failurePolicy=failure_policy(Restart(3, ())),
+        replicatedJobs=[{"groupName": "default", "name": "worker", "replicas": 1, "template": {"spec": spec}}],
+    )
+
+
 _SET = _job_set("group")
+_RULE = "spec.failurePolicy.rules"
 _COORDINATOR = {"replicatedJob": "ps", "jobIndex": 0, "podIndex": 0}
 
 
@@ -77,6 +97,20 @@ ROWS = {
             refused("spec.successPolicy.targetReplicatedJobs", to=["ps"]),
             changes("spec.suspend", to=True),
             changes("spec.ttlSecondsAfterFinished", to=60),
+        ],
+    ),
+    "JobSet that restarts": Row(
+        _restarting("restarting"),
+        [
+            refused("spec.failurePolicy.maxRestarts", to=4),
+            refused("spec.failurePolicy.restartStrategy", to="Recreate"),
+            refused(_RULE, to=[]),
+            refused(f"{_RULE}.0.action", to="RestartJobSet"),
+            refused(f"{_RULE}.0.onJobFailureMessagePatterns", to=["DisruptionTarget"]),
+            refused(f"{_RULE}.1.onJobFailureReasons", to=["PodFailurePolicy"]),
+            refused(f"{_TEMPLATE}.podFailurePolicy.rules.1.onExitCodes.values", to=[2]),
+            refused(f"{_TEMPLATE}.podFailurePolicy.rules.0.action", to="Ignore"),
+            refused(f"{_TEMPLATE}.template.spec.terminationGracePeriodSeconds", to=60),
         ],
     ),
     "JobSet that waits": Row(

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 from syrupy.assertion import SnapshotAssertion
@@ -25,9 +26,13 @@ def kept(snapshot: SnapshotAssertion) -> SnapshotAssertion:
 
 @pytest.fixture
 def begin(cluster: Cluster, tmp_path: Path) -> Iterator[Begin]:
-    """Begins a story in a namespace."""
+    """Begins a story in a namespace, by default of the common cluster."""
     with ExitStack() as stack:
-        yield lambda namespace, **how: stack.enter_context(telling(cluster, namespace, tmp_path, **how))
+
+        def story(namespace: str, within: Cluster = cluster, **how: Any) -> Story:
+            return stack.enter_context(telling(within, namespace, tmp_path, **how))
+
+        yield story
 
 
 @pytest.fixture

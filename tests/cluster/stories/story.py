@@ -55,9 +55,9 @@ class Story:
                 claim = ref("v1", "PersistentVolumeClaim", name, self.namespace)
                 self._make({**claim, "spec": {**spec, "storageClassName": ""}})
             elif not made[name]["spec"].get("volumeName"):
-                self._make(_volume(made[name], self.namespace))
+                self._make(volume(made[name], self.namespace))
             if name not in made:
-                self._make(_volume({**claim, "spec": {**spec, "storageClassName": ""}}, self.namespace))
+                self._make(volume({**claim, "spec": {**spec, "storageClassName": ""}}, self.namespace))
             self.pods.claims.setdefault(name, _folder(self.pods.folder / f"claim-{name}"))
 
     def _make(self, manifest: Manifest) -> None:
@@ -196,7 +196,8 @@ def _claims(value: Any) -> Iterator[str]:
             yield from _claims(each)
 
 
-def _volume(claim: Manifest, namespace: str) -> Manifest:
+def volume(claim: Manifest, namespace: str) -> Manifest:
+    """A PersistentVolume for a claim."""
     name = claim["metadata"]["name"]
     spec = {
         "accessModes": claim["spec"]["accessModes"],

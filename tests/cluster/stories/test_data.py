@@ -122,17 +122,16 @@ def test_cube_that_is_tried_again(
 def test_servers_and_workers_with_a_dataset(
     begin: Begin, compile_specs: Compile, storage: Storage, kept: SnapshotAssertion, tmp_path: Path
 ) -> None:
-    """They wait until the dataset is there; the servers end with the workers."""
+    """None of them has a pod until the dataset is there; the servers end with the workers."""
     story = begin("story-servers")
     _secret(story, storage.endpoint)
     story.pods.paused.add("sync")
     port = storage.endpoint.rpartition(":")[2]
     story.apply(compile_specs(SERVERS.replace("PORT", port).replace("BUCKET", storage.bucket)))
-    story.until(lambda: len(story.pods.of("wait-dataset")) == 4, what="waiting pods")
-    story.step("Everyone waits for the dataset", "PaddleJob", "ctr", phase="Pending")
+    story.step("The job waits for the dataset", "PaddleJob", "ctr", phase="Pending", Suspended="DatasetNotReady")
+    assert not story.users_pods("ctr")
     story.pods.paused.clear()
-    story.step("The dataset is there", "SampleSet", "criteo", phase="Ready")
-    story.step("All train", "PaddleJob", "ctr", phase="Running")
+    story.step("The dataset is there, and all train", "PaddleJob", "ctr", phase="Running")
     workers = story.users_pods("ctr")
     story.end(workers[:1])
     story.step("One worker is done", "PaddleJob", "ctr", phase="Running")

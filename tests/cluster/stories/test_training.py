@@ -5,9 +5,12 @@ Agents are real processes with the rights of their pods; users' training is play
 
 from syrupy.assertion import SnapshotAssertion
 
-from tests.cluster.client import Manifest
-from tests.cluster.control_plane import Cluster
+from stowplan.library.engines.gang.kueue import PRIORITY, QUEUE
+from tests.cluster.attendants import HOLD
+from tests.cluster.client import Manifest, ref, true_conditions, wait_for
 from tests.cluster.examples import examples
+from tests.cluster.kueues import Kueue
+from tests.cluster.queues import conditions, make_priorities, make_queue
 from tests.cluster.stories.conftest import Begin, Compile
 from tests.cluster.stories.story import Story
 from tests.repositories import EXAMPLES
@@ -72,20 +75,55 @@ def _running(story: Story, name: str, role: str) -> list[Manifest]:
     return [each for each in story.users_pods(name, role) if each["status"].get("phase") == "Running"]
 
 
-def test_elastic_training_job(jobset_cluster: Cluster, begin: Begin, kept: SnapshotAssertion) -> None:
-    """The example, with what Kueue does played: it holds the trainers, admits fewer than there might be, then more."""
-    story = begin("speech")
-    story.apply(examples()["elastic-kueue"]().manifests)
-    job = next(each for each in story.manifests if each["kind"] == "Job")
-    story.step("All trainers run", "TrainingJob", "word2vec", phase="Running", trainers="6/6")
-    jobset_cluster.admin.patch(job, {"spec": {"parallelism": 3, "completions": 3}})
-    story.step("The queue took three away", "TrainingJob", "word2vec", phase="Running", trainers="3/3")
-    jobset_cluster.admin.patch(job, {"spec": {"parallelism": 5, "completions": 5}})
-    story.step("The queue gave two back", "TrainingJob", "word2vec", phase="Running", trainers="5/5")
+def test_elastic_training_job(kueue: Kueue, begin: Begin, kept: SnapshotAssertion) -> None:
+    """The example with a real Kueue. Others have a part of the quota; a job of higher priority takes the rest."""
+    admin = kueue.cluster.admin
+    story = begin("speech", kueue.cluster)
+    queue = make_queue(admin, story.namespace, 23, local="shared")
+    make_priorities(admin)
+    wait_for(lambda: "Active" in true_conditions(admin.get(queue)), what="a queue that admits")
+    admin.apply(_other("other", 4))
+    wait_for(lambda: "Admitted" in conditions(admin, _other("other", 4)), what="the admission of another job")
+    manifests = examples()["elastic-kueue"]().manifests
+    (servers,) = (each for each in manifests if each["kind"] == "JobSet")
+    # Whichever Kueue looks at first is admitted first, and trainers take all that they can get.
+    story.apply(each for each in manifests if each["kind"] != "Job")
+    wait_for(lambda: "Admitted" in conditions(admin, servers), what="the admission of master and servers")
+    story.apply(manifests)
+    story.step("There is room for three trainers", "TrainingJob", "word2vec", phase="Running", trainers="3/3")
+    admin.apply(_other("urgent", 12))
+    story.step("An urgent job took their place", "TrainingJob", "word2vec", Suspended="Suspended")
+    # One after the other: whoever is admitted while the first is there stays as small as it was then.
+    for name in ("other", "urgent"):
+        _finish(story, name)
+    story.step("There is room for four", "TrainingJob", "word2vec", phase="Running", trainers="4/4")
     story.end(_running(story, "word2vec", "trainer"))
     story.step("The trainers are done", "TrainingJob", "word2vec", phase="Succeed")
     story.until(lambda: not _running(story, "word2vec", "pserver"), what="the end of the servers")
     assert story.told_by_now() == kept
+
+
+def _other(name: str, cpu: int) -> Manifest:
+    """A Job of somebody else, which comes before ours and runs until it is told to end."""
+    container = {"name": "main", "image": "local/none:1", "resources": {"requests": {"cpu": str(cpu)}}}
+    pod = {"containers": [container], "restartPolicy": "Never"}
+    job = ref("batch/v1", "Job", name, "speech")
+    job["metadata"]["labels"] = {QUEUE: "shared", PRIORITY: "high"}
+    return {**job, "spec": {"template": {"metadata": {"annotations": {HOLD: "true"}}, "spec": pod}}}
+
+
+def _finish(story: Story, name: str) -> None:
+    """The pod of a Job of somebody else ends well; then its part of the quota is free."""
+    admin = story.cluster.admin
+
+    def pods() -> list[Manifest]:
+        found = admin.list("v1", "Pod", story.namespace, f"batch.kubernetes.io/job-name={name}")
+        return [each for each in found if each["status"].get("phase") == "Running"]
+
+    wait_for(pods, what=f"a pod of {name}")
+    story.end(pods())
+    job = ref("batch/v1", "Job", name, story.namespace)
+    wait_for(lambda: "Finished" in conditions(admin, job), what=f"the end of {name}")
 
 
 def test_distributed_mx_job(begin: Begin, compile_specs: Compile, kept: SnapshotAssertion) -> None:

@@ -4,17 +4,22 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from stowplan.compiler.compiling import compile_specs
+from stowplan.compiler.compiling.compile_specs import Compilation, Setting
 from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.generate import starter
 from stowplan.compiler.lowering.composer_pool import ComposerPool
+from stowplan.compiler.model import Spec
 from stowplan.compiler.pipeline import compile_repository
+from stowplan.compiler.repository.layout import Repository
 from stowplan.compiler.watch import Watcher
+from stowplan.schema.diagnostics import Severity
 
 COMMAND = Path(sys.executable).with_name("stowplan")
 JOB = "out/ml/training-mnist-train/job-mnist-train-training-node.yaml"
@@ -61,7 +66,7 @@ def num_nodes(repo: Path, before: str, after: str) -> None:
 
 
 def test_an_edit_is_compiled_and_an_error_is_reported(repo: Path, watching: Watching) -> None:
-    watching.until(lambda text: "34 created" in text)
+    watching.until(lambda text: "51 created" in text)
     num_nodes(repo, "numNodes: 2", "numNodes: 3")
     watching.until(lambda text: text.count(" created, ") == 2)
     assert "completions: 3\n" in (repo / JOB).read_text()
@@ -77,7 +82,7 @@ def test_an_edit_is_compiled_and_an_error_is_reported(repo: Path, watching: Watc
 def test_watch_ends_on_a_signal_that_its_parent_ignores(repo: Path, number: signal.Signals) -> None:
     command = Watching(repo, "sh", "-c", "trap '' INT TERM; exec \"$@\"", "sh")
     try:
-        command.until(lambda text: "34 created" in text)
+        command.until(lambda text: "51 created" in text)
         command.process.send_signal(number)
         assert command.process.wait(10) == 0
     finally:
@@ -87,10 +92,10 @@ def test_watch_ends_on_a_signal_that_its_parent_ignores(repo: Path, number: sign
 
 def test_an_edit_before_the_first_poll_is_compiled(repo: Path) -> None:
     """The edit is between the first compilation and the first poll of the folder, however long that takes."""
-    rounds = Watcher(repo, repo / "out").rounds()
+    rounds = Watcher(Repository(repo), repo / "out").rounds()
     next(rounds)
     num_nodes(repo, "numNodes: 2", "numNodes: 3")
-    assert next(rounds).written.changed
+    assert next(rounds).written[0][1].changed
     rounds.close()
 
 
@@ -109,11 +114,62 @@ def test_an_edit_before_the_first_poll_is_compiled(repo: Path) -> None:
     ],
 )
 def test_relevant_paths(repo: Path, path: str, matters: bool) -> None:  # noqa: FBT001 - a case
-    assert Watcher(repo, repo / "out")._matters(str(repo / path)) == matters
+    assert Watcher(Repository(repo), repo / "out")._matters(str(repo / path)) == matters
+
+
+ENVIRONMENTS = """
+environments:
+- name: dev
+- name: prod
+  set: {argocd: {repoURL: "https://git.example.com/ml/data.git"}}
+  clusters: [{name: a, server: "https://a.example.com"}, {name: b, server: "https://b.example.com"}]
+"""
+
+
+def test_what_is_wrong_with_environments_together_is_said_and_nothing_is_written(repo: Path) -> None:
+    platform = repo / "stowplan.yaml"
+    platform.write_text(platform.read_text() + ENVIRONMENTS)
+    rounds = Watcher(Repository(repo), repo / "out").rounds()
+    assert [place.relative_to(repo).as_posix() for place, _ in next(rounds).written] == [
+        "out/dev",
+        "out/prod/a",
+        "out/prod/b",
+    ]
+    text = platform.read_text()
+    for broken, code in (
+        (text.replace("https://b.", "https://a."), "SP809"),
+        (text.replace("- name: dev\n", ""), "SP808"),
+        (
+            f"{text}  runs: manual\n  start: [{{kind: Training, namespace: ml, name: mnist-train, run: abcdefgh}}]\n",
+            "SP805",
+        ),
+    ):
+        platform.write_text(broken)
+        found = next(rounds)
+        assert {each.code for each in found.report.diagnostics if each.severity is Severity.ERROR} == {code}
+        assert found.written == ()
+    rounds.close()
+
+
+def test_equal_clusters_are_compiled_once(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    platform = repo / "stowplan.yaml"
+    platform.write_text(platform.read_text() + ENVIRONMENTS)
+    compiled: list[int] = []
+    real = compile_specs.compile_specs
+
+    def counting(specs: Sequence[Spec], setting: Setting) -> Compilation:
+        compiled.append(len(specs))
+        return real(specs, setting)
+
+    monkeypatch.setattr(compile_specs, "compile_specs", counting)
+    rounds = Watcher(Repository(repo), repo / "out").rounds()
+    next(rounds)
+    assert len(compiled) == len(("dev", "prod"))
+    rounds.close()
 
 
 def test_a_changed_output_is_repaired(repo: Path) -> None:
-    rounds = Watcher(repo, repo / "out").rounds()
+    rounds = Watcher(Repository(repo), repo / "out").rounds()
     next(rounds)
     num_nodes(repo, "numNodes: 2", "numNodes: 3")
     next(rounds)
@@ -126,7 +182,7 @@ def test_a_changed_output_is_repaired(repo: Path) -> None:
     manifest.write_bytes(before.replace(b"\n", b" \n", 3))
     time.sleep(1)
     num_nodes(repo, "numNodes: 4", "numNodes: 5")
-    assert len(next(rounds).written.changed) > 1
+    assert len(next(rounds).written[0][1].changed) > 1
     assert manifest.read_bytes() == before
     rounds.close()
 
@@ -136,8 +192,8 @@ def test_a_round_equals_a_separate_run(repo: Path) -> None:
         for wanted in ("numNodes: 2", "numNodes: 3", "numNodes: 3"):
             spec = repo / "specs/mnist-train.yaml"
             spec.write_text(spec.read_text().replace("numNodes: 2", wanted))
-            again = compile_repository(repo, repo / "out", Report(), composer=memory)
-            alone = compile_repository(repo, repo / "out", Report())
+            again = compile_repository(Repository(repo), repo / "out", Report(), composer=memory)
+            alone = compile_repository(Repository(repo), repo / "out", Report())
             assert again.outputs == alone.outputs
             assert again.outputs
 

@@ -2,8 +2,8 @@
 
 The digest `content` covers Stowplan itself, the command, the platform file and the file of specs. The digest
 `surroundings` covers all other input of these specs: files with other documents than specs, the datasets that the specs
-refer to, and the lines of the specs in the committed inventory. A compiled file is reused only if both digests are
-equal to those of now.
+refer to, what training jobs run after, and the lines of the specs in the committed inventory. A compiled file is reused
+only if both digests are equal to those of now.
 """
 
 from collections.abc import Collection, Mapping
@@ -15,6 +15,7 @@ from stowplan.compiler.checks.objects.finding import ObjectFinding
 from stowplan.compiler.diagnostics.report import Diagnostic
 from stowplan.compiler.output.folder import OutputFolder
 from stowplan.compiler.specs.spec_facts import SpecFacts
+from stowplan.schema.kinds.table import DATASET_KINDS, TRAINING_KINDS
 from stowplan.schema.meta import SpecId
 
 
@@ -72,20 +73,26 @@ class Known(NamedTuple):
     outputs: OutputIndex = OutputIndex()
 
 
-Datasets = Mapping[SpecId, SpecFacts]
-"""The datasets of a program, of every kind."""
+Others = Mapping[SpecId, SpecFacts]
+"""The specs of a program, by identity."""
 
 
-def of_datasets(spec: SpecFacts, datasets: Datasets, refused: Collection[SpecId]) -> str:
-    """Return a string that changes when a dataset that a spec refers to changes; empty if it refers to none.
+def of_others(spec: SpecFacts, specs: Others, refused: Collection[SpecId]) -> str:
+    """Return a string that changes when a dataset of a spec changes, or what it runs after, if it trains.
 
-    `refused` are the datasets whose documents have errors. For such a dataset the string is constant. For a missing
-    dataset the string covers the names of all datasets, because the finding proposes similar names.
+    It is empty for a spec that depends on no other. `refused` are the specs whose documents have errors. For such a
+    one the string is constant. For a missing dataset the string covers the names of all datasets, because the finding
+    proposes similar names.
     """
-    return "\n".join(_of_dataset(each.spec, datasets, refused) for each in spec.references if each.spec.name)
+    before = [each.spec for each in spec.after] if spec.id.kind in TRAINING_KINDS else []
+    users = [spec, *(specs[each] for each in before if each in specs)]
+    named = [*before, *(each.spec for user in users for each in user.references if each.spec.name)]
+    return "\n".join(_of_other(each, specs, refused) for each in named)
 
 
-def _of_dataset(wanted: SpecId, datasets: Datasets, refused: Collection[SpecId]) -> str:
-    if wanted in datasets:
-        return f"{datasets[wanted].file} {datasets[wanted].own_digest}"
-    return "refused" if wanted in refused else repr(sorted(datasets))
+def _of_other(wanted: SpecId, specs: Others, refused: Collection[SpecId]) -> str:
+    if wanted in specs:
+        return f"{specs[wanted].file} {specs[wanted].own_digest}"
+    if wanted in refused or wanted.kind not in DATASET_KINDS:
+        return "refused"
+    return repr(sorted(each for each in specs if each.kind in DATASET_KINDS))

@@ -12,7 +12,7 @@ from pathlib import Path
 from stat import S_ISREG
 
 from stowplan import compiler, library, schema
-from stowplan.compiler.repository.layout import MAX_FILE_SIZE, PLATFORM_FILES, SPECS, SUFFIXES, read
+from stowplan.compiler.repository.layout import MAX_FILE_SIZE, SPECS, SUFFIXES, Repository, read
 
 _CODE = (".py", ".js", ".json")
 _SIZE = 16
@@ -22,7 +22,7 @@ class UnusualError(Exception):
     """An input that only the whole pipeline can judge: a link, a pipe, or a file that is too large or unreadable."""
 
 
-def inputs(repo: Path, contents: dict[str, bytes] | None = None) -> str:
+def inputs(repo: Repository, contents: dict[str, bytes] | None = None) -> str:
     """Return the digest from `of_inputs`; for unusual inputs, clear `contents` and return an empty string."""
     try:
         return of_inputs(repo, contents)
@@ -37,29 +37,30 @@ def of(*parts: str) -> str:
     return blake2b("\0".join(parts).encode(errors="surrogateescape"), digest_size=_SIZE).hexdigest()
 
 
-def of_inputs(repo: Path, contents: dict[str, bytes] | None = None) -> str:
+def of_inputs(repo: Repository, contents: dict[str, bytes] | None = None) -> str:
     """Return a digest of the platform file and of all files below `specs`: names, and contents of YAML files.
 
-    Adds the contents to `contents`, by path relative to `repo`. Raises `UnusualError` for inputs that `load` would
-    report as wrong, or would follow because they are links.
+    Adds the contents to `contents`, by path relative to the folder of `repo`. Raises `UnusualError` for inputs that
+    `load` would report as wrong, or would follow because they are links.
     """
     # The folder of the specs may be a link, which may lead out of the repository.
-    digest = blake2b(os.fsencode(os.path.realpath(f"{repo}/{SPECS}")), digest_size=_SIZE)
-    for name in (*_platform(repo), *sorted(_files(repo, SPECS))):
+    folder = repo.folder
+    digest = blake2b(os.fsencode(os.path.realpath(f"{folder}/{SPECS}")), digest_size=_SIZE)
+    for name in (*_platform(repo), *sorted(_files(folder, SPECS))):
         content = b""
         if name.endswith(SUFFIXES):
-            content = _content(f"{repo}/{name}")
+            content = _content(f"{folder}/{name}")
             if contents is not None:
                 contents[name] = content
         digest.update(b"%b\0%d\0%b" % (os.fsencode(name), len(content), content))
     return digest.hexdigest()
 
 
-def _platform(repo: Path) -> Iterator[str]:
+def _platform(repo: Repository) -> Iterator[str]:
     """Yield the names of the platform files that exist; more than one is an error that `load` reports."""
-    for name in PLATFORM_FILES:
+    for name in repo.top_files:
         try:
-            mode = os.lstat(f"{repo}/{name}").st_mode
+            mode = os.lstat(f"{repo.folder}/{name}").st_mode
         except FileNotFoundError:
             continue
         except OSError as error:

@@ -18,9 +18,13 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """Access to the stored values of one repository, or of one repository and its output folder, by name."""
+    """Access to the stored values of one repository, or of one repository and its output folder, by name.
+
+    `platform` is the path of the platform file, as in `Repository`.
+    """
 
     folders: tuple[Path, ...]
+    platform: str = ""
 
     def read(self, name: str, kind: type[Value]) -> Value | None:
         """Return the value that was stored under a name; None if it is missing or not of the type `kind`."""
@@ -44,4 +48,4 @@ class Record:
 
     def _path(self, name: str) -> Path:
         places = [os.path.realpath(folder) for folder in self.folders]
-        return private_files.folder() / f"{fingerprint.of(*places)}.{name}"
+        return private_files.folder() / f"{fingerprint.of(*places, *filter(None, [self.platform]))}.{name}"

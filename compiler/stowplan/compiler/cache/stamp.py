@@ -1,7 +1,7 @@
 """The stamp of the last command: while inputs and outputs are unchanged, the next command repeats its report."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -11,7 +11,10 @@ from stowplan.compiler.cache.output_index import OutputIndex
 from stowplan.compiler.cache.record import Record
 from stowplan.compiler.diagnostics.report import Diagnostic, Report
 from stowplan.compiler.output.folder import OutputFolder, seen
+from stowplan.compiler.repository import work_tree
+from stowplan.compiler.repository.layout import Repository
 from stowplan.compiler.repository.spec_count import SpecCount
+from stowplan.compiler.repository.work_tree import Around
 
 _STAMP, _OUTPUTS = "stamp", "outputs"
 
@@ -25,11 +28,20 @@ A command that reports one of them leaves no stamp, so the next command checks e
 """
 
 
+class Compiled(NamedTuple):
+    """The name of a target of a platform file with environments, and the numbers of its objects and specs."""
+
+    name: str
+    objects: int
+    specs: SpecCount
+
+
 class Stamp(NamedTuple):
     """One finished command: digests of Stowplan, inputs and outputs, and its results.
 
     `outputs` is empty for a command that writes nothing. `objects`, `specs` and `files` are numbers: of objects,
     of specs, and of written files. `texts` are the contents of the files that diagnostics name, by path.
+    `targets` is empty without environments. `around` is what the command saw of the Git work tree.
     """
 
     program: str
@@ -40,6 +52,8 @@ class Stamp(NamedTuple):
     files: int
     diagnostics: tuple[Diagnostic, ...]
     texts: dict[str, str]
+    targets: tuple[Compiled, ...] = ()
+    around: Around = Around()
 
     @property
     def report(self) -> Report:
@@ -77,11 +91,14 @@ class Look:
         texts: Mapping[str, str],
         *,
         written: Mapping[str, str] | None = None,
+        targets: Sequence[Compiled] = (),
+        around: Around | None = None,
     ) -> None:
         """Write the stamp of a command that just ended, unless the same command might end differently.
 
         `objects` and `specs` are the numbers of compiled objects and of specs, `texts` the contents of source files by
-        path. `written` are the SHA-256 digests of all output files of the command, by path.
+        path. `written` are the SHA-256 digests of all output files of the command, by path. `targets` are the numbers
+        of each target of a platform file with environments. `around` is what the diagnostics say of the Git work tree.
         """
         said = tuple(report.diagnostics)
         if not self.inputs or any(each.code in _OF_A_REPAIR for each in said):
@@ -106,16 +123,19 @@ class Look:
                 len(written or ()),
                 kept,
                 {file: texts[file] for file in sorted(named)},
+                tuple(targets),
+                around or Around(),
             ),
         )
 
 
-def look(repo: Path, out: Path | None = None) -> Look:
+def look(repo: Repository, out: Path | None = None) -> Look:
     """Return the digests of inputs and output folder, compared with the stamp of the last command.
 
     `out` is None for a command that writes nothing.
     """
-    record, contents = Record((repo, out) if out else (repo,)), dict[str, bytes]()
+    folders, contents = (repo.folder, out) if out else (repo.folder,), dict[str, bytes]()
+    record = Record(folders, repo.platform)
     inputs = fingerprint.inputs(repo, contents)
     stamp = record.read(_STAMP, Stamp)
     same = stamp is not None and (stamp.program, stamp.inputs) == (fingerprint.of_program(), inputs) and inputs != ""
@@ -124,6 +144,12 @@ def look(repo: Path, out: Path | None = None) -> Look:
     before, tree = record.read(_OUTPUTS, OutputIndex), seen(out)
     outputs = before.look(tree) if before else OutputIndex(time.time_ns())
     same = same and stamp is not None and stamp.outputs == outputs.digest(tree)
+    same = same and stamp is not None and stamp.around == _around(repo, out, stamp.around)
     if same and before and not before.settled:
         record.write(_OUTPUTS, outputs)
     return Look(record, inputs, contents, tree, outputs, stamp if same else None)
+
+
+def _around(repo: Repository, out: Path, before: Around) -> Around:
+    """Return what the Git work tree has around the repository now, of the same things as `before`."""
+    return work_tree.around(repo, out, others=before.others is not None)

@@ -10,20 +10,22 @@ from stowplan.compiler.diagnostics.report import Diagnostic
 
 if TYPE_CHECKING:
     from stowplan.compiler.committed.vouching import Base
+    from stowplan.compiler.environments.target import Target
 
 
-def vouching_base(out: Path, revision: str | None) -> "Base | None":
+def vouching_base(out: Path, revision: str | None, target: "Target | None" = None) -> "Base | None":
     """Return the runs in the output folder of the commit `revision`, which was reviewed; None if `revision` is None.
 
-    Raises `typer.BadParameter` if the commit cannot be read.
+    `target` is the environment that the folder `out` is for; None without environments. Raises `typer.BadParameter` if
+    the commit cannot be read.
     """
     if revision is None:
         return None
-    from stowplan.compiler.committed import vouching  # noqa: PLC0415 - start-up time
+    from stowplan.compiler.committed import adoption, vouching  # noqa: PLC0415 - start-up time
     from stowplan.compiler.repository.commit import BaseError  # noqa: PLC0415
 
     try:
-        return vouching.at_commit(out, revision)
+        return vouching.at_commit(adoption.at_commit(target, out, revision), revision)
     except BaseError as error:
         raise typer.BadParameter(str(error), param_hint="--base") from None
 

@@ -1,6 +1,6 @@
 """The commands that compile: `validate` and `synth`."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
@@ -8,14 +8,32 @@ import typer
 
 from stowplan.compiler.cli.bases import base_missing, in_ci, vouching_base
 from stowplan.compiler.cli.ending import Ending, busy
-from stowplan.compiler.cli.options import Format, FormatOption, Out, Repo, apart_from_specs, folder
+from stowplan.compiler.cli.environments import EnvOption, chosen
+from stowplan.compiler.cli.options import (
+    Format,
+    FormatOption,
+    Out,
+    PlatformOption,
+    Repo,
+    again,
+    repository,
+    writable_output,
+)
+from stowplan.compiler.cli.results import (
+    compare,
+    counted_line,
+    counts,
+    known_of,
+    refuse_unknown,
+    remember,
+    written_line,
+)
 from stowplan.compiler.diagnostics.report import Report
 
 if TYPE_CHECKING:
-    from stowplan.compiler.cache.compiled_file import Known
-    from stowplan.compiler.cache.stamp import Look, Stamp
-    from stowplan.compiler.output.write import WriteResult
-    from stowplan.compiler.pipeline import Compiled
+    from stowplan.compiler.cache.stamp import Stamp
+    from stowplan.compiler.environments.target import Target
+    from stowplan.compiler.repository.layout import Repository
     from stowplan.compiler.repository.spec_count import SpecCount
 
 
@@ -40,24 +58,39 @@ BaseOption = Annotated[
 ]
 
 
-def validate(repo: Repo = Path(), output_format: FormatOption = Format.TEXT) -> None:
+def validate(
+    repo: Repo = Path(),
+    *,
+    env: EnvOption = None,
+    platform: PlatformOption = None,
+    output_format: FormatOption = Format.TEXT,
+) -> None:
     """Check all specs and say everything that is wrong with them. Writes no output.
 
     Example: stowplan validate my-repo
     """
     from stowplan.compiler.cache import stamp  # noqa: PLC0415 - start-up time
 
-    source = folder(repo)
+    source = repository(repo, platform)
     look = stamp.look(source)
-    if last := look.unchanged:
-        _end_validated(Ending(source, last.report, last.texts, output_format), last.objects, last.specs)
+    last = None if env else look.unchanged
+    if last is None and (targets := chosen(source, env, output_format)):
+        from stowplan.compiler.cli.everywhere import validate_all  # noqa: PLC0415 - start-up time
+
+        validate_all(source, targets, output_format, None if env else look)
+    if last and last.targets:
+        from stowplan.compiler.cli.everywhere import end_validated  # noqa: PLC0415 - start-up time
+
+        end_validated(Ending(source.folder, last.report, last.texts, output_format), last.targets)
+    if last:
+        _end_validated(Ending(source.folder, last.report, last.texts, output_format), last.objects, last.specs)
 
     from stowplan.compiler.pipeline import validate_repository  # noqa: PLC0415 - start-up time
 
-    report, known = Report(), _known(look)
+    report, known = Report(), known_of(look)
     compiled = validate_repository(source, report, known=known, keep_objects=False)
-    _remember(look, known, compiled, report)
-    _end_validated(Ending(source, report, compiled.texts, output_format), compiled.objects, compiled.count)
+    remember(look, known, compiled, report)
+    _end_validated(Ending(source.folder, report, compiled.texts, output_format), compiled.objects, compiled.count)
 
 
 def synth(
@@ -68,6 +101,8 @@ def synth(
         bool,
         typer.Option("--check", help="Change nothing; fail and show the difference if the output is not up to date."),
     ] = False,
+    env: EnvOption = None,
+    platform: PlatformOption = None,
     recompile: RecompileOption = None,
     base: BaseOption = None,
     output_format: FormatOption = Format.TEXT,
@@ -76,8 +111,10 @@ def synth(
 
     Example: stowplan synth my-repo --check --base origin/main
     """
-    source = folder(repo)
-    target = apart_from_specs(out or source / "out", source)
+    source = repository(repo, platform)
+    target = writable_output(out, source)
+    if targets := chosen(source, env, output_format):
+        _synth_all(source, target, targets, check=check, recompile=recompile, base=base, output_format=output_format)
     vouched = vouching_base(target, base)
     from stowplan.compiler.cache import stamp  # noqa: PLC0415 - start-up time
 
@@ -88,65 +125,63 @@ def synth(
     from stowplan.compiler.committed.runs import Recompile  # noqa: PLC0415
     from stowplan.compiler.output.write import digests, write  # noqa: PLC0415
     from stowplan.compiler.pipeline import compile_repository  # noqa: PLC0415 - start-up time
+    from stowplan.compiler.repository.surroundings import surroundings  # noqa: PLC0415
 
-    report, known = Report(), _known(None if recompile else look)
+    report, known = Report(), known_of(None if recompile else look)
     names = frozenset(recompile or ())
     renewed = Recompile("all" in names, names - {"all"})
     with busy("Compiling"):
         compiled = compile_repository(source, target, report, renewed, known=known, keep_objects=False, base=vouched)
     if check and base is None and in_ci():
         report.add(base_missing(target))
+    around = None
+    if compiled.program:
+        program = compiled.program
+        around, said = surroundings(source, target, program.platform.argocd, program.platform_document)
+        report.add(*said)
     extra: dict[str, Any] = _numbers(compiled.objects, compiled.count)
     lines: list[str] = []
     if not report.failed:
-        _refuse_unknown(renewed.unknown(compiled.specs))
+        refuse_unknown(renewed.unknown(compiled.specs))
         if check:
-            more, lines = _compare(compiled, target, report)
+            more, lines = compare(compiled, target, report, again(source, target))
         else:
             written = write(compiled.files, target, compiled.committed, report)
-            more, lines = {"files": _counts(written)}, [] if report.failed else [written_line(target, written)]
+            more, lines = {"files": counts(written)}, [] if report.failed else [written_line(target, written)]
             if look and not report.failed:
-                _remember(look, known, compiled, report, digests(compiled.files, written))
+                remember(look, known, compiled, report, digests(compiled.files, written), around=around)
         extra |= more
-    extra["starts"] = [] if report.failed else [str(run) for run in compiled.starts]
-    lines = [*_counted(compiled.count, report), *(f"starts when synced: {run}" for run in extra["starts"]), *lines]
-    ending = Ending(source, report, compiled.texts, output_format)
+    starts = () if report.failed else compiled.starts
+    extra["starts"] = [str(each.run) for each in starts]
+    lines = [*_counted(compiled.count, report), *(each.line() for each in starts), *lines]
+    ending = Ending(source.folder, report, compiled.texts, output_format, again(source, target))
     ending.finish(extra, lines, failed=not extra.get("upToDate", True))
 
 
-def _known(look: "Look | None") -> "Known":
-    """Return the results of the last command that this command can use; empty if `look` is None."""
-    from stowplan.compiler.cache.compiled_file import CompiledFiles, Known  # noqa: PLC0415 - start-up time
+def _synth_all(
+    repo: "Repository",
+    out: Path,
+    targets: "Sequence[Target]",
+    *,
+    check: bool,
+    recompile: list[str] | None,
+    base: str | None,
+    output_format: Format,
+) -> NoReturn:
+    from stowplan.compiler.cli.everywhere import Options, synth_all  # noqa: PLC0415 - start-up time
+    from stowplan.compiler.committed.runs import Recompile  # noqa: PLC0415
 
-    if look is None:
-        return Known()
-    files = look.record.read(_FILES, CompiledFiles) or CompiledFiles()
-    return Known(files, look.contents, look.tree, look.outputs)
-
-
-def _remember(
-    look: "Look", known: "Known", compiled: "Compiled", report: Report, written: Mapping[str, str] | None = None
-) -> None:
-    """Store the results for the next command. With extensions in the platform file, nothing is stored.
-
-    `written` are the SHA-256 digests of all output files by path; None for a command that writes nothing.
-    """
-    if compiled.known is None and not report.failed:
-        look.forget()
-        return
-    look.remember(report, compiled.objects, compiled.count, compiled.texts, written=written)
-    if compiled.known is not None and compiled.known != known.compiled:
-        look.record.write(_FILES, compiled.known)
+    names = frozenset(recompile or ())
+    bases = {each.name: vouching_base(out / each.name, base, each) for each in targets}
+    renewed = Recompile("all" in names, names - {"all"})
+    synth_all(repo, out, targets, Options(check, renewed, bases, output_format))
 
 
-_FILES = "files"
-
-
-def _end_unchanged(last: "Stamp", repo: Path, target: Path, output_format: Format) -> None:
+def _end_unchanged(last: "Stamp", repo: "Repository", target: Path, output_format: Format) -> None:
     """Print the report of the last command again, and exit with its exit code."""
     counts = {"created": 0, "changed": 0, "unchanged": last.files, "removed": 0}
-    ending = Ending(repo, last.report, last.texts, output_format)
-    lines = [*_counted(last.specs, last.report), _written_line(target, counts)]
+    ending = Ending(repo.folder, last.report, last.texts, output_format, again(repo, target))
+    lines = [*_counted(last.specs, last.report), counted_line(target, counts)]
     ending.finish(_numbers(last.objects, last.specs) | {"files": counts, "starts": []}, lines)
 
 
@@ -163,33 +198,3 @@ def _numbers(objects: int, specs: "SpecCount") -> dict[str, Any]:
 def _counted(specs: "SpecCount", report: Report) -> list[str]:
     """Return the line with the number of specs; after an error none, since not all of them may have been read."""
     return [] if report.failed else [str(specs)]
-
-
-def _refuse_unknown(names: list[str]) -> None:
-    if names:
-        raise typer.BadParameter(f"There is no spec {names[0]}.", param_hint="--recompile")
-
-
-def _compare(compiled: "Compiled", target: Path, report: Report) -> tuple[dict[str, Any], list[str]]:
-    """Return whether the output folder `target` is up to date, as a record for JSON and as lines for people."""
-    from stowplan.compiler.output.up_to_date import compare  # noqa: PLC0415 - start-up time
-
-    comparison = compare(compiled.files, target, compiled.committed, report)
-    if comparison.same:
-        lines = [f"{target} is what the specs compile to."]
-    else:
-        lines = [*comparison.lines(), "", f"{target} is not what the specs compile to. {comparison.remedy}"]
-    return {"upToDate": comparison.same}, lines
-
-
-def written_line(target: Path, result: "WriteResult") -> str:
-    """Return the last line that `synth` prints, such as `out: 2 created, 1 changed, 12 unchanged, 0 removed`."""
-    return _written_line(target, _counts(result))
-
-
-def _written_line(target: Path, counts: dict[str, int]) -> str:
-    return f"{target}: " + ", ".join(f"{number} {name}" for name, number in counts.items())
-
-
-def _counts(result: "WriteResult") -> dict[str, int]:
-    return {name: len(getattr(result, name)) for name in ("created", "changed", "unchanged", "removed")}

@@ -4,14 +4,14 @@ import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NoReturn
 
 import typer
 
 from stowplan.compiler.cli.options import Format
-from stowplan.compiler.diagnostics.report import Report
+from stowplan.compiler.diagnostics.report import Diagnostic, Report
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,16 +23,18 @@ class Ending:
     texts: Mapping[str, str]
     """The contents of the files that diagnostics name, by path."""
     output_format: Format
+    again: str = ""
+    """What commands that diagnostics advise need after their names, see `options.again`."""
 
     def finish(self, extra: dict[str, Any], lines: Sequence[str] = (), *, failed: bool = False) -> NoReturn:
         """Print the diagnostics and end the process, with exit code 1 if there is an error or `failed` is true, else 0.
 
         `lines` are printed after the diagnostics in formats for people; `extra` is added to the JSON object.
         """
-        diagnostics = self.report.diagnostics
+        diagnostics = advising(self.report.diagnostics, self.again)
         match self.output_format:
             case Format.TEXT:
-                self._print_text()
+                self._print_text(diagnostics)
             case Format.JSON:
                 from stowplan.compiler.diagnostics.console import as_json  # noqa: PLC0415 - start-up time
 
@@ -50,13 +52,23 @@ class Ending:
             typer.echo(line)
         raise typer.Exit(1 if self.report.failed or failed else 0)
 
-    def _print_text(self) -> None:
+    def _print_text(self, diagnostics: Sequence[Diagnostic]) -> None:
         from stowplan.compiler.diagnostics.console import print_text, summary, terminal  # noqa: PLC0415 - start-up time
 
-        if self.report.diagnostics:
-            print_text(terminal(), self.report.diagnostics, self.texts)
+        if diagnostics:
+            print_text(terminal(), diagnostics, self.texts)
         else:
             typer.echo(summary(()))
+
+
+def advising(diagnostics: Sequence[Diagnostic], again: str) -> Sequence[Diagnostic]:
+    """Return diagnostics whose advice has complete commands: with `again`, which is as from `options.again`."""
+    return [replace(each, hint=completed(each.hint, again)) for each in diagnostics] if again else diagnostics
+
+
+def completed(advice: str, again: str) -> str:
+    """Return a text with `again` in each command that compiles, so that the command works as it stands."""
+    return advice.replace("`stowplan synth", f"`stowplan synth{again}")
 
 
 @contextmanager

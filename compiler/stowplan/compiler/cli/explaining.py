@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from stowplan.compiler.cli.options import Format, Out, folder
+from stowplan.compiler.cli.environments import EnvOption, chosen, only_one
+from stowplan.compiler.cli.options import Format, Out, PlatformOption, again, output, repository
 from stowplan.compiler.diagnostics.report import Report
 
 if TYPE_CHECKING:
+    from stowplan.compiler.environments.target import Target
     from stowplan.compiler.pipeline import Compiled
     from stowplan.compiler.provenance.source_map import SourceMap
+    from stowplan.compiler.repository.layout import Repository
 
 
 def _codes(incomplete: str) -> list[str]:
@@ -66,6 +69,8 @@ def explain(
     repo: RepoOption = Path(),
     out: Out = None,
     *,
+    env: EnvOption = None,
+    platform: PlatformOption = None,
     as_json: AsJson = False,
     as_list: AsList = False,  # noqa: ARG001 - its callback does it
 ) -> None:
@@ -73,12 +78,15 @@ def explain(
 
     Example: stowplan explain out/ml/sampleset-mnist/job-mnist-sync.yaml#/spec/backoffLimit
     """
-    source = folder(repo)
+    source = repository(repo, platform)
     file, _, pointer = what.partition("#")
     if file.endswith((".yaml", ".yml")):
-        _explain_value(file, pointer, source, out or source / "out", as_json=as_json)
+        top = output(out, source)
+        place = _place(file, source, top, env)
+        _explain_value(file, pointer, source, top, place, as_json=as_json)
     elif line := _LINE.fullmatch(what):
-        _explain_line(line["file"], int(line["line"]), source, out or source / "out")
+        top = output(out, source)
+        _explain_line(line["file"], int(line["line"]), source, top, _place(line["file"], source, top, env))
     else:
         _explain_word(what)
 
@@ -99,11 +107,21 @@ def _explain_word(word: str) -> None:
         _refuse(f"{word} is neither a code, nor a kind or field, nor a YAML file. {hint}")
 
 
-def _explain_value(file: str, pointer: str, repo: Path, out: Path, *, as_json: bool) -> None:
+def _place(file: str, repo: "Repository", out: Path, env: str | None) -> "Target | None":
+    """Return the target that a file of the output belongs to, else the one that `--env` names; None without any."""
+    targets = chosen(repo, env)
+    path = _inside(file, out)
+    return next((each for each in targets if path.startswith(f"{each.name}/")), None) or only_one(targets)
+
+
+def _explain_value(
+    file: str, pointer: str, repo: "Repository", top: Path, place: "Target | None", *, as_json: bool
+) -> None:
     from stowplan.compiler.provenance import questions, wording  # noqa: PLC0415 - start-up time
     from stowplan.schema.diagnostics import nearest  # noqa: PLC0415
 
-    compiled, found = _source_map(repo, out)
+    out = top / place.name if place else top
+    compiled, found = _source_map(repo, top, place)
     path = _inside(file, out)
     output = next((each for each in compiled.outputs if each.path == path), None)
     if output is None:
@@ -118,10 +136,11 @@ def _explain_value(file: str, pointer: str, repo: Path, out: Path, *, as_json: b
         _print(wording.entries(entries))
 
 
-def _explain_line(file: str, line: int, repo: Path, out: Path) -> None:
+def _explain_line(file: str, line: int, repo: "Repository", top: Path, place: "Target | None") -> None:
     from stowplan.compiler.provenance import questions, wording  # noqa: PLC0415 - start-up time
 
-    compiled, found = _source_map(repo, out)
+    out = top / place.name if place else top
+    compiled, found = _source_map(repo, top, place)
     path = _inside(file, out)
     if output := next((each for each in compiled.outputs if each.path == path), None):
         entries = questions.on_line(found, output, line)
@@ -131,13 +150,13 @@ def _explain_line(file: str, line: int, repo: Path, out: Path) -> None:
         return
     if compiled.program is None:
         _refuse("There is nothing to explain.")
-    fields, effects = questions.effects(found, compiled.program, _inside(file, repo), line)
+    fields, effects = questions.effects(found, compiled.program, _inside(file, repo.folder), line)
     if not fields:
         _refuse(f"There is no field on line {line} of {file}.")
     _print(wording.effects(fields, effects))
 
 
-def _source_map(repo: Path, out: Path) -> "tuple[Compiled, SourceMap]":
+def _source_map(repo: "Repository", top: Path, place: "Target | None") -> "tuple[Compiled, SourceMap]":
     from importlib.metadata import version  # noqa: PLC0415 - start-up time
 
     from stowplan.compiler.cli.ending import Ending  # noqa: PLC0415
@@ -145,9 +164,9 @@ def _source_map(repo: Path, out: Path) -> "tuple[Compiled, SourceMap]":
     from stowplan.compiler.provenance.source_map import SourceMap  # noqa: PLC0415
 
     report = Report()
-    compiled = compile_repository(repo, out, report)
+    compiled = compile_repository(repo, top / place.name if place else top, report, target=place)
     if compiled.program is None:
-        Ending(repo, report, compiled.texts, Format.TEXT).finish({})
+        Ending(repo.folder, report, compiled.texts, Format.TEXT, again(repo, top)).finish({})
     return compiled, SourceMap(compiled.program, compiled.outputs, version("stowplan"))
 
 

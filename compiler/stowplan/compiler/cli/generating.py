@@ -12,24 +12,36 @@ def init(
     legacy: Annotated[
         bool, typer.Option("--legacy", help="Write specs of SampleSet and PaddleJob, the kinds of paddle-operator.")
     ] = False,
+    environments: Annotated[
+        str,
+        typer.Option(
+            metavar="NAMES", help="Environments of the platform file, such as `dev,prod`.", show_default="none"
+        ),
+    ] = "",
 ) -> None:
     """Start a repository: platform file, a Dataset, a Training, editor settings, CI jobs.
 
     Files that are there stay as they are.
 
-    Example: stowplan init my-repo
+    Example: stowplan init my-repo --environments dev,prod
     """
     from stowplan.compiler.generate import starter  # noqa: PLC0415 - start-up time
+    from stowplan.compiler.generate.starter import environments as of_starter  # noqa: PLC0415
     from stowplan.compiler.generate.starter import installation  # noqa: PLC0415
 
+    names = [name.strip() for name in environments.split(",")] if environments else []
+    if problem := of_starter.problem(names):
+        raise typer.BadParameter(problem, param_hint="--environments")
     try:
-        written, kept = starter.write(folder, legacy=legacy)
+        written, kept = starter.write(folder, legacy=legacy, environment_names=names)
     except OSError as error:
         raise typer.BadParameter(f"{error.filename or folder}: {error.strerror}.", param_hint="FOLDER") from None
     for path in written:
         typer.echo(f"made {folder / path}")
     for path in kept:
         typer.echo(f"kept {folder / path}")
+    if names and "stowplan.yaml" in kept:
+        typer.echo(f"{folder / 'stowplan.yaml'} stays as it is: add `environments` with {', '.join(names)} to it.")
     if installation.FILE in written and installation.incomplete(installation.requirements()):
         typer.echo(f"CI cannot install Stowplan yet: finish {folder / installation.FILE}, which says how.")
     command = "stowplan synth" if folder == Path() else f"stowplan synth {folder}"

@@ -1,13 +1,15 @@
 """Options of several commands, and checks of their values."""
 
 import os
+import shlex
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from stowplan.compiler.repository.layout import PLATFORM_FILES, SPECS
+from stowplan.compiler.diagnostics.locations import PLATFORM_FILES
+from stowplan.compiler.repository.layout import SPECS, SUFFIXES, Repository
 
 
 class Format(StrEnum):
@@ -23,7 +25,21 @@ Repo = Annotated[
     Path,
     typer.Argument(help="Folder with stowplan.yaml and specs/.", show_default="this folder, or the nearest one above"),
 ]
-Out = Annotated[Path | None, typer.Option("--out", help="Output folder.", show_default="REPO/out")]
+Out = Annotated[
+    Path | None,
+    typer.Option(
+        "--out", help="Output folder.", show_default="REPO/out, or REPO/out-NAME for the platform file NAME.yaml"
+    ),
+]
+PlatformOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--platform",
+        metavar="FILE",
+        help="Another platform file of the repository. Its output has a folder of its own.",
+        show_default="stowplan.yaml",
+    ),
+]
 FormatOption = Annotated[
     Format,
     typer.Option(
@@ -55,10 +71,83 @@ def _nearest_above(start: Path) -> Path | None:
     return Path(os.path.relpath(found, start)) if found else None
 
 
-def apart_from_specs(out: Path, repo: Path) -> Path:
-    """Return `out` unchanged. Raises `BadParameter` if it is inside the folder of the specs or contains that folder."""
-    written, read = Path(os.path.realpath(out)), Path(os.path.realpath(repo / SPECS))
-    if written.is_relative_to(read) or read.is_relative_to(written):
-        message = f"{out} is in or around {repo / SPECS}. Name a folder apart from the specs, such as {repo / 'out'}."
+def repository(repo: Path, platform: Path | None) -> Repository:
+    """Return the repository for the argument `repo` and the option `--platform`.
+
+    Raises `BadParameter` if `repo` is not a folder, or `platform` not a YAML file in it and apart from the specs.
+    """
+    home = folder(repo)
+    if platform is None:
+        return Repository(home)
+    if not platform.is_file():
+        found = "is not a file" if os.path.lexists(platform) else "does not exist"
+        raise typer.BadParameter(f"{platform} {found}.", param_hint="--platform")
+    place = Path(os.path.realpath(platform.parent)) / platform.name
+    top = Path(os.path.realpath(home))
+    if not place.is_relative_to(top) or place.is_relative_to(top / SPECS) or place.suffix not in SUFFIXES:
+        message = f"{platform} must be a file in {home}, apart from {SPECS}, whose name ends in .yaml or .yml."
+        raise typer.BadParameter(message, param_hint="--platform")
+    path = place.relative_to(top).as_posix()
+    return Repository(home, "" if path in PLATFORM_FILES else path)
+
+
+def output(out: Path | None, repo: Repository) -> Path:
+    """Return the output folder for the option `--out`: without it, the usual one of the platform file.
+
+    Raises `BadParameter` if the option `--platform` is given and the folder is in or around that of the usual platform
+    file: of two outputs in one folder, each removes files of the other.
+    """
+    if out is None:
+        return repo.usual_output
+    usual = Repository(repo.folder).usual_output
+    if repo.platform and _overlap(out, usual):
+        message = (
+            f"{out} is in or around {usual}, which is for the usual platform file."
+            f" Name a folder of its own, such as {repo.usual_output}."
+        )
         raise typer.BadParameter(message, param_hint="--out")
     return out
+
+
+def writable_output(out: Path | None, repo: Repository) -> Path:
+    """Return the output folder for the option `--out`, as `output`, for a command that writes it or compares with it.
+
+    Also raises `BadParameter` if it is inside the folder of the specs or contains that folder, or if it holds the
+    output of another platform file, which is still there.
+    """
+    written, specs = output(out, repo), repo.folder / SPECS
+    if _overlap(written, specs):
+        message = f"{written} is in or around {specs}. Name a folder apart from the specs, such as {repo.usual_output}."
+        raise typer.BadParameter(message, param_hint="--out")
+    # No other platform file may be compiled into the usual folder.
+    if repo.platform or not _overlap(written, repo.usual_output):
+        _refuse_others_output(written, repo)
+    return written
+
+
+def again(repo: Repository, out: Path) -> str:
+    """Return what a command needs after its name to use this platform file and the output folder `out` again.
+
+    With a space before it; empty for the usual platform file. Paths are as the current folder sees them.
+    """
+    if not repo.platform:
+        return ""
+    words = [] if repo.folder == Path() else [str(repo.folder)]
+    words += ["--platform", str(repo.folder / repo.platform)]
+    words += [] if out == repo.usual_output else ["--out", str(out)]
+    return f" {shlex.join(words)}"
+
+
+def _refuse_others_output(out: Path, repo: Repository) -> None:
+    from stowplan.compiler.output.origin import platform_file_of  # noqa: PLC0415 - start-up time
+
+    before = platform_file_of(out)
+    if before and before not in repo.platform_files and (repo.folder / before).is_file():
+        message = f"{out} holds the output of the platform file {before}. Name another folder."
+        raise typer.BadParameter(message, param_hint="--out")
+
+
+def _overlap(one: Path, other: Path) -> bool:
+    """Whether one of two folders is in the other, or both are the same."""
+    first, second = Path(os.path.realpath(one)), Path(os.path.realpath(other))
+    return first.is_relative_to(second) or second.is_relative_to(first)

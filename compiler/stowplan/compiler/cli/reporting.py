@@ -3,13 +3,19 @@
 import json
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
 from stowplan.compiler.cli.ending import Ending, busy
-from stowplan.compiler.cli.options import Format, Repo, folder
+from stowplan.compiler.cli.environments import EnvOption, chosen, only_one
+from stowplan.compiler.cli.options import Format, Out, PlatformOption, Repo, again, output, repository
 from stowplan.compiler.diagnostics.report import Report
+from stowplan.schema.meta import SpecId
+
+if TYPE_CHECKING:
+    from stowplan.compiler.environments.target import Target
+    from stowplan.compiler.repository.layout import Repository
 
 
 class Shape(StrEnum):
@@ -29,9 +35,18 @@ ShapeOption = Annotated[Shape, typer.Option("--format", help="For people or for 
 
 
 def status(
-    repo: Repo = Path(), *, context: Context = None, kubeconfig: Kubeconfig = None, shape: ShapeOption = Shape.TEXT
+    repo: Repo = Path(),
+    out: Out = None,
+    *,
+    env: EnvOption = None,
+    platform: PlatformOption = None,
+    context: Context = None,
+    kubeconfig: Kubeconfig = None,
+    shape: ShapeOption = Shape.TEXT,
 ) -> None:
     """Say how the specs of a repository are in the cluster. Fails where one is degraded, missing or unknown.
+
+    With environments, `--env` names the one whose cluster the context is of.
 
     Example: stowplan status my-repo --context production
     """
@@ -50,10 +65,11 @@ def status(
     from stowplan.compiler.pipeline import specs_of  # noqa: PLC0415
 
     report = Report()
-    source = folder(repo)
-    texts, specs = specs_of(source, report)
+    source = repository(repo, platform)
+    target = only_one(chosen(source, env))
+    texts, specs = specs_of(source, report, target)
     if report.failed:
-        Ending(source, report, texts, Format.TEXT).finish({})
+        Ending(source.folder, report, texts, Format.TEXT).finish({})
     try:
         with busy("Asking the cluster"):
             cluster = Cluster.connect(context, str(kubeconfig) if kubeconfig else None)
@@ -64,7 +80,8 @@ def status(
         _fail(str(error))
     except ClusterError as error:
         _fail(str(error))
-    found = [spec_status(spec, live.get(spec), datetime.now(UTC)) for spec in specs]
+    waiting = _waiting(source, output(out, source), target) if target and target.runs is not None else {}
+    found = [spec_status(spec, live.get(spec), datetime.now(UTC), waiting.get(spec, "")) for spec in specs]
     if shape is Shape.JSON:
         typer.echo(json.dumps({"specs": records(found)}, indent=2))
     else:
@@ -74,6 +91,17 @@ def status(
         console.print(table(found))
         typer.echo(summary(found))
     raise typer.Exit(0 if all(each.well for each in found) else 1)
+
+
+def _waiting(repo: "Repository", out: Path, target: "Target") -> dict[SpecId, str]:
+    """Return how to start each run that waits to be started, by spec. The specs have no errors in reading."""
+    from stowplan.compiler.pipeline import compile_repository  # noqa: PLC0415 - start-up time
+
+    report = Report()
+    compiled = compile_repository(repo, out / target.name, report, keep_objects=False, target=target)
+    if report.failed:
+        Ending(repo.folder, report, compiled.texts, Format.TEXT, again(repo, out)).finish({})
+    return {spec: f"{found.message} {found.hint}" for spec, found in compiled.waiting.items()}
 
 
 def _fail(sentence: str) -> NoReturn:

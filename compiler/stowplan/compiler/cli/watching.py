@@ -6,26 +6,30 @@ from pathlib import Path
 
 import typer
 
-from stowplan.compiler.cli.options import Out, Repo, apart_from_specs, folder
+from stowplan.compiler.cli.ending import advising
+from stowplan.compiler.cli.environments import EnvOption, chosen
+from stowplan.compiler.cli.options import Out, PlatformOption, Repo, again, repository, writable_output
 
 
-def watch(repo: Repo = Path(), out: Out = None) -> None:
+def watch(repo: Repo = Path(), out: Out = None, *, env: EnvOption = None, platform: PlatformOption = None) -> None:
     """Compile again whenever a spec or the platform file is saved. Ctrl-C ends it.
 
     Example: stowplan watch my-repo
     """
-    from stowplan.compiler.cli.compiling import written_line  # noqa: PLC0415 - start-up time
+    from stowplan.compiler.cli.results import written_line  # noqa: PLC0415 - start-up time
     from stowplan.compiler.diagnostics.console import print_text, terminal  # noqa: PLC0415
     from stowplan.compiler.watch import Watcher  # noqa: PLC0415
 
-    source = folder(repo)
-    target = apart_from_specs(out or source / "out", source)
+    source = repository(repo, platform)
+    target = writable_output(out, source)
+    chosen(source, env)
     console = terminal()
     _interrupt_on_signals()
     with suppress(KeyboardInterrupt):
-        for each in Watcher(source, target).rounds():
-            print_text(console, each.report.diagnostics, each.compiled.texts)
-            text = "nothing written" if each.report.failed else written_line(target, each.written)
+        for each in Watcher(source, target, env=env).rounds():
+            print_text(console, advising(each.report.diagnostics, again(source, target)), each.texts)
+            lines = [written_line(place, written) for place, written in each.written]
+            text = "nothing written" if each.report.failed else "\n".join(lines)
             typer.echo(f"{text} ({each.seconds:.2f} s)")
 
 

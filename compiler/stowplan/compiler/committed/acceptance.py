@@ -7,10 +7,11 @@ a base commit, it is accepted if another version of Stowplan or another platform
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from stowplan.compiler.committed import ordinals
 from stowplan.compiler.committed.vouching import RUN_KINDS, Base, Voucher
-from stowplan.compiler.lowering import output_layout
 from stowplan.compiler.model import Output
 from stowplan.compiler.output.inventory_lines import Entry
+from stowplan.compiler.output.paths import spec_folder
 from stowplan.library.manifest import Manifest
 from stowplan.library.values import labels
 from stowplan.library.values.names import without_hash
@@ -32,12 +33,15 @@ def refusal(entry: Entry, manifest: Manifest, fresh: Sequence[Output], base: Bas
         hint = f"Remove it from the inventory and the output, or {_recompile(spec)}."
         return _finding(f"This file cannot belong to the run of {spec}: {reason}.", hint, base)
     if base:
-        known = Voucher.of(entry) in base.vouchers
-        return None if known else _finding(_NOT_IN_BASE.format(base.revision), _way_out(spec, base), base)
+        known = Voucher.of(entry)
+        vouched = any(
+            known._replace(spec_digest=each) in base.vouchers for each in (known.spec_digest, *fresh[0].digests)
+        )
+        return None if vouched else _finding(_NOT_IN_BASE.format(base.revision), _way_out(spec, base), base)
     same = runs.get(entry.path)
     if same is None:
         return _finding(_NO_COUNTERPART.format(spec), _way_out(spec, None), None)
-    if entry.compiled and entry.compiled == same.compiled:
+    if entry.compiled and (entry.compiled, entry.spec_digest) == (same.compiled, same.spec_digest):
         return _finding(_NOT_COMPILED, _way_out(spec, None), None)
     return None
 
@@ -51,7 +55,8 @@ def gaps(reused: Sequence[Output], fresh: Sequence[Output], base: Base | None) -
     if base is None or spec is None:
         return {}
     present = {*(output.path for output in reused), *(output.path for output in fresh if not output.manifest.run)}
-    missing = sorted(base.paths.get((spec, fresh[0].spec_digest), frozenset()) - present)
+    known = frozenset().union(*(base.paths.get((spec, each), frozenset()) for each in fresh[0].digests))
+    missing = sorted(known - present - ordinals.removed(known, fresh))
     return {path: _finding(_GAP.format(base.revision, spec), _way_out(spec, base), base) for path in missing}
 
 
@@ -102,7 +107,7 @@ def _misfits(entry: Entry, manifest: Manifest, spec: SpecId, runs: Mapping[str, 
     if known.namespace not in namespaces:
         yield f"its namespace is {known.namespace or 'empty'}, and that of the run is {' or '.join(namespaces)}"
     folder, _, file = entry.path.rpartition("/")
-    home, start = f"{known.namespace}/{output_layout.folder(spec)}", f"{known.kind.lower()}-"
+    home, start = f"{known.namespace}/{spec_folder(spec)}", f"{known.kind.lower()}-"
     if folder != home or not (file.startswith(start) and file.endswith(".yaml")):
         yield f"it does not lie at {home}/{start}….yaml"
     own = manifest.body["metadata"].get("labels", {})

@@ -1,19 +1,19 @@
 """The objects in the committed output."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 
 from stowplan.compiler.diagnostics.report import Diagnostic
 from stowplan.compiler.model import Output
-from stowplan.compiler.output import inventory as inventories
+from stowplan.compiler.output import inventory_problems, paths
 from stowplan.compiler.output.folder import OutputFolder
 from stowplan.compiler.output.inventory import Inventory
+from stowplan.compiler.output.inventory_files import OLD, PENDING, is_inventory, of_spec
 from stowplan.compiler.output.inventory_lines import Entry
 from stowplan.compiler.output.read_back import reread
 from stowplan.compiler.output.render import HEADER_LENGTH, Renderings, carries_header
-from stowplan.compiler.output.write_plan import PENDING
 from stowplan.library.manifest import Json
-from stowplan.schema.meta import ObjectId
+from stowplan.schema.meta import ObjectId, SpecId
 
 
 def previous(
@@ -47,11 +47,25 @@ def unlisted(inventory: Inventory, tree: OutputFolder) -> Iterator[tuple[ObjectI
             yield manifest.id, manifest.body
 
 
-def lost_inventory(tree: OutputFolder) -> list[Diagnostic]:
-    """Return SP516 if `tree` has generated files but no inventory, not even one of a crashed command; else nothing."""
-    present = inventories.NAME in tree.files or inventories.NAME in tree.others or PENDING in tree.leftovers
-    ours = not present and any(_unlisted(Inventory(), tree))
-    return [inventories.missing(tree.root)] if ours else []
+def lost_inventory(
+    inventory: Inventory, tree: OutputFolder, specs: Iterable[SpecId]
+) -> list[tuple[SpecId | None, Diagnostic]]:
+    """Return SP516 for each of `specs` that `inventory` has no entry of although `tree` has generated files of it.
+
+    If `tree` has generated files, but no file of an inventory, return one SP516 for None as the spec. After a crash,
+    and with the only file of version 0.1.0, return nothing.
+    """
+    present = {path for some in (tree.files, tree.others) for path in some if is_inventory(path)}
+    if OLD in present or PENDING in tree.leftovers:
+        return []
+    if not present:
+        return [(None, inventory_problems.missing(tree.root))] if any(_unlisted(inventory, tree)) else []
+    unknown = [each for each in specs if each not in inventory.by_spec and of_spec(each) not in present]
+    folders = {f"{spec.namespace}/{paths.spec_folder(spec)}": spec for spec in unknown}
+    if folders.keys().isdisjoint(tree.folders):
+        return []
+    found = sorted(folders.keys() & {path.rpartition("/")[0] for path in _unlisted(inventory, tree)})
+    return [(folders[each], inventory_problems.missing_of(folders[each], each, tree.root)) for each in found]
 
 
 def _unlisted(inventory: Inventory, tree: OutputFolder) -> Iterator[str]:

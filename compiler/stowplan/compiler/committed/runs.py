@@ -8,22 +8,20 @@ committed files, byte for byte.
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
-from pathlib import PurePosixPath
+from typing import NamedTuple
 
-from stowplan.compiler.committed import acceptance, local_images
+from stowplan.compiler.committed import copies
+from stowplan.compiler.committed.one_run import Choice
 from stowplan.compiler.committed.vouching import Base
-from stowplan.compiler.diagnostics.report import Diagnostic, diagnose_at
+from stowplan.compiler.diagnostics.report import Diagnostic
 from stowplan.compiler.model import Output
-from stowplan.compiler.output import paths
 from stowplan.compiler.output.folder import OutputFolder
 from stowplan.compiler.output.inventory import Inventory
 from stowplan.compiler.output.inventory_lines import Entry
-from stowplan.compiler.output.read_back import reread
 from stowplan.compiler.output.render import Renderings
+from stowplan.library.builders import gate
 from stowplan.library.engines.registry import STARTING_KINDS
 from stowplan.library.manifest import Json
-from stowplan.schema.diagnostics import Finding, finding
 from stowplan.schema.meta import ObjectId, SpecId
 
 
@@ -62,47 +60,60 @@ def reuse(
     renderings: Renderings,
     *,
     base: Base | None = None,
+    kept: Collection[SpecId] = (),
 ) -> Reused:
     """Replace the compiled run manifests of unchanged specs with the committed ones.
 
     `previous` is the inventory of the committed output, `tree` lists the output folder. `base` holds the runs of the
-    base commit; None if there is none.
+    base commit; None if there is none. The runs of the specs in `kept` are reused although the specs have changed.
 
     All files of a spec's run are reused, or none: if one is missing or differs from the inventory (SP513), a Job and
     its ConfigMap might no longer match. None is reused if all equal the compiled files. Files outside runs are always
-    the compiled ones.
+    the compiled ones. The copies of a training job's outputs are reused in the same way, but apart from its run.
 
     A reused file that is not accepted (see `acceptance`) is SP519: an error, since neither reusing the file nor
     starting a new run is safe. A reused file with an image that no registry has is SP543 (see `local_images`).
     """
     fixed = {output.path for output in outputs if not output.manifest.run}
     chosen: list[Output] = []
-    problems: list[Diagnostic] = []
-    for spec, own in _by_spec(outputs).items():
-        entries = [] if spec is None or recompile.covers(spec) else _run(previous.by_spec.get(spec, ()), own, fixed)
-        found = {entry.path: _committed(entry, own, tree, renderings) for entry in entries}
-        lost = [path for path, output in found.items() if output is None]
-        problems += [_changed_by_hand(tree, path) for path in lost]
-        runs = [output for output in found.values() if output]
-        # If all committed files equal the compiled ones, the compiled run is used, with all its further files.
-        reuses = not lost and any(output.reused for output in runs)
-        refused = _refused(runs, entries, own, base) if reuses else {}
-        if spec is not None and reuses and not refused:
-            refused = local_images.findings(spec, runs, own)
-        problems += [diagnose_at(paths.location(tree.root, path), each) for path, each in refused.items()]
-        chosen += [output for output in own if not (reuses and output.manifest.run)] + (runs if reuses else [])
+    choice = Choice(fixed, tree, renderings, base, problems=[])
+    for spec, own in by_spec(outputs).items():
+        committed = [] if spec is None or recompile.covers(spec) else previous.by_spec.get(spec, ())
+        (rest, copying), (entries, copied) = copies.apart(own), copies.apart(committed)
+        written = choice.written(rest, entries, changed=spec in kept)
+        chosen += written
+        if copying or copied:
+            run = copies.run_of(written)
+            copying = copies.following_run(copying, copies.run_of(rest), run)
+            of_run = copied if run in {entry.id for entry in entries} else []
+            chosen += copies.written(copying, of_run, own, choice, changed=spec in kept)
     ordered = tuple(sorted(chosen, key=lambda output: (output.path, output.manifest.id)))
-    return Reused(ordered, tuple(problems))
+    return Reused(ordered, tuple(choice.problems))
 
 
-def starts(outputs: Sequence[Output], previous: Mapping[ObjectId, Json]) -> tuple[ObjectId, ...]:
+class Start(NamedTuple):
+    """A Job or JobSet that starts after a sync. `after` names the specs it waits for; empty if it waits for none."""
+
+    run: ObjectId
+    after: str
+
+    def line(self, target: str = "") -> str:
+        """Return what people read about the start, in an environment or cluster if it is named."""
+        place = f" in {target}" if target else ""
+        return (
+            f"starts after {self.after}{place}: {self.run}" if self.after else f"starts when synced{place}: {self.run}"
+        )
+
+
+def starts(outputs: Sequence[Output], previous: Mapping[ObjectId, Json]) -> tuple[Start, ...]:
     """Return the Jobs and JobSets that start when the outputs are synced, sorted: new ones, and resumed ones.
 
-    `previous` holds the bodies of the committed objects.
+    Those that wait for a gate are among them, gates are not. `previous` holds the bodies of the committed objects.
     """
-    runs = (output.manifest for output in outputs if output.manifest.run and output.manifest.kind in STARTING_KINDS)
+    made = (output.manifest for output in outputs if output.manifest.run and output.manifest.kind in STARTING_KINDS)
+    runs = [run for run in made if not gate.is_gate(run.body)]
     idle = (run for run in runs if run.id not in previous or _suspended(previous[run.id]))
-    return tuple(sorted(run.id for run in idle if not _suspended(run.body)))
+    return tuple(sorted(Start(run.id, gate.waits(run.body)) for run in idle if not _suspended(run.body)))
 
 
 def without_recompiled(
@@ -124,85 +135,16 @@ def _renewed(known: ObjectId, entry: Entry | None, recompile: Recompile) -> bool
 
 
 def _suspended(body: Json) -> bool:
-    return bool((body.get("spec") or {}).get("suspend"))
+    return bool((body.get("spec") or {}).get("suspend")) and not gate.waits(body)
 
 
 def _names(spec: SpecId) -> frozenset[str]:
     return frozenset((spec.name, f"{spec.namespace}/{spec.name}", str(spec)))
 
 
-def _by_spec(outputs: Sequence[Output]) -> dict[SpecId | None, list[Output]]:
+def by_spec(outputs: Sequence[Output]) -> dict[SpecId | None, list[Output]]:
+    """Return the outputs of each spec; under None, those of no spec."""
     groups: defaultdict[SpecId | None, list[Output]] = defaultdict(list)
     for output in outputs:
         groups[output.spec].append(output)
     return groups
-
-
-def _run(entries: Sequence[Entry], own: list[Output], fixed: set[str]) -> list[Entry]:
-    """Return the inventory entries of a spec's committed run; empty if it has none, or if the spec has changed since.
-
-    `entries` are all entries of the spec, `own` its compiled outputs. `fixed` are the paths of all outputs that are
-    compiled outside of runs. A committed file belongs to the run also if only the new output counts it as part of it,
-    because the Jobs of the run use that file.
-    """
-    digest = own[0].spec_digest
-    joined = {output.path for output in own if output.manifest.run}
-    run = [entry for entry in entries if (entry.run or entry.path in joined) and entry.path not in fixed]
-    unchanged = bool(digest) and any(entry.run for entry in run) and all(entry.spec_digest == digest for entry in run)
-    return run if unchanged else []
-
-
-def _committed(entry: Entry, own: list[Output], tree: OutputFolder, renderings: Renderings) -> Output | None:
-    """Return a committed file as an output; None if it is missing, differs from the inventory or is no manifest.
-
-    If the file equals the compiled one, the compiled output in `own` is returned.
-    """
-    content = tree.read(entry.path)
-    if content is None or len(content) != entry.size or sha256(content).hexdigest() != entry.sha256:
-        return None
-    present = next((output for output in own if output.path == entry.path), None)
-    file = renderings.find(present) if present is not None else None
-    if present is not None and file is not None and file.content == content:
-        renderings.settle(present)
-        return present  # the usual case, and far cheaper than reading YAML
-    stem = PurePosixPath(entry.path).stem.removeprefix(f"{entry.id.kind.lower()}-")
-    manifest = reread(content, stem)
-    if manifest is None or manifest.id != entry.id:
-        return None
-    return Output(
-        path=entry.path,
-        manifest=manifest,
-        spec=entry.spec,
-        source=own[0].source,
-        spec_digest=entry.spec_digest,
-        externals=own[0].externals,
-        compiled=entry.compiled,
-        reused=content,
-    )
-
-
-def _refused(
-    reused: Sequence[Output], entries: Sequence[Entry], own: Sequence[Output], base: Base | None
-) -> dict[str, Finding]:
-    """Return SP519, by path, for each file that prevents the reuse of a spec's run.
-
-    These are files that are neither the compiled ones nor accepted, and files of the base commit that are missing.
-    `reused` are the committed files as outputs, in the order of `entries`; `own` are the compiled outputs of the spec.
-    """
-    found = {
-        entry.path: acceptance.refusal(entry, output.manifest, own, base)
-        for entry, output in zip(entries, reused, strict=True)
-        if output.reused
-    }
-    return {path: refusal for path, refusal in found.items() if refusal} | acceptance.gaps(reused, own, base)
-
-
-def _changed_by_hand(tree: OutputFolder, path: str) -> Diagnostic:
-    message = (
-        "This file belongs to a run that is reused while its spec does not change, but it is missing or not what the"
-        " last command wrote. The run is compiled anew."
-    )
-    hint = (
-        "Restore the file from Git if the run must go on as it is. To run again, give `stowplan.dev/run` another value."
-    )
-    return diagnose_at(paths.location(tree.root, path), finding("SP513", (), message, hint))

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from stowplan.compiler.output import inventory
+from stowplan.compiler.output.inventory_files import is_inventory
 from stowplan.compiler.output.inventory_lines import Entry
 from stowplan.compiler.repository import commit
 from stowplan.library.engines.registry import ENGINE_KINDS
@@ -22,6 +23,7 @@ RUN_KINDS = frozenset(
     (
         ("", "ConfigMap"),
         ("", "Service"),
+        ("networking.k8s.io", "NetworkPolicy"),
         ("rbac.authorization.k8s.io", "Role"),
         ("rbac.authorization.k8s.io", "RoleBinding"),
         *((kind.group, kind.kind) for kind in ENGINE_KINDS),
@@ -60,7 +62,7 @@ class Base:
 def at_commit(out: Path, revision: str) -> Base:
     """Return the runs in the folder `out` of a commit; none if the commit lacks it. Raises `commit.BaseError`."""
     folder = commit.at_commit(out, revision)
-    listed = folder.read([inventory.NAME])
+    listed = folder.read(filter(is_inventory, folder.blobs))
     kinds = [entry.path for entry in _entries(listed) if (entry.id.group, entry.id.kind) in RUN_KINDS]
     found = list(_sound(listed | folder.read(kinds)))
     paths: defaultdict[tuple[SpecId | None, str], set[str]] = defaultdict(set)
@@ -86,5 +88,6 @@ def _sound(files: Mapping[str, bytes]) -> Iterator[Entry]:
 
 
 def _entries(files: Mapping[str, bytes]) -> tuple[Entry, ...]:
-    found, _ = inventory.parse(files.get(inventory.NAME, b""), Path())
-    return found.entries
+    """Return the entries of all files of the inventory; a path may be in several of them."""
+    each = (inventory.parse({path: content}, Path())[0] for path, content in files.items() if is_inventory(path))
+    return tuple(entry for found in each for entry in found.entries)

@@ -1,22 +1,23 @@
 """Compiling all specs of a program that the cache does not have, and the objects of the platform file."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
 from stowplan.compiler.cache import fingerprint
 from stowplan.compiler.cache.compiled_file import CompiledObjects, CompiledPlatform, CompiledSpec
 from stowplan.compiler.checks.history.changes import Changes
 from stowplan.compiler.checks.spec_stage import Checked
+from stowplan.compiler.committed.started import hashes
 from stowplan.compiler.compiling import compile_specs, processes
 from stowplan.compiler.compiling.compile_specs import Compilation, Setting
 from stowplan.compiler.compiling.lookup import Lookup, platform_key
 from stowplan.compiler.compiling.reading import Reading
-from stowplan.compiler.diagnostics.locations import PLATFORM_FILE
 from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.lowering.platform_objects import Place, delivered, settings
 from stowplan.compiler.model import Output
-from stowplan.compiler.repository.layout import PLATFORM_FILES
+from stowplan.schema.kinds.table import TRAINING_KINDS
+from stowplan.schema.meta import ObjectId, SpecId
 
 WORTH_PROCESSES = 100
 """Number of specs from which several processes save more time than their start costs."""
@@ -38,11 +39,32 @@ class Parts(Compilation):
         """The number of compiled objects of all specs and of the platform file."""
         return sum(len(part.facts.objects) for part in self.checked)
 
+    @property
+    def runs(self) -> dict[SpecId, frozenset[str]]:
+        """The hashes of the runs of training jobs, by spec."""
+        return {
+            part.spec: hashes(each.id for each in part.facts.objects)
+            for part in self.checked
+            if part.spec and part.spec.kind in TRAINING_KINDS
+        }
 
-def compile_all(setting: Setting, others: Sequence[Output], reading: Reading, lookup: Lookup, report: Report) -> Parts:
-    """Compile the specs that were read, and add the results of those from the cache.
+    def placed(self, started: Mapping[SpecId, Collection[str]] | None) -> tuple[tuple[str, ObjectId], ...]:
+        """Return the objects with their paths, without jobs none of whose runs may start.
 
-    `others` are the plain objects and those of extensions. Adds the diagnostics of lowering to `report`.
+        `started` are the runs that may, by spec; None if all may.
+        """
+        return tuple(
+            (each.path, each.id)
+            for part in self.checked
+            if started is None or part.spec is None or part.spec.kind not in TRAINING_KINDS or started.get(part.spec)
+            for each in part.facts.objects
+        )
+
+
+def specs_alone(setting: Setting, reading: Reading, report: Report) -> Parts:
+    """Compile the specs that were read, and add the results of those from the cache: all but the platform file.
+
+    Adds the diagnostics of lowering to `report`.
     """
     known = {(spec.facts.file, spec.facts.index): spec for file in reading.hits.values() for spec in file.specs}
     cached = [known[each.file, each.index] for each in reading.facts if (each.file, each.index) in known]
@@ -57,20 +79,35 @@ def compile_all(setting: Setting, others: Sequence[Output], reading: Reading, lo
     if report.failed:
         return Parts(lowered=lowered)
     checked = [part for each in compilations for part in each.checked] + list(map(_checked, cached))
-    own = sorted(checked, key=lambda part: part.spec or ())
-    platform, rest = _platform(setting, others, reading, lookup, _places(own))
-    everything = [*compilations, rest]
-    outputs = (output for each in everything for output in each.outputs)
-    return Parts(
+    own = Parts(
         complete=True,
         lowered=lowered,
+        files=reading.outputs,
+        checked=tuple(sorted(checked, key=lambda part: part.spec or ())),
+    )
+    return _joined(own, compilations)
+
+
+def with_platform(own: Parts, setting: Setting, others: Sequence[Output], reading: Reading, lookup: Lookup) -> Parts:
+    """Return the results `own` of all specs together with those of the platform file and of `others`."""
+    if not own.complete:
+        return own
+    platform, rest = _platform(setting, others, reading, lookup, _places(own.checked))
+    joined = _joined(own, [rest])
+    return replace(joined, checked=(*own.checked, *rest.checked), platform=platform)
+
+
+def _joined(own: Parts, more: Sequence[Compilation]) -> Parts:
+    """Return `own` with the outputs, files, and comparisons with the committed output of other compilations."""
+    everything = [own, *more]
+    outputs = (output for each in everything for output in each.outputs)
+    return replace(
+        own,
         outputs=tuple(sorted(outputs, key=lambda each: (each.path, each.id))),
-        files=(*reading.outputs, *(file for each in everything for file in each.files)),
-        checked=(*own, *rest.checked),
+        files=tuple(file for each in everything for file in each.files),
         reused=tuple(found for each in everything for found in each.reused),
         starts=tuple(sorted(run for each in everything for run in each.starts)),
         gone={known: body for each in everything for known, body in each.gone.items()},
-        platform=platform,
     )
 
 
@@ -115,9 +152,10 @@ def _platform(
     the objects of specs, but not on the content of these. Return the compiled platform file for the cache, None if
     there are `others` or no objects; and the result of compiling.
     """
-    content = fingerprint.of(*(reading.keys[name] for name in PLATFORM_FILES if name in reading.keys))
+    name = setting.program.platform_file
+    content = fingerprint.of(*([reading.keys[name]] if name in reading.keys else []))
     apart = {output.path for output in settings(setting.program)}
-    files = [file for file in lookup.outputs(None, PLATFORM_FILE) if file.path not in apart]
+    files = [file for file in lookup.outputs(None, name) if file.path not in apart]
     hit = None if others else lookup.platform_hit(platform_key(content, places, files), files)
     if hit is not None:
         part = Checked(None, hit.objects.findings, hit.objects.facts, Changes())

@@ -10,10 +10,11 @@ from dataclasses import dataclass, field, replace
 from stowplan.compiler.checks import spec_stage
 from stowplan.compiler.checks.per_spec.custom_resources import Definitions
 from stowplan.compiler.checks.spec_stage import Checked
-from stowplan.compiler.committed import compiler_mark, runs
+from stowplan.compiler.committed import compiler_mark, retirement, runs
 from stowplan.compiler.committed.last_output import Committed
 from stowplan.compiler.committed.objects import previous
-from stowplan.compiler.committed.runs import Recompile
+from stowplan.compiler.committed.runs import Recompile, Start
+from stowplan.compiler.committed.started import Sorted, Started, sort
 from stowplan.compiler.diagnostics.report import Diagnostic, Report
 from stowplan.compiler.lowering import output_layout
 from stowplan.compiler.lowering.composer_pool import ComposerPool
@@ -36,7 +37,9 @@ class Setting:
 
     `definitions` are the CRDs by which custom resources are checked. `committed` is the committed output; if it is
     None, no YAML is rendered. `units` are the units that extensions returned; if it is None, specs are lowered here and
-    `composer` renders them. With `keep_objects`, the result also holds the outputs with their objects.
+    `composer` renders them. `started` are the runs that may start in an environment with `runs: manual`; None where all
+    may. With `keep_objects`, the result also holds the outputs with their objects. `retired` are the specs whose run is
+    over: its objects are left out. `of_target` is True for an environment or one of its clusters.
     """
 
     program: Program
@@ -46,7 +49,10 @@ class Setting:
     committed: Committed | None = None
     recompile: Recompile = field(default_factory=Recompile)
     composer: ComposerPool | None = None
+    started: Started | None = None
     units: Mapping[SpecId, Unit] | None = None
+    retired: frozenset[SpecId] = frozenset()
+    of_target: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +68,7 @@ class Compilation:
     files: tuple[Rendered, ...] = ()
     checked: tuple[Checked, ...] = ()
     reused: tuple[Diagnostic, ...] = ()
-    starts: tuple[ObjectId, ...] = ()
+    starts: tuple[Start, ...] = ()
     gone: Mapping[ObjectId, Json] = field(default_factory=dict)
 
 
@@ -86,8 +92,11 @@ def compile_specs(specs: Sequence[Spec], setting: Setting) -> Compilation:
         return Compilation(said)
     if setting.composer is not None and setting.units is None:
         units = setting.composer.render(units)
-    outputs = output_layout.of_specs(units, specs, compiler_mark.marks(specs, setting.context))
-    return replace(finish(outputs, setting, [spec.id for spec in specs]), lowered=said)
+    other = setting.program.other_platform
+    marks = compiler_mark.marks(specs, setting.context, other_platform=other, argocd=not setting.of_target)
+    outputs = output_layout.of_specs(units, specs, marks)
+    made = finish(outputs, setting, [spec.id for spec in specs])
+    return replace(made, lowered={spec: (*found, *made.lowered.get(spec, ())) for spec, found in said.items()})
 
 
 def warm_up(examples: Sequence[Spec], setting: Setting) -> None:
@@ -98,14 +107,24 @@ def warm_up(examples: Sequence[Spec], setting: Setting) -> None:
 def finish(outputs: Sequence[Output], setting: Setting, specs: Sequence[SpecId | None]) -> Compilation:
     """Reuse committed runs, check the outputs of `specs`, and render their YAML in memory.
 
-    None among `specs` stands for the platform file. Without `setting.committed`, the outputs are only checked.
+    None among `specs` stands for the platform file. Without `setting.committed`, the outputs are only checked. The
+    result has the infos about runs that wait to be started as `lowered`.
     """
     platform, committed = setting.program.platform, setting.committed
+    if other := setting.program.other_platform:
+        outputs = [replace(each, other_platform=other) for each in outputs]
     if committed is None:
         checked = spec_stage.check(outputs, platform, setting.definitions, {})
         return Compilation(outputs=tuple(outputs) if setting.keep_objects else (), checked=tuple(checked))
     own, renderings = Inventory(committed.entries(specs)), Renderings()
-    reused = runs.reuse(outputs, own, committed.tree, setting.recompile, renderings, base=committed.base)
+    wanted = retirement.without_runs(outputs, setting.retired) if setting.retired else outputs
+    kept = Inventory(tuple(each for each in own.entries if each.spec not in setting.retired))
+    chosen = Sorted(wanted, frozenset(), {})
+    if setting.started:
+        chosen = sort(setting.started, wanted, {spec.id: spec for spec in setting.program.specs}, kept)
+    reused = runs.reuse(
+        chosen.outputs, kept, committed.tree, setting.recompile, renderings, base=committed.base, kept=chosen.kept
+    )
     written = previous(reused.outputs, own, committed.tree, renderings)
     before = {**committed.strays, **written}
     meant = runs.without_recompiled(before, Inventory((*own.entries, *committed.gone)), setting.recompile)
@@ -113,6 +132,7 @@ def finish(outputs: Sequence[Output], setting: Setting, specs: Sequence[SpecId |
     present = {output.id for output in reused.outputs}
     files = [] if _wrong(checked) else renderings.all(reused.outputs, committed.tree)
     return Compilation(
+        lowered={spec: (found,) for spec, found in chosen.waiting.items()},
         outputs=reused.outputs if setting.keep_objects else (),
         files=tuple(files),
         checked=tuple(checked),

@@ -4,11 +4,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from stowplan.compiler.cache import fingerprint
-from stowplan.compiler.cache.compiled_file import CompiledFile, CompiledPlatform, Datasets, Known, of_datasets
+from stowplan.compiler.cache.compiled_file import CompiledFile, CompiledPlatform, Known, Others, of_others
 from stowplan.compiler.lowering.platform_objects import Place
 from stowplan.compiler.output.inventory import Inventory
 from stowplan.compiler.output.render import Rendered
-from stowplan.compiler.repository.layout import PLATFORM_FILES
+from stowplan.compiler.repository.layout import is_spec_file
 from stowplan.compiler.specs.spec_facts import SpecFacts
 from stowplan.schema.meta import SpecId
 
@@ -29,7 +29,7 @@ class Lookup:
 
         `digests` are the digests of the contents of all files, by path.
         """
-        platform = [digests[name] for name in PLATFORM_FILES if name in digests]
+        platform = [digest for path, digest in sorted(digests.items()) if not is_spec_file(path)]
         common = fingerprint.of(fingerprint.of_program(), self.command, *platform)
         return {path: fingerprint.of(common, path, digest) for path, digest in digests.items()}
 
@@ -38,17 +38,15 @@ class Lookup:
         files = self.known.compiled.files
         return {path: files[path] for path, key in keys.items() if path in files and files[path].content == key}
 
-    def hit(
-        self, file: CompiledFile, others: str, datasets: Datasets, refused: Collection[SpecId]
-    ) -> list[Rendered] | None:
+    def hit(self, file: CompiledFile, others: str, specs: Others, refused: Collection[SpecId]) -> list[Rendered] | None:
         """Return the output files of a compiled file; None if it cannot be reused.
 
         It cannot be reused if its digest `surroundings` differs from the present one, or if an output file differs from
-        the inventory. For the other parameters see `surroundings` and `of_datasets`.
+        the inventory. For the other parameters see `surroundings` and `of_others`.
         """
         found = {spec.facts.id: self.outputs(spec.facts.id, spec.facts.file) for spec in file.specs}
         lines = {spec: [each.line for each in own] for spec, own in found.items()}
-        key = surroundings([spec.facts for spec in file.specs], others, datasets, refused, lines)
+        key = surroundings([spec.facts for spec in file.specs], others, specs, refused, lines)
         files = [each for own in found.values() for each in own]
         if key != file.surroundings or not self._in_place(files):
             return None
@@ -68,7 +66,7 @@ class Lookup:
         `source` is the user's file of the spec; None as `spec` stands for the objects that belong to no spec.
         """
         entries = self.committed.by_spec.get(spec, ())
-        return [Rendered(each.path, each.id, source, each.sha256, each.line, None) for each in entries]
+        return [Rendered(each.path, each.id, spec, source, each.sha256, each.line, None) for each in entries]
 
     def _in_place(self, files: Sequence[Rendered]) -> bool:
         return self.known.outputs.holds((file.path, file.sha256) for file in files)
@@ -77,18 +75,18 @@ class Lookup:
 def surroundings(
     specs: Sequence[SpecFacts],
     others: str,
-    datasets: Datasets,
+    known: Others,
     refused: Collection[SpecId],
     lines: Mapping[SpecId, Sequence[str]],
 ) -> str:
     """Return a digest of all that the `specs` of a file depend on outside of the file.
 
-    `others` is a digest of the files with other documents than specs. `datasets` are all datasets; `refused` are
+    `others` is a digest of the files with other documents than specs. `known` are all specs; `refused` are
     those with errors. `lines` are the inventory lines by spec.
     """
     parts = [others]
     for each in specs:
-        parts += [str(each.id), of_datasets(each, datasets, refused), *sorted(lines.get(each.id, ()))]
+        parts += [str(each.id), of_others(each, known, refused), *sorted(lines.get(each.id, ()))]
     return fingerprint.of(*parts)
 
 

@@ -5,23 +5,24 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import version
-from pathlib import Path
 
 from stowplan.compiler.cache import fingerprint
 from stowplan.compiler.cache.compiled_file import CompiledFile
 from stowplan.compiler.compiling.lookup import Lookup
 from stowplan.compiler.diagnostics.document import Document
 from stowplan.compiler.diagnostics.report import Diagnostic, Report
+from stowplan.compiler.environments.target import Target
 from stowplan.compiler.lowering.lower import context_of
 from stowplan.compiler.model import Program, Spec
 from stowplan.compiler.output.render import Rendered
+from stowplan.compiler.repository.layout import Repository
 from stowplan.compiler.repository.load import Loading
-from stowplan.compiler.specs import spec_facts
+from stowplan.compiler.specs import retired_runs, spec_facts
 from stowplan.compiler.specs.resolve import resolve
 from stowplan.compiler.specs.spec_facts import SpecFacts
 from stowplan.compiler.specs.validate import is_spec, read_spec, validate
 from stowplan.library.dialects.shared.context import Context
-from stowplan.schema.kinds.table import DATASET_KINDS
+from stowplan.schema.kinds.table import DATASET_KINDS, TRAINING_KINDS
 from stowplan.schema.meta import SpecId
 
 
@@ -32,7 +33,7 @@ class Reading:
     `hits` are the compiled files from the cache by path, and `outputs` the output files of their specs. `read` are the
     diagnostics of the other files. `keys` are the digests of the contents of all files by path, see
     `Lookup.content_keys`. `mixed` are the paths of files with documents that are no specs, and `others` is a digest of
-    these files.
+    these files. `retired` are the specs whose run is over and kept out of the output.
     """
 
     loading: Loading
@@ -45,6 +46,7 @@ class Reading:
     keys: Mapping[str, str]
     mixed: frozenset[str]
     others: str
+    retired: frozenset[SpecId] = frozenset()
 
     def texts(self, report: Report) -> Mapping[str, str]:
         """Return the contents of the files that diagnostics name, by path."""
@@ -58,10 +60,13 @@ class Reading:
         return document(self.loading, found) if found is not None and found.id == spec else None
 
 
-def read(repo: Path, report: Report, lookup: Lookup) -> Reading:
-    """Find all files, read and validate those that the cache does not have, and resolve references of all specs."""
+def read(repo: Repository, report: Report, lookup: Lookup, target: Target | None = None) -> Reading:
+    """Find all files, read and validate those that the cache does not have, and resolve references of all specs.
+
+    `target` is the cluster and environment to compile for; None if the platform file has no environments.
+    """
     found = Report()
-    loading = Loading(repo, found, lookup.known.contents)
+    loading = Loading(repo, found, lookup.known.contents, target)
     keys = lookup.content_keys(loading.digests)
     candidates = lookup.candidates(keys)
     sources = loading.sources(candidates.keys())
@@ -71,12 +76,11 @@ def read(repo: Path, report: Report, lookup: Lookup) -> Reading:
     mixed = frozenset(each.file for each in sources.documents if not is_spec(each))
     others = fingerprint.of(*(keys[file] for file in sorted(mixed)))
     facts = _sorted(program.specs, candidates.values(), program)
-    datasets = {each.id: each for each in reversed(facts) if each.id.kind in DATASET_KINDS}
-    refused = {each for each in program.refused if each.kind in DATASET_KINDS}
+    known = {each.id: each for each in reversed(facts)}
     outputs: list[Rendered] = []
     hits: dict[str, CompiledFile] = {}
     for path, file in candidates.items():
-        files = lookup.hit(file, others, datasets, refused)
+        files = lookup.hit(file, others, known, program.refused)
         if files is not None:
             hits[path] = file
             outputs += files
@@ -85,9 +89,12 @@ def read(repo: Path, report: Report, lookup: Lookup) -> Reading:
     program = replace(program, specs=specs)
     report.add(*found.diagnostics, *(each for file in hits.values() for each in file.read))
     program, resolved = resolve(program, facts, lambda each: document(loading, each), report)
-    context = _with_datasets(context_of(program, _version()), loading, program, resolved)
+    if target and not unreadable:
+        target.check(loading.all_files, {*(each.id for each in resolved), *program.refused}, report)
+    context = _with_others(context_of(program, _version()), loading, program, resolved)
     read_files = tuple(found.diagnostics)
-    return Reading(loading, program, resolved, context, hits, tuple(outputs), read_files, keys, mixed, others)
+    retired = retired_runs.kept_out(loading.runs, resolved, target.environment.name if target else None, report)
+    return Reading(loading, program, resolved, context, hits, tuple(outputs), read_files, keys, mixed, others, retired)
 
 
 def document(loading: Loading, spec: SpecFacts) -> Document:
@@ -109,20 +116,29 @@ def _specs(loading: Loading, files: Iterable[str], program: Program, report: Rep
     return [spec for spec in found if spec]
 
 
-def _with_datasets(context: Context, loading: Loading, program: Program, facts: Sequence[SpecFacts]) -> Context:
-    """Return the context with the datasets that specs of the program refer to, or with all if one of them is missing.
+def _with_others(context: Context, loading: Loading, program: Program, facts: Sequence[SpecFacts]) -> Context:
+    """Return the context with the specs that specs of the program depend on: datasets, and what jobs run after.
 
-    All are needed in that case, because the finding about a missing dataset proposes similar names. The context gets
-    the source files of all specs too.
+    Of what jobs run after, the datasets are added too. If a dataset is missing, all datasets are added, because the
+    finding about it proposes similar names. The context gets the source files of all specs too.
     """
     sources = {(each.id.kind, each.id.namespace, each.id.name): each.file for each in facts}
     own = {spec.id for spec in program.specs}
-    wanted = {one.spec for each in facts if each.id in own for one in each.references if one.spec.name}
-    there = {each.id: each for each in facts if each.id.kind in DATASET_KINDS and each.id not in own}
+    training = (each for each in facts if each.id in own and each.id.kind in TRAINING_KINDS)
+    before = {one.spec for each in training for one in each.after}
+    users = own | before
+    wanted = {one.spec for each in facts if each.id in users for one in each.references if one.spec.name}
+    others = {each.id: each for each in facts if each.id not in own}
+    there = {spec: each for spec, each in others.items() if spec.kind in DATASET_KINDS or spec in before}
     complete = wanted <= there.keys() | context.datasets.keys()
-    files = {each.file for spec, each in there.items() if not complete or spec in wanted}
+    files = {each.file for spec, each in there.items() if not complete or spec in wanted | before}
     models = {spec.id: spec.model for spec in _specs(loading, files, program, Report()) if spec.id in there}
-    return replace(context, datasets={**models, **context.datasets}, sources=sources)
+    return replace(
+        context,
+        datasets={**{spec: model for spec, model in models.items() if spec.kind in DATASET_KINDS}, **context.datasets},
+        specs={**{spec: model for spec, model in models.items() if spec in before}, **context.specs},
+        sources=sources,
+    )
 
 
 @cache

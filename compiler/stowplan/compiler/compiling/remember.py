@@ -7,9 +7,8 @@ from stowplan.compiler.compiling.compile_all import Parts
 from stowplan.compiler.compiling.lookup import surroundings
 from stowplan.compiler.compiling.reading import Reading
 from stowplan.compiler.diagnostics.report import Diagnostic
-from stowplan.compiler.repository.layout import PLATFORM_FILES
+from stowplan.compiler.repository.layout import is_spec_file
 from stowplan.compiler.specs.spec_facts import SpecFacts
-from stowplan.schema.kinds.table import DATASET_KINDS
 
 
 def remembered(reading: Reading, parts: Parts) -> CompiledFiles:
@@ -25,9 +24,9 @@ def remembered(reading: Reading, parts: Parts) -> CompiledFiles:
         read[found.location.file].append(found)
     checked = {part.spec: part for part in parts.checked}
     lines = {file.path: file.line for file in parts.files}
-    datasets = {each.id: each for each in reading.facts if each.id.kind in DATASET_KINDS}
+    known = {each.id: each for each in reading.facts}
     files = dict(reading.hits)
-    for path in reading.keys.keys() - files.keys() - reading.mixed - {*PLATFORM_FILES}:
+    for path in filter(is_spec_file, reading.keys.keys() - files.keys() - reading.mixed):
         own = facts[path]
         # An escaped name may be that of two files. A spec without objects was not checked.
         if "\\" in path or any(each.id not in checked for each in own):
@@ -37,7 +36,7 @@ def remembered(reading: Reading, parts: Parts) -> CompiledFiles:
         }
         files[path] = CompiledFile(
             reading.keys[path],
-            surroundings(own, reading.others, datasets, (), of_spec),
+            surroundings(own, reading.others, known, (), of_spec),
             tuple(read[path]),
             tuple(
                 CompiledSpec(

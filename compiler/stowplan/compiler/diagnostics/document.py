@@ -16,13 +16,15 @@ class Node:
     """A value of a YAML document, with the positions of the value (`mark`) and of its key (`key_mark`).
 
     `data` is the whole plain value, with all values in it. `children` holds a node for each value of a dict or list,
-    under the same key or index; it is empty for scalars.
+    under the same key or index; it is empty for scalars. `file` is the file of the positions if that is not the file of
+    the document: a patch of an environment put the value there.
     """
 
     data: Data
     mark: Mark
     key_mark: Mark
     children: "dict[str, Node] | list[Node]" = field(default_factory=dict)
+    file: str = ""
 
     def child(self, part: str | int) -> "Node | None":
         """Return the node of a field (a string) or of a list item (an index from 0); None if it does not exist.
@@ -99,4 +101,4 @@ class Document:
         below_key = isinstance(node.data, dict | list) and node.mark.line > node.key_mark.line
         at_value = anchor is Anchor.VALUE and exact and not below_key
         mark = node.mark if at_value or node is root else node.key_mark
-        return Location(self.file, mark.line, mark.column)
+        return Location(node.file or self.file, mark.line, mark.column)

@@ -13,12 +13,22 @@ class Mark:
     column: int
 
 
-PLATFORM_FILE = "stowplan.yaml"
+PLATFORM_FILES = ("stowplan.yaml", "stowplan.yml")
+"""Usual names of the platform file; a repository has one of them."""
+
+PLATFORM_FILE = PLATFORM_FILES[0]
+
+_SPECS, _SUFFIXES = "specs/", (".yaml", ".yml")
 
 START = Mark(1, 1)
 
 LINE_BREAK = re.compile(r"\r\n|\r|\n")
 """Line ends of editors. YAML 1.1 ends lines at NEL, LS and PS too; positions here do not count those."""
+
+
+def is_platform_file(source: str) -> bool:
+    """Whether the user's file that an object comes from, `source`, is a platform file: neither a spec nor Python."""
+    return source.endswith(_SUFFIXES) and not source.startswith(_SPECS)
 
 
 class Lines:

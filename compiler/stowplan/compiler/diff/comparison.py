@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import PurePosixPath
 
 from stowplan.compiler.diff.change import Action, Change, Danger, Pair, Risk, worst_first
 from stowplan.compiler.diff.fields import Field, differences, with_strings
 from stowplan.compiler.diff.risks.pods import Pods
+from stowplan.compiler.diff.risks.rights import ROLES
 from stowplan.compiler.diff.risks.rules import risks
 from stowplan.compiler.diff.risks.unvouched import unvouched
 from stowplan.compiler.kubernetes.fields import annotation, identity
@@ -17,6 +19,7 @@ from stowplan.library.manifest import Json
 from stowplan.library.values import labels
 
 _MASKED = ("Secret",)
+_RIGHTS = (*ROLES, "RoleBinding", "ClusterRoleBinding")
 _HIDDEN = "(not shown)"
 _HASHED = re.compile(r"-[a-z2-7]{8}$")
 """Hash at the end of a name, made from the object's content; see `stowplan.library.values.names.content_hash`."""
@@ -84,11 +87,15 @@ class _Renaming:
 
     def follows(self, field: Field) -> bool:
         """Whether a field differs only by such names: the old value with the new names equals the new value."""
+        return bool(self._pattern and self.renamed(field.before) == field.after)
+
+    def renamed(self, value: Json) -> Json:
+        """Return an old value with the new names."""
         pattern = self._pattern
         if pattern is None:
-            return False
-        renamed = with_strings(field.before, lambda text: pattern.sub(lambda found: self._new[found[0]], text))
-        return bool(renamed == field.after)
+            return value
+        new: Json = with_strings(value, lambda text: pattern.sub(lambda found: self._new[found[0]], text))
+        return new
 
 
 def _entered(pairs: Sequence[Pair], before: Mapping[str, bytes], outputs: Sequence[Output]) -> dict[str, list[Risk]]:
@@ -110,8 +117,15 @@ def _entered(pairs: Sequence[Pair], before: Mapping[str, bytes], outputs: Sequen
 def _change(pair: Pair, names: _Renaming, pods: Pods, more: Sequence[Risk]) -> Change:
     old = identity(pair.before) if pair.before else None
     new = identity(pair.after) if pair.after else None
-    found = worst_first([*risks(pair, pods), *more])
+    found = worst_first([*risks(_judged(pair, names), pods), *more])
     return Change(pair.action, pair.path, pair.source, old, new, tuple(_fields(pair, names)), found)
+
+
+def _judged(pair: Pair, names: _Renaming) -> Pair:
+    """Return the pair by which risks are judged: a right on the old run becomes, without a risk, one on the new run."""
+    if pair.kind not in _RIGHTS or pair.before is None or pair.after is None:
+        return pair
+    return replace(pair, before=names.renamed(pair.before))
 
 
 def _fields(pair: Pair, names: _Renaming) -> Iterator[Field]:

@@ -10,6 +10,7 @@ from stowplan.compiler.generate import kubernetes_schemas, merge_keys
 from stowplan.compiler.kubernetes.schema_checker import FORM
 from stowplan.compiler.kubernetes.schemas import PREFIX, definitions
 from stowplan.compiler.repository import own_files
+from stowplan.compiler.repository.layout import Repository
 from stowplan.compiler.repository.load import Loading
 from stowplan.compiler.specs.platform import platform
 from stowplan.compiler.yaml.emitter import emit
@@ -43,10 +44,10 @@ def schemas(kubernetes: str = Platform().kubernetes_version) -> dict[str, str]:
     return texts | {json_schema.KUBERNETES: _kubernetes(kubernetes)}
 
 
-def kubernetes_version(repo: Path) -> str:
-    """Return the version of Kubernetes in the platform file of `repo`; the default if there is no sound file."""
+def kubernetes_version(folder: Path) -> str:
+    """Return the version of Kubernetes in the platform file of `folder`; the default without a sound file."""
     report = Report()
-    model = platform(Loading(repo, report, {}).platform, report)
+    model = platform(Loading(Repository(folder), report, {}).platform, report)
     return (model or Platform()).kubernetes_version
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from stowplan.compiler.generate.kubernetes_schemas import document
 from stowplan.compiler.kubernetes.schema_checker import JsonSchema
 from stowplan.compiler.kubernetes.schemas import PREFIX
-from stowplan.schema.platform.platform import KUBERNETES_VERSIONS
+from stowplan.schema.platform.settings import KUBERNETES_VERSIONS
 
 _ROOT = "io.k8s.api.core.v1.PodTemplateSpec"
 _STRATEGY = "x-kubernetes-patch-strategy"

@@ -7,6 +7,7 @@ from typing import Any
 from kubernetes import client, config
 from kubernetes.client.exceptions import ApiException
 from kubernetes.config.config_exception import ConfigException
+from urllib3 import Retry
 from urllib3.exceptions import HTTPError
 
 from stowplan.schema.kinds.table import KINDS
@@ -14,6 +15,12 @@ from stowplan.schema.meta import SpecId
 
 SECONDS = 15
 """Seconds to wait for an answer of the API server of Kubernetes."""
+
+_RETRIES = Retry(3, connect=False, read=False, other=False, raise_on_status=False)
+"""An API server that is busy, or that was told of a kind a moment ago, answers 429 and says when to ask again.
+
+kubectl asks again too. By default the client would also try a refused connection three times, with pauses.
+"""
 
 
 class KubeconfigError(Exception):
@@ -37,8 +44,7 @@ class Cluster:
 
         Raises KubeconfigError if the kubeconfig is unreadable or lacks the context.
         """
-        # By default the client retries a refused connection three times, with pauses.
-        configuration = client.Configuration(retries=False)
+        configuration = client.Configuration(retries=_RETRIES)
         try:
             connect: Any = config.new_client_from_config  # untyped
             api = connect(config_file=kubeconfig, context=context, client_configuration=configuration)

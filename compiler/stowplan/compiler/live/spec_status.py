@@ -36,8 +36,13 @@ class SpecStatus:
         return self.health in WELL
 
 
-def spec_status(spec: SpecId, body: dict[str, Any] | None, now: datetime) -> SpecStatus:
-    """Return the status of a spec. `body` is that of its custom resource; None if the cluster has none."""
+def spec_status(spec: SpecId, body: dict[str, Any] | None, now: datetime, waits: str = "") -> SpecStatus:
+    """Return the status of a spec. `body` is that of its custom resource; None if the cluster has none.
+
+    `waits` says how to start the run of the spec, if it waits to be started; then its custom resource need not exist.
+    """
+    if body is None and waits:
+        return SpecStatus(spec, "", "", "Suspended", waits, None)
     if body is None:
         return SpecStatus(spec, "", "", MISSING, "It is not in the cluster", None)
     status = body.get("status") or {}
@@ -47,7 +52,7 @@ def spec_status(spec: SpecId, body: dict[str, Any] | None, now: datetime) -> Spe
         str(status.get("phase") or ""),
         _progress(spec.kind, body),
         verdict["status"],
-        verdict["message"],
+        " ".join(part for part in (verdict["message"], waits) if part),
         _age(body, now),
     )
 

@@ -27,7 +27,13 @@ class ComposerPool:
         self._composer: Composer | None = None
 
     def prepare(self) -> None:
-        """Unpack the script for Node.js and its packages, so that processes forked later share these files."""
+        """Unpack the script for Node.js and its packages, so that processes forked later share these files.
+
+        A Node.js that runs already is ended: it could not tell apart what several processes ask.
+        """
+        if self._composer is not None and self._packages is not None:
+            self._composer.close()
+            self._composer = None
         if self._composer is None and self._packages is None:
             from stowplan.library.composition.packages import unpack  # noqa: PLC0415 - start-up time
 

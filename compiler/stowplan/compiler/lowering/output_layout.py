@@ -6,10 +6,10 @@ from pathlib import PurePosixPath
 from stowplan.compiler.diagnostics.locations import PLATFORM_FILE
 from stowplan.compiler.lowering.extensions import Addition
 from stowplan.compiler.model import Output, Spec
-from stowplan.compiler.output.paths import CLUSTER
+from stowplan.compiler.output.paths import CLUSTER, spec_folder
+from stowplan.library.dialects.training.outputs import following
 from stowplan.library.manifest import Manifest, Unit
 from stowplan.library.values.names import FILE_LIMIT, shorten
-from stowplan.schema.meta import SpecId
 
 
 def of_specs(units: Sequence[Unit], specs: Sequence[Spec], marks: Sequence[str] = ()) -> list[Output]:
@@ -22,9 +22,16 @@ def of_specs(units: Sequence[Unit], specs: Sequence[Spec], marks: Sequence[str] 
     return [output for unit, spec, mark in parts for output in _of_spec(unit, spec, mark)]
 
 
-def folder(spec: SpecId) -> str:
-    """Return the name of the folder for the objects of a spec in one namespace: `<spec kind>-<spec name>`."""
-    return f"{spec.kind.lower()}-{shorten(spec.name, FILE_LIMIT)}"
+_COPIES = "+outputs"
+
+
+def is_of_copies(digest: str) -> bool:
+    """Return whether a `spec_digest` is that of an object that copies outputs of a training job.
+
+    It covers the whole spec. The `spec_digest` of the run itself leaves the outputs out, so an edit of them starts
+    other copies and not another run.
+    """
+    return digest.endswith(_COPIES)
 
 
 def of_extensions(additions: Iterable[Addition]) -> list[Output]:
@@ -57,14 +64,16 @@ def of_platform(manifests: Iterable[Manifest], folder: str) -> list[Output]:
 
 
 def _of_spec(unit: Unit, spec: Spec, mark: str) -> Iterator[Output]:
-    own = folder(spec.id)
+    own = spec_folder(spec.id)
     for manifest in unit.manifests:
+        copies = following.copies(manifest)
         yield Output(
             path=_path(manifest, own),
             manifest=manifest,
             spec=spec.id,
             source=spec.document.file,
-            spec_digest=spec.digest,
+            spec_digest=f"{spec.digest}{_COPIES}" if copies else spec.run_digest,
+            content_digest="" if copies else spec.digest,
             externals=unit.externals,
             compiled=mark,
         )

@@ -1,6 +1,7 @@
 """Objects that the platform file adds to the manifests of specs: CRDs, namespaces, reporters, Applications."""
 
 from collections.abc import Iterable, Iterator, Sequence, Set
+from dataclasses import replace
 from importlib.metadata import version
 from typing import NamedTuple
 
@@ -52,7 +53,8 @@ def delivered(specs: Set[Place], others: Sequence[Output], program: Program) -> 
     outputs = [*others, *_crds(platform)]
     outputs += _reporters(sorted({each.home for each in specs} - {""}), platform)
     outputs += _namespaces(specs | places(outputs), platform)
-    return [*outputs, *_argocd(specs | places(outputs), platform)]
+    outputs += _argocd(specs | places(outputs), platform)
+    return [*others, *(replace(each, source=program.platform_file) for each in outputs[len(others) :])]
 
 
 def settings(program: Program) -> list[Output]:
@@ -63,9 +65,9 @@ def settings(program: Program) -> list[Output]:
     platform = program.platform
     if platform.argocd.repo_url is None:
         return []
-    suspends = GANG_ENGINES[platform.engines.gang].suspends
-    manifest = settings_patch(platform.argocd.namespace, suspends=suspends)
-    return [Output(f"{manifest.stem}.patch.txt", manifest, spec=None, source=PLATFORM_FILE)]
+    manifest = settings_patch(platform.argocd.namespace)
+    source, other = program.platform_file, program.other_platform
+    return [Output(f"{manifest.stem}.patch.txt", manifest, spec=None, source=source, other_platform=other)]
 
 
 def _crds(platform: Platform) -> list[Output]:
@@ -135,7 +137,8 @@ def _application(folder: str, home: str, platform: Platform) -> Manifest:
 
 
 def _ignored(platform: Platform) -> Iterator[Json]:
-    """Yield entries of `ignoreDifferences` for fields of committed objects that the gang engine changes."""
+    """Yield entries of `ignoreDifferences` for fields of committed objects that gates and the gang engine change."""
+    yield from argocd.gate_differences()
     for shared in GANG_ENGINES[platform.engines.gang].shared_fields():
         entry: Json = {"group": shared.group, "kind": shared.kind}
         if shared.paths:

@@ -9,11 +9,15 @@ from unicodedata import normalize
 from stowplan.compiler.diagnostics.escaping import visible
 from stowplan.compiler.diagnostics.locations import Location
 from stowplan.compiler.diagnostics.report import Diagnostic, diagnose_at
+from stowplan.library.values.names import FILE_LIMIT, shorten
 from stowplan.schema.diagnostics import Finding, finding
-from stowplan.schema.meta import ObjectId
+from stowplan.schema.meta import ObjectId, SpecId
 
 ARGOCD, CLUSTER, CRDS = "argocd", "_cluster", "crds"
 """Top-level folders of the output that are not for namespaces. Specs may not be in namespaces `argocd` and `crds`."""
+
+INVENTORY = "_inventory"
+"""Top-level folder of the output that no Application syncs. No namespace can have such a name."""
 
 ROOT, ROOT_PROJECT = f"{ARGOCD}/root.yaml", f"{ARGOCD}/root-project.yaml"
 """Files that an administrator applies once: the root Application and its AppProject. The paths never change."""
@@ -38,6 +42,11 @@ def location(out: Path, path: str = "", line: int = 1) -> Location:
     """
     shown = PurePosixPath(out.name) if out.is_absolute() else PurePosixPath(out.as_posix())
     return Location(visible(str(shown / path)), line, 1)
+
+
+def spec_folder(spec: SpecId) -> str:
+    """Return the name of the folder for the objects of a spec in one namespace: `<spec kind>-<spec name>`."""
+    return f"{spec.kind.lower()}-{shorten(spec.name, FILE_LIMIT)}"
 
 
 class Placed(Protocol):

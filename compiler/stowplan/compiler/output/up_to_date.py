@@ -8,9 +8,10 @@ from pathlib import Path
 
 from stowplan.compiler.diagnostics.escaping import visible
 from stowplan.compiler.diagnostics.report import Report
-from stowplan.compiler.output import inventory, paths
+from stowplan.compiler.output import paths
 from stowplan.compiler.output.folder import OutputFolder, scan
 from stowplan.compiler.output.inventory import Inventory
+from stowplan.compiler.output.inventory_files import is_inventory
 from stowplan.compiler.output.render import Rendered
 from stowplan.compiler.output.write import observations, unusable
 from stowplan.compiler.output.write_plan import FileChange, plan
@@ -108,7 +109,7 @@ def _difference(change: FileChange, digests: dict[str, str], tree: OutputFolder)
 
 
 def _diff(path: str, before: bytes, after: bytes) -> Iterator[str]:
-    if path == inventory.NAME:
+    if is_inventory(path):
         return
     name = visible(path)
     if max(len(before), len(after)) > _LARGEST:

@@ -1,16 +1,16 @@
 """Writing of the output folder. After a crash at any point, the next command repairs the folder.
 
-The steps: write all new content to temporary files in the final folders; remove stale files; rename the new inventory
-to `PENDING`; rename the manifests to their final names; rename the inventory to its final name. The next command does
-the steps that a crashed one did not reach: it trusts only the files that it reads, and uses the pending inventory as a
-second list of files that may be generated.
+The steps: write all new content to temporary files in the final folders; remove stale manifests; create `PENDING` with
+all entries of the inventory that change; rename the manifests to their final names; rename the files of the inventory;
+remove those that are not needed any more; remove `PENDING`. The next command does the steps that a crashed one did not
+reach: it trusts only the files that it reads, and uses `PENDING` as a second list of files that may be generated.
 
 Nothing is forced to the disk (`fsync`): a crashed process loses nothing that it wrote. After a power cut the next
 command compares every byte and rewrites files that are empty or differ. Git has the only copy that must last.
 """
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -20,8 +20,9 @@ from stowplan.compiler.diagnostics.report import Diagnostic, Report, diagnose_at
 from stowplan.compiler.output import inventory, lock, paths
 from stowplan.compiler.output.folder import TEMPORARY, OutputFolder, scan
 from stowplan.compiler.output.inventory import Inventory
+from stowplan.compiler.output.inventory_files import PENDING, is_inventory
 from stowplan.compiler.output.render import Rendered
-from stowplan.compiler.output.write_plan import PENDING, FileChange, Plan, plan
+from stowplan.compiler.output.write_plan import FileChange, Plan, plan
 from stowplan.schema.diagnostics import finding
 
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
@@ -30,16 +31,16 @@ _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 
 @dataclass(frozen=True, slots=True)
 class WriteResult:
-    """What was done with each path below the output folder, that of the inventory included; paths are sorted.
+    """What was done with each path below the output folder, those of the inventory included; paths are sorted.
 
-    `inventory` is the content of the new inventory. All is empty if nothing was written.
+    `inventory` has the contents of the new inventory's files by path. All is empty if nothing was written.
     """
 
     created: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
     unchanged: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
-    inventory: bytes = field(default=b"", compare=False, repr=False)
+    inventory: Mapping[str, bytes] = field(default_factory=dict, compare=False, repr=False)
 
 
 def write(files: Sequence[Rendered], out: Path, previous: Inventory, report: Report) -> WriteResult:
@@ -68,7 +69,8 @@ def write(files: Sequence[Rendered], out: Path, previous: Inventory, report: Rep
 
 def digests(files: Iterable[Rendered], written: WriteResult) -> dict[str, str]:
     """Return the SHA-256 of each file that a command wrote or found up to date, the inventory included, by path."""
-    return {**{file.path: file.sha256 for file in files}, inventory.NAME: sha256(written.inventory).hexdigest()}
+    own = {path: sha256(content).hexdigest() for path, content in written.inventory.items()}
+    return {**{file.path: file.sha256 for file in files}, **own}
 
 
 def observations(planned: Plan, out: Path) -> list[Diagnostic]:
@@ -139,12 +141,18 @@ def _apply(planned: Plan, tree: OutputFolder) -> WriteResult:
     root = tree.root
     for path in tree.leftovers - {PENDING}:
         (root / path).unlink()
-    staged = _staged(planned.changes, tree)
+    staged = _staged([*planned.changes, *_pending(planned)], tree)
+    old = [path for path in planned.stale if is_inventory(path)]
     for path in planned.stale:
-        (root / path).unlink()
+        if not is_inventory(path):
+            (root / path).unlink()
     _remove_empty(_folders((*planned.gone, *tree.leftovers)) & tree.folders, root)
     _put_in_place(staged, root)
-    if PENDING in tree.leftovers:
+    for path in old:
+        (root / path).unlink()
+    emptied = (f"{folder}/" for folder in tree.empty if folder.startswith(f"{paths.INVENTORY}/"))
+    _remove_empty(_folders((*old, *emptied)) & tree.folders, root)
+    if planned.pending or PENDING in tree.leftovers:
         (root / PENDING).unlink(missing_ok=True)
     return WriteResult(
         created=tuple(change.path for change in planned.changes if change.new),
@@ -199,14 +207,13 @@ def _create(path: str, content: bytes) -> None:
         os.close(descriptor)
 
 
-def _put_in_place(staged: dict[str, str], root: Path) -> None:
-    final = staged.pop(inventory.NAME, None)
-    if final is not None:
-        Path(final).replace(root / PENDING)
-    for path, temporary in staged.items():
-        os.replace(temporary, f"{root}/{path}")  # noqa: PTH105 - as for the folders
-    if final is not None:
-        (root / PENDING).replace(root / inventory.NAME)
+def _pending(planned: Plan) -> list[FileChange]:
+    return [FileChange(PENDING, new=True, after=planned.pending)] if planned.pending else []
+
+
+def _put_in_place(staged: Mapping[str, str], root: Path) -> None:
+    for path in sorted(staged, key=lambda each: (each != PENDING, is_inventory(each))):
+        os.replace(staged[path], f"{root}/{path}")  # noqa: PTH105 - as for the folders
 
 
 def _folders(files: Iterable[str]) -> frozenset[str]:

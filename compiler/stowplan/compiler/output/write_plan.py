@@ -4,14 +4,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from stowplan.compiler.output import inventory
-from stowplan.compiler.output.folder import TEMPORARY, OutputFolder
+from stowplan.compiler.output import inventory, inventory_files
+from stowplan.compiler.output.folder import OutputFolder
 from stowplan.compiler.output.inventory import Inventory
+from stowplan.compiler.output.inventory_files import PENDING, is_inventory
 from stowplan.compiler.output.paths import parents
 from stowplan.compiler.output.render import HEADER_LENGTH, Rendered, carries_header
-
-PENDING = f"{TEMPORARY}inventory"
-"""Name of the inventory while files are written. After a crash it stays, as the list of files that may be written."""
 
 _ENOUGH = 4096
 """Number of bytes at the start of a file that are enough to see whether Stowplan generated it."""
@@ -31,11 +29,13 @@ class Plan:
     """Changes of a command, and files that it leaves alone. All paths are sorted.
 
     `gone`: all paths that the last command wrote and this one does not. Of these, `stale` files are removed; `disowned`
-    files have lost the header and are left alone. Also left alone are `orphaned` files, which have the header but are
-    in no inventory, and `intruders`: all other entries of the folders that Argo CD syncs. An intruder that is an empty
-    folder ends in a slash. `blocked`: paths of outputs or their folders that a foreign entry occupies; then nothing is
+    files have lost the header and are left alone. Files of the inventory without any entry now are `stale` too, and so
+    is the one of version 0.1.0. Also left alone are `orphaned` files, which have the header but are in no inventory,
+    and `intruders`: all other entries of the folders that Argo CD syncs. An intruder that is an empty folder ends in a
+    slash. `blocked`: paths of outputs or their folders that a foreign entry occupies; then nothing is
     written. `lost`: files that existed when the command began, so that their contents are not in memory, and are
-    missing now. `inventory`: the bytes of the new inventory.
+    missing now. `inventory`: the contents of the new inventory's files by path. `pending`: the bytes of a file with all
+    entries of those files of the inventory that change; empty if none does.
     """
 
     changes: tuple[FileChange, ...]
@@ -47,7 +47,8 @@ class Plan:
     intruders: tuple[str, ...]
     blocked: tuple[str, ...]
     lost: tuple[str, ...]
-    inventory: bytes
+    inventory: Mapping[str, bytes]
+    pending: bytes
 
 
 def plan(files: Sequence[Rendered], tree: OutputFolder, previous: Inventory, elsewhere: Iterable[str] = ()) -> Plan:
@@ -56,30 +57,37 @@ def plan(files: Sequence[Rendered], tree: OutputFolder, previous: Inventory, els
     `previous` is the committed inventory. `elsewhere` are the paths of outputs of another version of the specs, whose
     folders count as synced by Argo CD too. Raises `OSError` if a file cannot be read.
     """
-    contents = {file.path: file.content for file in files}
-    own = contents[inventory.NAME] = inventory.of_lines(file.line for file in sorted(files, key=lambda each: each.path))
+    manifests = {file.path: file.content for file in files}
+    lines = inventory_files.lines(files)
+    own = {path: inventory.of_lines(each) for path, each in lines.items()}
+    contents = {**manifests, **own}
     obstacles = _obstacles(contents, tree)
     states = {path: _state(path, content, tree) for path, content in sorted(contents.items()) if path not in obstacles}
     gone = sorted(_listed(tree, previous).difference(contents))
-    unknown = sorted(path for some in (tree.files, tree.others) for path in some.difference(contents, gone))
+    old = {path for path in tree.files.difference(contents) if is_inventory(path)}
+    unknown = sorted(path for some in (tree.files, tree.others) for path in some.difference(contents, gone, old))
     orphaned = {path for path in unknown if path.endswith(".yaml") and _has_header(path, tree)}
-    blocked = {*obstacles.values(), *_those(states, _State.FOREIGN)}
+    mine = {path for path in old if inventory.is_ours(tree.head(path, _ENOUGH))}
+    blocked = {*obstacles.values(), *_those(states, _State.FOREIGN), *(old - mine)}
     foreign = [*({*unknown} - orphaned - blocked), *_empty(tree, contents)]
+    changes = tuple(
+        FileChange(path, new=state is _State.NEW, after=contents[path] or b"")
+        for path, state in states.items()
+        if state in (_State.NEW, _State.CHANGED)
+    )
+    entries = sorted(line for change in changes for line in lines.get(change.path, ()))
     return Plan(
-        changes=tuple(
-            FileChange(path, new=state is _State.NEW, after=contents[path] or b"")
-            for path, state in states.items()
-            if state in (_State.NEW, _State.CHANGED)
-        ),
+        changes=changes,
         unchanged=_those(states, _State.SAME),
         gone=tuple(gone),
-        stale=tuple(path for path in gone if _has_header(path, tree)),
+        stale=tuple(sorted([*(path for path in gone if _has_header(path, tree)), *mine])),
         disowned=tuple(path for path in gone if _exists(path, tree) and not _has_header(path, tree)),
         orphaned=tuple(sorted(orphaned)),
-        intruders=tuple(sorted(_synced(foreign, (*contents, *elsewhere)))),
+        intruders=tuple(sorted(_synced(foreign, (*manifests, *elsewhere)))),
         blocked=tuple(sorted(blocked)),
         lost=_those(states, _State.LOST),
         inventory=own,
+        pending=inventory.of_lines(entries) if entries or mine else b"",
     )
 
 
@@ -118,7 +126,7 @@ def _empty(tree: OutputFolder, outputs: Iterable[str]) -> Iterator[str]:
 
 
 def _is_ours(path: str, content: bytes) -> bool:
-    return inventory.is_ours(content) if path == inventory.NAME else carries_header(content)
+    return inventory.is_ours(content) if is_inventory(path) else carries_header(content)
 
 
 def _obstacles(paths: Iterable[str], tree: OutputFolder) -> dict[str, str]:
@@ -143,7 +151,7 @@ def _obstacles(paths: Iterable[str], tree: OutputFolder) -> dict[str, str]:
 
 def _listed(tree: OutputFolder, previous: Inventory) -> set[str]:
     """Return the paths that the last command wrote, or that a later crashed command may have written."""
-    pending, _ = inventory.parse(tree.read(PENDING) or b"", tree.root)
+    pending, _ = inventory.parse({PENDING: tree.read(PENDING) or b""}, tree.root)
     return pending.paths() | {entry.path for entry in previous.entries if previous.complete}
 
 

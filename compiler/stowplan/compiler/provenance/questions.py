@@ -62,11 +62,15 @@ def effects(found: SourceMap, program: Program, file: str, line: int) -> tuple[l
 
 def _on(inputs: Iterator[Input], file: str, line: int) -> Sequence[Input]:
     """Return the fields on the line; if there are none, those below a mapping or list that begins on the line."""
-    own = [each for each in inputs if each.document.file == file and each.given]
-    exact = [each for each in own if line in _lines(each, len(each.path))]
-    return exact or [each for each in own if any(line in _lines(each, depth) for depth in range(1, len(each.path)))]
+    own = [each for each in inputs if each.given]
+    exact = [each for each in own if line in _lines(each, len(each.path), file)]
+    return exact or [
+        each for each in own if any(line in _lines(each, depth, file) for depth in range(1, len(each.path)))
+    ]
 
 
-def _lines(given: Input, depth: int) -> set[int]:
+def _lines(given: Input, depth: int, file: str) -> set[int]:
     node, _ = given.document.root.nearest(given.path[:depth])
+    if (node.file or given.document.file) != file:
+        return set()
     return {node.mark.line, node.key_mark.line} if depth == len(given.path) else {node.key_mark.line}

@@ -57,7 +57,7 @@ RULES: tuple[Rule, ...] = (
         "Every object and pod carries labels that say what made it, from which spec, and which part of it it is.",
         "/metadata/labels/app.kubernetes.io~1* /metadata/labels/stowplan.dev~1* "
         "pod/metadata/labels/stowplan.dev~1* pod/metadata/labels/app.kubernetes.io~1* /spec/selector/matchLabels/** "
-        "/spec/jobTemplate/metadata/labels/*",
+        "/spec/jobTemplate/metadata/labels/* /spec/replicatedJobs/*/template/metadata/labels/*",
     ),
     _rule(
         "source",
@@ -186,11 +186,13 @@ RULES: tuple[Rule, ...] = (
     ),
     _rule(
         "jobset",
-        "The roles start together, one that ends for all ends the others, and a failure starts none anew.",
+        "The roles start together, and one that ends for all ends the others. A failure starts none anew unless the "
+        "spec asks for restarts; then a lost pod does at no cost, and a final exit code or the deadline does not.",
         "/spec/failurePolicy/** /spec/successPolicy/** /spec/network/** /spec/startupPolicy/** "
         "/spec/replicatedJobs/*/name /spec/replicatedJobs/*/groupName /spec/replicatedJobs/*/replicas",
         kinds="JobSet",
     ),
+    _rule("closed", "A run that waits is suspended until its gate opens it.", "/spec/suspend", kinds="JobSet"),
     _rule(
         "gang",
         "All pods of the job are placed together or none is.",

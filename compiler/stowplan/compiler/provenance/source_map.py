@@ -5,14 +5,15 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from stowplan.compiler.diagnostics.document import Document
-from stowplan.compiler.diagnostics.locations import PLATFORM_FILE, Location
+from stowplan.compiler.diagnostics.locations import Location, is_platform_file
 from stowplan.compiler.model import Output, Program
 from stowplan.compiler.provenance.experiment import HASH, Experiment, Input, ObjectKey, Objects, flattened, key_of
 from stowplan.compiler.provenance.leaves import Leaf, Place, leaves
 from stowplan.compiler.provenance.rules import RULES, Rule, rule_of
+from stowplan.library.dialects.shared import run_order
 from stowplan.library.manifest import Manifest
 from stowplan.schema.diagnostics import FieldPath
-from stowplan.schema.kinds.table import DATASET_KINDS
+from stowplan.schema.kinds.table import DATASET_KINDS, TRAINING_KINDS
 from stowplan.schema.meta import SpecId
 
 _MOST_GIVEN = 6
@@ -31,12 +32,16 @@ class How(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ValueOrigin:
-    """A field on which a value depends, with its location. `default` is True if the user's file does not set it."""
+    """A field on which a value depends, with its location. `default` is True if the user's file does not set it.
+
+    `patched` is True if a patch of an environment set it; the location is that in the patch.
+    """
 
     how: How
     location: Location
     path: FieldPath
     default: bool = False
+    patched: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +64,13 @@ class SourceMap:
 
     def entries(self, output: Output) -> list[ExplainedLeaf]:
         """Return the origins of all leaves of an output, in the order of the manifest."""
-        if output.spec is None and output.source != PLATFORM_FILE:
+        if output.spec is None and not is_platform_file(output.source):
             return _foreign(output, self._program)
         key, study = key_of(output.manifest), self.study(output.spec)
         base, compiled = study.experiment.base.get(key, {}), self._compiled(output.spec)[key]
         found = []
-        for place, real in leaves(output.manifest.body).items():
-            leaf = compiled[place]
+        # Places of items with a hash in their names differ between the two, but not the order of the leaves.
+        for (place, leaf), real in zip(compiled.items(), leaves(output.manifest.body).values(), strict=True):
             ours, rule = place in base and base[place].value == leaf.value, KEPT if output.reused else EXTENSION
             entry = study.entry(key, place, leaf) if ours else ExplainedLeaf(leaf, rules=(rule,))
             found.append(replace(_with_hash(entry), leaf=real))
@@ -85,13 +90,19 @@ class SourceMap:
 
 
 def reduced(program: Program, spec: SpecId | None) -> Program:
-    """Return the program with only this spec and the datasets to which it may refer; for None, the whole program."""
+    """Return the program with only this spec, what it runs after if it trains, and the datasets that these may name.
+
+    For None, return the whole program.
+    """
     if spec is None:
         return program
     found = program.spec(spec)
-    names = set(_texts(found.document.data)) if found else set()
+    trains = found if spec.kind in TRAINING_KINDS else None
+    before = [each.spec for each in run_order.of_model(trains.model, spec.namespace)] if trains else []
+    users = [each for each in program.specs if each.id == spec or each.id in before]
+    names = {text for each in users for text in _texts(each.document.data)}
     own = (each.id for each in program.specs if each.id.namespace == spec.namespace)
-    near = {each for each in own if each.kind in DATASET_KINDS and each.name in names} | {spec}
+    near = {each for each in own if each.kind in DATASET_KINDS and each.name in names} | {each.id for each in users}
     return replace(program, specs=tuple(each for each in program.specs if each.id in near))
 
 
@@ -188,4 +199,6 @@ def _same_value(one: object, other: object) -> bool:
 
 def _origin_of(given: Input, leaf: Leaf) -> ValueOrigin:
     how = How.COPIED if _same_value(given.value, leaf.value) else How.DERIVED
-    return ValueOrigin(how, given.document.locate(given.path), given.path, default=not given.given)
+    location = given.document.locate(given.path)
+    patched = location.file != given.document.file
+    return ValueOrigin(how, location, given.path, default=not given.given, patched=patched)

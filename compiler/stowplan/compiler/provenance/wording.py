@@ -33,7 +33,8 @@ def entries(found: Sequence[ExplainedLeaf]) -> Iterator[str]:
 def _origin(origin: ValueOrigin) -> str:
     if origin.default:
         return f"{origin.how} the default of {dotted(origin.path)} ({origin.location.file} does not give it)"
-    return f"{origin.how} {origin.location} {dotted(origin.path)}"
+    patch = "the patch at " if origin.patched else ""
+    return f"{origin.how} {patch}{origin.location} {dotted(origin.path)}"
 
 
 def effects(fields: Sequence[Input], found: Sequence[Effect]) -> Iterator[str]:
@@ -66,6 +67,7 @@ def _record(origin: ValueOrigin) -> dict[str, Any]:
         "how": origin.how.value,
         "field": dotted(origin.path),
         "default": origin.default,
+        **({"patched": True} if origin.patched else {}),
         "file": place.file,
         "line": place.line,
         "column": place.column,

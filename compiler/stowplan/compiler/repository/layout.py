@@ -1,9 +1,10 @@
 """Layout and limits of a user's repository."""
 
 import os
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
 
-PLATFORM_FILES = ("stowplan.yaml", "stowplan.yml")
-"""Allowed names of the platform file; a repository has one."""
+from stowplan.compiler.diagnostics.locations import PLATFORM_FILE, PLATFORM_FILES
 
 SPECS = "specs"
 """The folder of the specs."""
@@ -19,6 +20,9 @@ etcd accepts objects up to 1.5 MiB.
 
 _READ = os.O_RDONLY | getattr(os, "O_BINARY", 0)
 """Flags for binary reading; without `O_BINARY`, Windows would change line ends."""
+
+_AT_ONCE = getattr(os, "O_NONBLOCK", 0)
+"""A flag with which the opening of a pipe does not wait for somebody who writes to it."""
 
 _USUAL_SIZE = 1 << 14
 """Size in bytes that few files exceed. A buffer for the largest size, for each of thousands of files, would be slow."""
@@ -37,3 +41,56 @@ def read(place: str, flags: int = 0) -> bytes:
     finally:
         os.close(file)
     return content
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """A user's repository: its folder, and the platform file by which a command compiles it.
+
+    `platform` is the path of the platform file relative to the folder, with forward slashes; empty if it has one of the
+    usual names.
+    """
+
+    folder: Path
+    platform: str = ""
+
+    @property
+    def platform_files(self) -> tuple[str, ...]:
+        """The paths that the platform file may have, relative to the folder; one of them should exist."""
+        return (self.platform,) if self.platform else PLATFORM_FILES
+
+    @property
+    def runs_file(self) -> str:
+        """The path, relative to the folder, of the list of finished runs that are kept out of the output.
+
+        `stowplan.runs.yaml`; beside another platform file `gpu.yaml` it is `gpu.runs.yaml`. A repository may have none.
+        """
+        return f"{PurePosixPath(self.platform or PLATFORM_FILE).with_suffix('')}.runs.yaml"
+
+    @property
+    def usual_output(self) -> Path:
+        """The output folder of commands without `--out`: `out`, or for another platform file `gpu.yaml` `out-gpu`."""
+        return self.folder / (f"out-{PurePosixPath(self.platform).stem}" if self.platform else "out")
+
+    @property
+    def top_files(self) -> tuple[str, ...]:
+        """The paths of all files beside the folder of the specs that may be read."""
+        return (*self.platform_files, self.runs_file)
+
+    @property
+    def may_have_environments(self) -> bool:
+        """Whether the platform file may have environments. No YAML is read for it, so True may be wrong."""
+        for name in self.platform_files:
+            try:
+                content = read(f"{self.folder}/{name}", _AT_ONCE)
+            except OSError:
+                continue
+            # A quoted key may be written with escapes.
+            if b"environments" in content or b"\\" in content:
+                return True
+        return False
+
+
+def is_spec_file(path: str) -> bool:
+    """Whether a path, relative to the repository, is that of a file in the folder of the specs."""
+    return path.startswith(f"{SPECS}/")

@@ -5,15 +5,16 @@ repository, and only regular files are opened.
 """
 
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from stowplan.compiler.diagnostics.document import Document, Node
 from stowplan.compiler.diagnostics.locations import START
 from stowplan.compiler.diagnostics.report import Report
+from stowplan.compiler.environments.target import Target
 from stowplan.compiler.model import Sources
 from stowplan.compiler.repository.files import Files, printable
-from stowplan.compiler.repository.layout import PLATFORM_FILES, SPECS
+from stowplan.compiler.repository.layout import SPECS, Repository
 from stowplan.compiler.repository.spec_finder import SpecFinder
 from stowplan.compiler.yaml import reader
 from stowplan.schema.diagnostics import Finding, finding
@@ -29,16 +30,29 @@ class Loading:
     """Reader of a repository: finds all files and reads their contents at once, but parses documents only on request.
 
     `contents` are contents that were just read, by path. Names of files in arguments and results are printable paths.
+    With a `target`, the platform file is that of the target, other files than those of its environment are not read,
+    and documents are patched.
     """
 
-    def __init__(self, repo: Path, report: Report, contents: Mapping[str, bytes]) -> None:
-        self._files = Files(repo, report, contents)
+    def __init__(
+        self, repo: Repository, report: Report, contents: Mapping[str, bytes], target: Target | None = None
+    ) -> None:
+        self._files = Files(repo.folder, report, contents)
         self._report = report
+        self._target = target
         self._last: dict[str, list[Document]] = {}
-        self.platform = _load_platform(self._files)
+        written = load_platform(self._files, repo.platform_files)
+        self.platform = target.platform if target else written
+        self.runs = _load_runs(self._files, repo.runs_file)
         self._finder = SpecFinder(self._files)
-        self._paths = self._finder.find()
+        self._all = self._finder.find()
+        self._paths = [path for path in self._all if target is None or target.includes(path)]
         self._files.take(self._paths)
+
+    @property
+    def all_files(self) -> frozenset[str]:
+        """The paths of all files of specs, also of those that do not belong to the environment of the target."""
+        return frozenset(map(printable, self._all))
 
     @property
     def digests(self) -> Mapping[str, str]:
@@ -66,17 +80,28 @@ class Loading:
 
     def documents(self, names: Collection[str]) -> list[Document]:
         """Return the documents of some files, in the order of the files; problems are reported."""
-        return [each for path in self._paths if printable(path) in names for each in self._files.read(path) or ()]
+        found = (each for path in self._paths if printable(path) in names for each in self._files.read(path) or ())
+        return self._patched(found, self._report)
 
     def reread(self, name: str) -> list[Document]:
         """Return the documents of a file that has no errors, by parsing it again. Only the last result is cached."""
         if name not in self._last:
-            self._last = {name: reader.read(self.text(name), name)[0]}
+            self._last = {name: self._patched(reader.read(self.text(name), name)[0], Report())}
         return self._last[name]
+
+    def _patched(self, documents: Iterable[Document], report: Report) -> list[Document]:
+        target = self._target
+        return [target.patched(each, report) if target else each for each in documents]
 
     def text(self, name: str) -> str:
         """Return the content of a file without errors as a string."""
         return self._files.texts.get(name) or self._files.contents[name].decode("utf-8-sig")
+
+
+def platform_document(repo: Repository, report: Report) -> tuple[Document | None, Mapping[str, str]]:
+    """Return the document of the platform file, None if it is missing or cannot be read, and its content by path."""
+    files = Files(repo.folder, report, {})
+    return load_platform(files, repo.platform_files), files.texts
 
 
 def texts(paths: Sequence[str], report: Report) -> Mapping[str, str]:
@@ -86,6 +111,18 @@ def texts(paths: Sequence[str], report: Report) -> Mapping[str, str]:
     for path in paths:
         files.read(path)
     return files.texts
+
+
+def _load_runs(files: Files, name: str) -> Document | None:
+    """Return the document of the list of finished runs, whose path is `name`; None if there is none."""
+    if not os.path.lexists(files.repo / name) or not files.may_follow(name):
+        return None
+    files.take([name])
+    documents = files.read(name)
+    for extra in (documents or ())[1:]:
+        found = finding("SP758", (), "The list of finished runs is one document; this is another.", "Join them.")
+        files.report_at(extra.file, extra.root.mark, found)
+    return documents[0] if documents else None
 
 
 def _nothing_found(files: Files, number: int, finder: SpecFinder) -> Finding:
@@ -101,11 +138,15 @@ def _nothing_found(files: Files, number: int, finder: SpecFinder) -> Finding:
     return finding("SP115", (), message + others, f"Put specs into files such as {SPECS}/imagenet.yaml.")
 
 
-def _load_platform(files: Files) -> Document | None:
-    present = [name for name in PLATFORM_FILES if os.path.lexists(files.repo / name)]
+def load_platform(files: Files, names: Sequence[str]) -> Document | None:
+    """Return the document of the platform file; None if it is missing or cannot be read, which is reported.
+
+    `names` are the paths that it may have.
+    """
+    present = [name for name in names if os.path.lexists(files.repo / name)]
     if not present:
-        hint = "Create it; an empty file is enough."
-        files.report_at(PLATFORM_FILES[0], START, finding("SP113", (), "There is no stowplan.yaml.", hint))
+        message = f"There is no {printable(names[0])}."
+        files.report_at(names[0], START, finding("SP113", (), message, "Create it; an empty file is enough."))
         return None
     if len(present) > 1:
         message = f"There are two platform files, {' and '.join(present)}; a repository has one."

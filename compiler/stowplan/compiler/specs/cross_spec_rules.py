@@ -6,7 +6,7 @@ from stowplan.compiler.diagnostics.document import Document
 from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.kubernetes.fields import mapping, namespace_and_name
 from stowplan.compiler.model import Program
-from stowplan.compiler.specs import claim_names
+from stowplan.compiler.specs import claim_names, task_order
 from stowplan.compiler.specs.spec_facts import SpecFacts
 from stowplan.library.dialects.mounted_claims import MountedClaim
 from stowplan.library.dialects.shared import claim_writes
@@ -49,11 +49,21 @@ def check(program: Program, specs: Sequence[SpecFacts], document_of: DocumentOf,
     datasets = {spec.id: spec for spec in specs if spec.id.kind in DATASET_KINDS}
     used = {} if program.incomplete else _used(program, specs, datasets)
     writers: _Writers = {}
+    lineages: dict[tuple[str, str], SpecFacts] = {}
     claims = claim_names.of(program, specs)
+    present = {spec.id: spec for spec in specs}
+    contrary = {spec.id: found for spec, found in task_order.contradictions(present)}
+    changed = task_order.changes(present)
     for spec in specs:
         found = [*_unused(spec, used), *_mounted_dataset(spec, datasets, single)] if datasets else []
         found += [*_caches(spec, directories), *_ports(spec, blocks)] if spec.caches or spec.ports else []
-        found += _writes(spec, writers) if spec.write else []
+        for own in (*((spec.write,) if spec.write else ()), *spec.outputs):
+            found += _writes(spec, own, writers)
+        found += _lineages(spec, lineages) if spec.lineage else []
+        found += task_order.findings(spec, present, program.refused, incomplete=program.incomplete)
+        found += task_order.unrecorded(spec, changed) if changed else []
+        found += [] if program.platform.reporter else task_order.unreported(spec)
+        found += [contrary[spec.id]] if spec.id in contrary else []
         for mounted in spec.mounted:
             found += _too_many(spec, mounted, single)
             found += claims.look(spec.id.namespace, mounted.claim, mounted.path)
@@ -169,18 +179,17 @@ def _too_many(spec: SpecFacts, mounted: MountedClaim, single: _Single) -> Iterat
     if mounted.pods > 1 and place:
         which = f"the claim {mounted.claim}, which one node can mount ({place()})"
         message = f"{mounted.pods} pods of {mounted.whose} mount {which}."
-        yield finding("SP309", mounted.path, message, "Use a claim with ReadWriteMany, or only one pod.")
+        yield finding(mounted.code, mounted.path, message, "Use a claim with ReadWriteMany, or only one pod.")
 
 
-def _writes(spec: SpecFacts, writers: _Writers) -> Iterator[Finding]:
+def _writes(spec: SpecFacts, own: Write, writers: _Writers) -> Iterator[Finding]:
     """Yield a finding about the first earlier spec that uses the same folder of a volume, if any; errors go first.
+
+    `own` is the folder of this spec.
 
     Yield another one about the first earlier spec that makes the same claim, if this spec makes it too. The spec is
     added to `writers`.
     """
-    own = spec.write
-    if own is None:
-        return
     others = writers.setdefault(own.volume, [])
     clashes = (found for other, written in others for found in claim_writes.clash(own, written, str(other)))
     yield from sorted(clashes, key=lambda each: _ORDER.index(each.severity))[:1]
@@ -188,3 +197,19 @@ def _writes(spec: SpecFacts, writers: _Writers) -> Iterator[Finding]:
     if makers and own.template:
         yield claim_writes.made_twice(own, str(makers[0]))
     others.append((spec.id, own))
+
+
+def _lineages(spec: SpecFacts, first: dict[tuple[str, str], SpecFacts]) -> Iterator[Finding]:
+    """Yield SP721 if an earlier spec of the namespace has the same lineage, unless both say that they share it.
+
+    `first` has the first spec of each lineage, by namespace and name; this spec is added.
+    """
+    if spec.lineage is None:
+        return
+    other = first.setdefault((spec.id.namespace, spec.lineage.name), spec)
+    if other is not spec and other.lineage and not (spec.lineage.shared and other.lineage.shared):
+        message = f"{other.id} has the lineage {spec.lineage.name} too: each would go on from checkpoints of the other."
+        hint = (
+            "Choose another `lineage`, or write `shareLineage: true` in both: then one waits for the end of the other."
+        )
+        yield finding("SP721", spec.lineage.at, message, hint)

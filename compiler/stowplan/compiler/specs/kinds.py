@@ -2,7 +2,8 @@
 
 from stowplan.compiler.kubernetes.schemas import known_kinds
 from stowplan.library.manifest import group_of
-from stowplan.schema.platform.platform import GroupKind, Platform
+from stowplan.schema.platform.platform import Platform
+from stowplan.schema.platform.settings import GroupKind
 
 
 def allowed(platform: Platform, api_version: str, kind: str) -> GroupKind | None:

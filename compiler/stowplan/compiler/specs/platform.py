@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from stowplan.compiler.diagnostics.document import Document
 from stowplan.compiler.diagnostics.report import Report
-from stowplan.compiler.specs import placeholders, platform_rules
+from stowplan.compiler.specs import placeholders, platform_rules, required_version
 from stowplan.library.values import image_reference
 from stowplan.schema.diagnostics import Finding, Severity, finding, has_errors
 from stowplan.schema.parse_model import read
@@ -16,6 +16,10 @@ def platform(document: Document | None, report: Report) -> Platform | None:
     if document is None:
         return None
     data = document.data
+    if excluded := required_version.findings(data):
+        # Another version may have other fields, so nothing else is said of the file.
+        report.add_findings(document, excluded)
+        return None
     left_in = [*placeholders.findings(data), *placeholders.templates(data)]
     model, found = read(Platform, document.data)
     notes = [*_notes(model), *platform_rules.findings(model)] if model else []

@@ -17,8 +17,9 @@ from stowplan.schema.diagnostics import FieldPath, Finding, Severity, finding
 from stowplan.schema.platform import cache_directories
 from stowplan.schema.platform.argocd import ArgoCD
 from stowplan.schema.platform.network import DNS_PORT, LINK_LOCAL, EgressRule, lies_in
-from stowplan.schema.platform.platform import Amounts, Platform, Resources
+from stowplan.schema.platform.platform import Platform
 from stowplan.schema.platform.policy import Policy
+from stowplan.schema.platform.settings import Amounts, Resources
 from stowplan.schema.wording import describe, found_but
 
 _REGISTRY = re.compile(rf"(?:{image_reference.HOST}|{image_reference.PART})(?:/{image_reference.PART})*")

@@ -27,19 +27,18 @@ def resolve(
     The digest of a task then covers its dataset too. `facts` are about all specs, in the order of their files;
     the program may lack specs that the cache has. `document_of` returns the document of a spec, to locate findings.
     """
-    alone = [each if "+" not in each.digest else replace(each, digest=each.own_digest) for each in facts]
-    unique = _unique(alone, program.platform, document_of, report)
+    unique = _unique([each.alone() for each in facts], program.platform, document_of, report)
     sound = [unique[identity] for identity in sorted(unique)]
     cross_spec_rules.check(program, sound, document_of, report)
     resolved = tuple(_with_references(each, unique) for each in sound)
     own = {(spec.document.file, spec.document.index): spec for spec in program.specs}
     found = ((each, own.get((each.file, each.index))) for each in resolved)
-    specs = tuple(_with_digest(spec, each.digest) for each, spec in found if spec)
+    specs = tuple(_with_digests(spec, each) for each, spec in found if spec)
     return replace(program, specs=specs), resolved
 
 
-def _with_digest(spec: Spec, digest: str) -> Spec:
-    return spec if spec.digest == digest else replace(spec, digest=digest)
+def _with_digests(spec: Spec, facts: SpecFacts) -> Spec:
+    return replace(spec, digest=facts.digest, run_digest=facts.run_digest)
 
 
 def _unique(
@@ -92,12 +91,17 @@ def _out_of_reach(spec: SpecId, argocd: ArgoCD) -> Finding:
 
 
 def _with_references(spec: SpecFacts, specs: dict[SpecId, SpecFacts]) -> SpecFacts:
-    """Return the facts; those of a task with the digest of its dataset added, because both determine its output.
+    """Return the facts; those of a task with the digests of its dataset added, because both determine its output.
 
-    A training job only needs the name of its dataset: an edit of the dataset must not start the training again.
+    The run of a task depends on the place of the dataset alone: what is over stays over when other nodes cache it. A
+    training job only needs the name of its dataset: an edit of the dataset must not start the training again.
     """
     field = KINDS[spec.id.kind].DATASETS
     if field is None or not field.digest:
         return spec
     datasets = [specs[each.spec] for each in spec.references if each.spec in specs]
-    return replace(spec, digest="+".join([spec.digest, *(each.digest for each in datasets)]))
+    return replace(
+        spec,
+        digest="+".join([spec.digest, *(each.digest for each in datasets)]),
+        run_digest="+".join([spec.run_digest, *(each.place for each in datasets)]),
+    )

@@ -1,6 +1,5 @@
 """Validation of documents as specs: kind, fields, types, embedded Kubernetes values, names."""
 
-import hashlib
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -14,10 +13,10 @@ from stowplan.compiler.kubernetes.list_map_keys import LIST_MAP_KEYS
 from stowplan.compiler.kubernetes.schema_checker import SchemaProblem
 from stowplan.compiler.kubernetes.schemas import definition_problems
 from stowplan.compiler.model import Program, Sources, Spec
-from stowplan.compiler.specs import fitting_parts, kinds, placeholders, secret_keys
+from stowplan.compiler.specs import digests, fitting_parts, kinds, placeholders, secret_keys
 from stowplan.compiler.specs import platform as platform_file
 from stowplan.library.builders.pods.training_pod import MERGE_KEYS
-from stowplan.library.values.canonical_json import ascii_json
+from stowplan.library.dialects.shared import run_order
 from stowplan.library.values.names import is_dns_label, is_dns_subdomain
 from stowplan.schema.diagnostics import FieldPath, Finding, did_you_mean, dotted, finding, has_errors
 from stowplan.schema.kinds.custom_resource import CustomResource
@@ -101,7 +100,7 @@ def read_spec(document: Document, platform: Platform, report: Report, *, sound: 
     report.add_findings(document, found)
     namespace = model.metadata.namespace or platform.default_namespace
     identity = SpecId(kind, namespace, model.metadata.name)
-    return None if has_errors(found) else Spec(identity, document, model, _digest(model, namespace))
+    return None if has_errors(found) else Spec(identity, document, model, digests.of_content(model, namespace))
 
 
 def _version(kind: str, data: dict[str, Any]) -> list[Finding]:
@@ -127,6 +126,7 @@ def _metadata(model: CustomResource, data: dict[str, Any], platform: Platform) -
         message = f'"{meta.namespace}" is not a namespace that Kubernetes allows.'
         hint = "Use lower-case letters, digits and `-`, at most 63, beginning and ending with a letter or digit."
         yield finding("SP210", ("metadata", "namespace"), message, hint)
+    yield from run_order.refused(model.kind, meta.annotations)
     rest = {key: data["metadata"][key] for key in ("labels", "annotations", "finalizers") if key in data["metadata"]}
     for problem in definition_problems(platform.kubernetes_version, _METADATA, rest):
         yield finding("SP210", ("metadata", *problem.path), problem.message, problem.hint, anchor=problem.anchor)
@@ -151,12 +151,6 @@ def _is_merged(definition: str, problem: SchemaProblem) -> bool:
         and problem.keyword == LIST_MAP_KEYS
         and problem.path[-1] in MERGE_KEYS
     )
-
-
-def _digest(model: CustomResource, namespace: str) -> str:
-    """Return a digest of the spec's content. The file, formatting, legacy names of keys and `status` do not matter."""
-    content = model.model_dump(mode="json", exclude_unset=True)
-    return hashlib.sha256(ascii_json([namespace, content])).hexdigest()
 
 
 def _foreign(document: Document, platform: Platform) -> list[Finding]:

@@ -32,6 +32,10 @@ class Stop:
         if self._event.is_set():
             raise StoppedError
 
+    def wait(self) -> None:
+        """Return once the stop is requested. Raise nothing."""
+        self._event.wait()
+
     def sleep(self, seconds: float) -> None:
         """Wait for `seconds`. Raise StoppedError as soon as the stop is requested."""
         if self._event.wait(seconds):

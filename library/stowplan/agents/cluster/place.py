@@ -20,6 +20,11 @@ def job(namespace: str, name: str) -> ObjectAddress:
     return ObjectAddress(f"/apis/batch/v1/namespaces/{namespace}/jobs", name)
 
 
+def job_set(namespace: str, name: str) -> ObjectAddress:
+    """Return the address of a JobSet."""
+    return ObjectAddress(f"/apis/jobset.x-k8s.io/v1alpha2/namespaces/{namespace}/jobsets", name)
+
+
 def pod(namespace: str, name: str) -> ObjectAddress:
     """Return the address of a pod."""
     return ObjectAddress(f"/api/v1/namespaces/{namespace}/pods", name)

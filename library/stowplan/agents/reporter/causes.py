@@ -15,7 +15,9 @@ IMAGE = "ImagePullFailed"
 CONFIG = "ContainerConfigError"
 UNSCHEDULABLE = "Unschedulable"
 DATASET = "DatasetNotReady"
+SPEC = "SpecNotDone"
 PEERS = "WaitingForPeers"
+LINEAGE = "WaitingForLineage"
 DEADLINE = "DeadlineExceeded"
 EXITED = "ContainerFailed"
 
@@ -208,10 +210,18 @@ def _held(pod: Pod) -> Cause | None:
     if pod.phase == "Pending" and scheduled and scheduled.status == "False":
         reason = scheduled.reason or UNSCHEDULABLE
         return Cause(reason, f"{place(pod)} waits for a node: {scheduled.message}".rstrip(": "), 5, scheduled.at)
+    return _waiting(pod)
+
+
+def _waiting(pod: Pod) -> Cause | None:
+    """Return what an init container or sidecar of ours waits for, before it lets the next container start."""
     if pod.awaits:
         return Cause(DATASET, f"{place(pod)} waits for dataset {pod.awaits}", 6, _since(pod))
     if pod.awaits_peers:
         return Cause(PEERS, f"{place(pod)} waits for its peers", 7, _since(pod))
+    if pod.awaits_lineage:
+        message = f"{place(pod)} waits for lineage {pod.awaits_lineage}: another run has its checkpoints, or had them"
+        return Cause(LINEAGE, f"{message} until it was killed less than ten minutes ago", 7, _since(pod))
     return None
 
 

@@ -1,7 +1,7 @@
 """Outcome of single Jobs and JobSets, and of a whole run."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from stowplan.agents.reporter.causes import DEADLINE, Cause
@@ -66,11 +66,18 @@ def of_run(run: ObservedRun, deciders: Collection[str], enough: Collection[str] 
     """
     own = [job for job in run.jobs if job.role in deciders and not job.owner]
     if not own:
-        return of_job_set(run.job_sets[0]) if run.job_sets else ABSENT
+        return _of_set(run) if run.job_sets else ABSENT
     by_role = {job.role: of_job(job) for job in own}
     if enough and all(by_role.get(role, ABSENT).state == "complete" for role in enough):
         return _complete([by_role[role] for role in enough])
     return together([by_role.get(role, ABSENT) for role in deciders])
+
+
+def _of_set(run: ObservedRun) -> RunOutcome:
+    """Return the outcome of the run's JobSet. Of a deadline only its Job tells, not the JobSet."""
+    whole = of_job_set(run.job_sets[0])
+    late = [each for each in map(of_job, run.jobs) if each.reason == DEADLINE]
+    return replace(late[0], at=whole.at) if whole.state == "failed" and late else whole
 
 
 def together(parts: Sequence[RunOutcome]) -> RunOutcome:

@@ -61,7 +61,7 @@ class Reporting:
         changed = partial(self.queue.add, delay=SETTLE_SECONDS)
         self.caches = Caches(
             resources={
-                kind.kind: ObjectCache(partial(resources.resource, namespace=namespace, kind=kind), changed)
+                kind.kind: ObjectCache(partial(resources.resource, namespace=namespace, kind=kind), self._renewed)
                 for kind in resources.KINDS
             },
             jobs=ObjectCache(partial(workloads.job, namespace=namespace), changed),
@@ -74,6 +74,11 @@ class Reporting:
                 for reason in (*events.REASONS, *([events.FAILED_JOB] if self.settings.job_sets else ()))
             },
         )
+
+    def _renewed(self, key: Key) -> None:
+        """Put a custom resource that has changed into the queue, and those whose runs wait for it."""
+        for each in (key, *self.caches.waiting_for(key)):
+            self.queue.add(each, SETTLE_SECONDS)
 
     def _happened(self, about: Key) -> None:
         """Put the custom resource into the queue to which an object belongs, given by kind and UID, if it is known."""

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from pathlib import Path
 from typing import Literal, TextIO, cast
 
 from stowplan.agents.attempt.network import Network
@@ -10,6 +11,7 @@ from stowplan.agents.attempt.program import AttemptProgram
 from stowplan.agents.attempt.redaction import RedactedStream, Redactor
 from stowplan.agents.attempt.report import StatusReporter, reach
 from stowplan.agents.attempt.stop import Stop
+from stowplan.agents.attempt.termination_log import leave
 from stowplan.agents.runtime.arguments import Arguments
 from stowplan.agents.runtime.log import Log, identity
 from stowplan.agents.runtime.settings import SettingsError
@@ -35,6 +37,8 @@ def main() -> int:
         # Tracebacks and warnings of libraries also go to standard error.
         sys.stderr = sys.stdout = cast("TextIO", RedactedStream(sys.stderr, redact))
         log = Log(given.log_format, identity(os.environ), sys.stderr)
+        if config.skip_file and (file := Path(config.skip_file)).is_file():
+            return _skipped(file.read_text(encoding="utf-8"), log)
         parsed = settings(config, os.environ, Network(given.allow_loopback))
         chosen = engine(parsed)
     except SettingsError as error:
@@ -47,8 +51,20 @@ def main() -> int:
     return program.run(run.all, _reporter(given, parsed, outcome, log))
 
 
+def _skipped(reason: str, log: Log) -> int:
+    """Say that nothing is to be copied, and why, and return the exit code of success."""
+    leave(ExitCode.DONE, "Skipped", reason, {})
+    log.info(reason, reason="Skipped", code=int(ExitCode.DONE))
+    return ExitCode.DONE
+
+
 def _reporter(given: Arguments, parsed: TransferSettings, outcome: AttemptOutcome, log: Log) -> StatusReporter | None:
-    """Return the thread that reports the status to the API server of Kubernetes; None if this is not in a pod."""
+    """Return the thread that reports the status to the API server of Kubernetes; None if this is not in a pod.
+
+    For a Training it is None too: the reporter writes the whole status, by the Jobs.
+    """
+    if parsed.config.target.kind == "Training":
+        return None
     access = reach(os.environ, given.account, log)
     if access is None:
         return None

@@ -33,7 +33,9 @@ class DatasetStatus:
         own = {"task": self._task, "partition": 0, "state": outcome.result, "reason": outcome.reason}
         entry = {**fields, **own, "startedAt": self._began}
         status: dict[str, Any] = {"attempts": [entry]}
-        if outcome.revision and "revision" in KINDS[self._kind].STATUS.model_fields:
+        # During a sync it is not known what the dataset holds.
+        is_over = outcome.result != RUNNING
+        if outcome.revision and is_over and "revision" in KINDS[self._kind].STATUS.model_fields:
             status["revision"] = outcome.revision
         return status | (self._derived() if self._phase else {})
 

@@ -16,7 +16,8 @@ from stowplan.agents.transfer.settings import TransferSettings
 from stowplan.agents.transfer.tree import Tree
 from stowplan.schema.agents.exit_codes import ExitCode
 from stowplan.schema.agents.marker import STATE_DIRECTORY, marker_path
-from stowplan.schema.agents.transfer_config import State
+from stowplan.schema.agents.transfer_config import PvcEndpoint, State
+from stowplan.schema.kinds.table import DATASET_KINDS
 
 _NO_RIGHT = (errno.EACCES, errno.EPERM, errno.EROFS)
 """Errors of a file system to which this process may not write."""
@@ -66,7 +67,14 @@ class TransferRun:
         _make(self.settings.claim, state)
         claim, directory = self.settings.claim, state.directory
         dataset = None if state.dataset is None else claim / state.dataset
-        completion = Completion(claim, claim / directory, self.settings.run, dataset)
+        # The state directory of a transfer that changes a dataset lies in that of the dataset.
+        changed = claim / directory.partition(STATE_DIRECTORY)[0] if not (dataset or self.settings.upload) else None
+        # A Dataset's own transfer that does not complete it is a refresh. A task copies from the Dataset's source too.
+        target, source = self.settings.config.target.kind, self.settings.config.source
+        renews = target in ("Dataset", "DatasetTask") and not isinstance(source, PvcEndpoint)
+        completion = Completion(
+            claim, claim / directory, self.settings.run, dataset, changed=changed, renews=renews and changed is not None
+        )
         if completion.is_done():
             self.work.outcome.revision = completion.revision
             return "This run was complete before: nothing to do"
@@ -82,6 +90,8 @@ class TransferRun:
                 failure = of_any(error, "the transfer")
                 if isinstance(failure, AttemptError):
                     completion.end(failure.code, {})
+                if target in DATASET_KINDS:
+                    self.work.outcome.revision = completion.present
                 raise failure from None
             completion.end(ExitCode.DONE, self._summary())
         return text

@@ -17,7 +17,7 @@ from stowplan.agents.runtime.log import Log, identity
 from stowplan.agents.wait_dataset.patience import Patience, WaitOutcome
 from stowplan.agents.wait_dataset.readiness import View, look
 from stowplan.schema.agents.exit_codes import ExitCode
-from stowplan.schema.agents.wait_config import DEFAULT_TIMEOUT, Until, WaitConfig
+from stowplan.schema.agents.wait_config import DEFAULT_TIMEOUT, RETRY, Until, WaitConfig
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 10.0
 """First and longest pause in seconds between two polls. The pause grows, since many pods may poll the same storage."""
@@ -28,7 +28,7 @@ _TELL_SECONDS = 60.0
 _ABOUT = "Waits until a mounted dataset is ready, by the markers in it."
 _CODES = """\
 exit codes: 0 it is ready; 2 wrong usage; 3 it may not be read; 4 its sync or warmup failed for good; 10 a fault of this
-program; 12 it was not ready in time; 143 ended by SIGTERM"""
+program, or not ready in time with --retry; 12 it was not ready in time; 143 ended by SIGTERM"""
 
 
 def main() -> int:
@@ -75,7 +75,7 @@ def _looks(config: WaitConfig) -> "Queue[View | BaseException]":
         pause = _FIRST_PAUSE
         try:
             while True:
-                found.put(look(Path(config.path), config.until))
+                found.put(look(Path(config.path), config.until, config.revision))
                 time.sleep(pause)
                 pause = min(pause * 1.2, _LONGEST_PAUSE)
         except BaseException as error:
@@ -95,6 +95,8 @@ def _parsed(words: Sequence[str]) -> tuple[WaitConfig, Log]:
     parser.add_argument("--path", required=True, metavar="DIRECTORY", help="where it is mounted")
     parser.add_argument("--until", choices=get_args(Until), default="synced", help="default: %(default)s")
     parser.add_argument("--timeout", type=int, default=DEFAULT_TIMEOUT, metavar="SECONDS", help="default: %(default)s")
+    parser.add_argument("--revision", metavar="REVISION", help="what its sync must have brought; default: anything")
+    parser.add_argument(RETRY, action="store_true", help="another attempt may follow after the timeout")
     given = parser.parse_args(words)
     named = {key: value for key, value in vars(given).items() if key != "log_format"}
     log = Log(given.log_format, identity(os.environ))

@@ -65,7 +65,8 @@ class Patience:
             return None
         text = self._last.text if self._last else "a look at its mount does not return"
         sentence = self._sentence(f"is not {self.config.until} after {self.config.timeout} s: {text}")
-        return WaitOutcome(ExitCode.SOFT_DEADLINE, "Timeout", sentence)
+        code = ExitCode.TRANSIENT if self.config.retry else ExitCode.SOFT_DEADLINE
+        return WaitOutcome(code, "Timeout", sentence)
 
     def _sentence(self, rest: str) -> str:
         return f"Dataset {self.config.dataset} {rest}. Its status says more"

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from pydantic import ValidationError
 
 from stowplan.agents.attempt import safe_files
-from stowplan.schema.agents.marker import COMPLETE_FILE, FAILED_FILE, WARMUP_DIRECTORY, WarmupMarker
+from stowplan.schema.agents.marker import COMPLETE_FILE, FAILED_FILE, LONGEST_REVISION, WARMUP_DIRECTORY, WarmupMarker
 from stowplan.schema.agents.wait_config import Until
 
 _LONGEST = 63
@@ -28,25 +28,31 @@ class View:
     """Why the dataset has this state, as the end of a sentence whose subject is the dataset."""
 
 
-def look(root: Path, until: Until) -> View:
-    """Poll the dataset in the directory `root` once. `until` is the state of the dataset that counts as ready."""
+def look(root: Path, until: Until, revision: str | None = None) -> View:
+    """Poll the dataset in the directory `root` once. `until` is the state of the dataset that counts as ready.
+
+    With a `revision` it is ready only if its last sync brought that one, whatever `until` is.
+    """
     try:
-        return _look(root, until)
+        return _look(root, until, revision)
     except PermissionError as error:
         return View("refused", f"user {os.geteuid()} may not read {error.filename or root}")
     except OSError as error:
         return View("broken", f"its mount cannot be read ({error.strerror or error})")
 
 
-def _look(root: Path, until: Until) -> View:
+def _look(root: Path, until: Until, revision: str | None) -> View:
     with os.scandir(root) as entries:
         next(entries, None)
-    if until == "mounted":
+    if until == "mounted" and revision is None:
         return View("ready", "it is mounted")
     complete = _read(root, COMPLETE_FILE)
     if complete is None:
         return _failure(root) or View("waiting", f"no sync has completed it ({COMPLETE_FILE} is not there)")
-    if until == "synced":
+    if revision is not None and complete.get("revision") != revision:
+        held = str(complete.get("revision") or "an unknown revision")[:LONGEST_REVISION]
+        return View("waiting", f"its last sync brought {held}, not {revision}")
+    if until != "warmed":
         return View("ready", "it is synced")
     return _warmth(root, complete.get("run"))
 

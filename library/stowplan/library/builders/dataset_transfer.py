@@ -57,6 +57,7 @@ def of_task(task: DataTask, remote: Remote, course: Course, site: Site, service_
         schedule=task.schedule,
         time_zone=task.time_zone,
         suspend=task.suspend,
+        run_after=task.run_after,
     )
 
 

@@ -9,18 +9,23 @@ from stowplan.library.values import labels
 from stowplan.schema.platform.network import DNS_PORT, LINK_LOCAL, EgressRule, Network, lies_in
 
 
-def network_policy(name: str, origin: Origin, *, namespace: str, network: Network) -> Manifest:
+def network_policy(
+    name: str, origin: Origin, *, namespace: str, network: Network, component: str | None = None
+) -> Manifest:
     """Return a policy for the pods of the spec's agents in `namespace`. It allows no ingress.
 
     Egress is restricted only if the platform file lists egress rules or denies link-local addresses: the storage
-    endpoints are in Secrets, so the compiler cannot know them.
+    endpoints are in Secrets, so the compiler cannot know them. `component` is the component of the agents; None if all
+    pods of the spec are agents.
     """
+    spec = origin.spec
+    selector = labels.component_selector(spec, component) if component else labels.spec_selector(spec)
     egress = _without_link_local(network.egress) if network.deny_link_local else _rules(network.egress)
     body = {
         "apiVersion": "networking.k8s.io/v1",
         "kind": "NetworkPolicy",
         "metadata": metadata("NetworkPolicy", name, origin, "access", namespace=namespace),
-        "spec": _closed(labels.spec_selector(origin.spec), egress),
+        "spec": _closed(selector, egress),
     }
     return Manifest(body, stem=name)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from stowplan.library.builders import job
 from stowplan.library.builders.config_map import config_map
-from stowplan.library.builders.pods import agent_pod
+from stowplan.library.builders.pods import agent_pod, order_container
 from stowplan.library.ir.data import Site, Transfer
 from stowplan.library.manifest import Json, Manifest
 from stowplan.library.values.quantities import amount
@@ -72,7 +72,7 @@ def memory(limits: Mapping[str, Any]) -> int:
 
 def _job(transfer: Transfer, site: Site, config: str) -> Json:
     spec = job.job_spec(
-        agent_pod.template(_pod(transfer, config), transfer.origin, site),
+        agent_pod.template(_pod(transfer, site, config), transfer.origin, site),
         container=transfer.component,
         deadline_seconds=transfer.total_seconds,
         suspend=transfer.suspend,
@@ -81,7 +81,7 @@ def _job(transfer: Transfer, site: Site, config: str) -> Json:
     return {**spec, **ONE_AT_A_TIME}
 
 
-def _pod(transfer: Transfer, config: str) -> agent_pod.AgentPod:
+def _pod(transfer: Transfer, site: Site, config: str) -> agent_pod.AgentPod:
     return agent_pod.AgentPod(
         component=transfer.component,
         agent=transfer.agent,
@@ -97,6 +97,7 @@ def _pod(transfer: Transfer, config: str) -> agent_pod.AgentPod:
         files=tuple(_files(transfer)),
         security={**_group(transfer), **transfer.security},
         deadline_seconds=transfer.attempt_seconds,
+        init=order_container.containers(transfer.run_after, site),
     )
 
 

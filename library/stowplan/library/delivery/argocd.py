@@ -1,15 +1,19 @@
 """AppProject and Applications, by which Argo CD 3.2 and later finds and syncs the output."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from copy import deepcopy
 
 from stowplan.library.builders.metadata import EARLY_WAVE
+from stowplan.library.engines.jobset import JOB_SET
+from stowplan.library.engines.kinds import JOB
 from stowplan.library.engines.registry import ENGINE_KINDS
 from stowplan.library.manifest import Json, Manifest
 from stowplan.library.values import labels
+from stowplan.schema.agents.gate_config import ADMISSION_GATE, GATE_ANNOTATION
 from stowplan.schema.kinds.table import KINDS
 from stowplan.schema.platform.argocd import ArgoCD
-from stowplan.schema.platform.platform import GroupKind, Platform
+from stowplan.schema.platform.platform import Platform
+from stowplan.schema.platform.settings import GroupKind
 
 API_VERSION = "argoproj.io/v1alpha1"
 IN_CLUSTER = "https://kubernetes.default.svc"
@@ -147,6 +151,23 @@ def application(
     return manifest
 
 
+def gate_differences() -> Iterator[Json]:
+    """Yield the entries of `ignoreDifferences` for what a gate changes in the runs that it opens.
+
+    Only in runs that are compiled closed is `suspend` ignored. A run that its user holds back lacks their annotation,
+    so the `suspend` of a spec always counts. Argo CD evaluates the query in the committed object too, so it cannot ask
+    for the annotation of opened runs, which is never in Git. Kueue refuses an admission gate that comes back.
+    """
+    pointer = f"/metadata/annotations/{ADMISSION_GATE.replace('/', '~1')}"
+    for kind in (JOB, JOB_SET):
+        yield {
+            "group": kind.group,
+            "kind": kind.kind,
+            "jqPathExpressions": [f'select(.metadata.annotations["{GATE_ANNOTATION}"] != null) | .spec.suspend'],
+            "jsonPointers": [pointer],
+        }
+
+
 def root_application(argocd: ArgoCD, folder: str) -> Manifest:
     """Return the Application that an admin applies once: it syncs the projects and all Applications, including itself.
 
@@ -199,7 +220,7 @@ def _metadata(argocd: ArgoCD, name: str) -> Json:
     return {
         "name": name,
         "namespace": argocd.namespace,
-        "labels": {labels.PART_OF: "stowplan", labels.MANAGED_BY: "stowplan"},
+        "labels": {**argocd.labels, labels.PART_OF: "stowplan", labels.MANAGED_BY: "stowplan"},
         "annotations": {labels.SYNC_OPTIONS: labels.SKIP_DRY_RUN},
     }
 

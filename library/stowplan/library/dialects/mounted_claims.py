@@ -13,13 +13,14 @@ class MountedClaim:
     """A claim that pods mount.
 
     `claim` is its name, `pods` the number of pods, `whose` the role or job of the pods for messages. `path` is the path
-    of the claim's name in the document.
+    of the claim's name in the document. `code` is that of the finding if only one cluster node can mount the claim.
     """
 
     claim: str
     pods: int
     whose: str
     path: FieldPath
+    code: str = "SP309"
 
 
 def of_template(template: dict[str, Any] | None, pods: int, whose: str, path: FieldPath) -> Iterator[MountedClaim]:

@@ -1,13 +1,16 @@
 """The dialects, by kind."""
 
+from dataclasses import replace
 from typing import Any
 
+from stowplan.library.dialects import awaited
 from stowplan.library.dialects.data_cube import dialect as data_cube
 from stowplan.library.dialects.dataset import dialect as dataset
 from stowplan.library.dialects.dataset_task import dialect as dataset_task
 from stowplan.library.dialects.mx_job import dialect as mx_job
 from stowplan.library.dialects.paddle_job import dialect as paddle_job
 from stowplan.library.dialects.sample_set import sample_job_dialect, sample_set_dialect
+from stowplan.library.dialects.shared import own_retries
 from stowplan.library.dialects.shared.context import Context, Lowered
 from stowplan.library.dialects.shared.dialect import Dialect
 from stowplan.library.dialects.training import dialect as training
@@ -30,4 +33,9 @@ DIALECTS: dict[str, Dialect[Any]] = {
 
 def lower(model: CustomResource, context: Context) -> Lowered:
     """Return the manifests and the findings of one spec. A user's mistake becomes a finding and never raises."""
+    made = _lower(model, replace(context, awaited=awaited.of(model, context, _lower)))
+    return replace(made, findings=(*made.findings, *own_retries.findings(model)))
+
+
+def _lower(model: CustomResource, context: Context) -> Lowered:
     return DIALECTS[model.kind].lower(model, context)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from stowplan.library.builders import gate
 from stowplan.library.builders.pods import await_pod
 from stowplan.library.engines import indexed
 from stowplan.library.engines.api import JobEngine
@@ -38,7 +39,7 @@ class CoreEngine:
         pods = self.pods(group, environments, gang, site, names.BLANK_RUN)
         fixed = [indexed.fixed(group, role, pods[role.name], gang) for role in group.roles]
         marks = gang.workload(group, site).hashed
-        return names.content_hash(fixed, marks, await_pod.configurations(group, site), group.run)
+        return names.content_hash(fixed, marks, await_pod.configurations(group, site), group.run, *gate.mark(group))
 
     def manifests(
         self, group: TrainingGroup, environments: Environments, gang: GangEngine, site: Site

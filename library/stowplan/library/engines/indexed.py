@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from stowplan.library.builders import indexed_job
+from stowplan.library.builders import gate, indexed_job
 from stowplan.library.builders.job import MUTABLE
 from stowplan.library.builders.metadata import metadata
 from stowplan.library.builders.pods import await_pod, peers_container, training_pod
@@ -61,14 +61,6 @@ def spec(group: TrainingGroup, role: Role, template: Json) -> Json:
     return indexed_job.job_spec(role, template, rules=rules, replaceable=group.replaceable or not role.decides)
 
 
-def held(group: TrainingGroup) -> Json:
-    """Return the field `suspend` of a Job or JobSet that its user holds back, else an empty mapping.
-
-    It is no part of the run's hash: the same run goes on when the user lets it.
-    """
-    return {"suspend": True} if group.suspend else {}
-
-
 def fixed(group: TrainingGroup, role: Role, template: Json, gang: GangEngine) -> list[object]:
     """Return the role's name and the fields of its Job's spec that cannot change in place, for the hash of the run."""
     mutable = MUTABLE
@@ -86,9 +78,9 @@ def job(group: TrainingGroup, role: Role, template: Json, marks: WorkloadMarks, 
         role.name,
         namespace=group.origin.spec.namespace,
         extra_labels=marks.labels,
-        annotations=marks.annotations if role.decides else None,
+        annotations={**(marks.annotations if role.decides else {}), **gate.closed(group)},
     )
-    own = {**spec(group, role, template), **held(group)}
+    own = {**spec(group, role, template), **gate.held(group)}
     body = {"apiVersion": "batch/v1", "kind": "Job", "metadata": meta, "spec": own}
     return Manifest(body, stem=f"{group.names.base}-{role.name}", run=True)
 

@@ -1,12 +1,12 @@
 """JobSet (`jobset.x-k8s.io/v1alpha2`, 0.8 and later): all roles in one object, which ends as a whole.
 
-A JobSet has a fixed size, so the deciding role of an elastic job is a separate Indexed Job. Await agents end the
-helpers in the JobSet with that Job.
+A job that starts again after a failure needs 0.10. A JobSet has a fixed size, so the deciding role of an elastic job is
+a separate Indexed Job. Await agents end the helpers in the JobSet with that Job.
 """
 
 from collections.abc import Mapping, Sequence
 
-from stowplan.library.builders import indexed_job
+from stowplan.library.builders import gate, indexed_job, restarting_job
 from stowplan.library.builders.metadata import metadata
 from stowplan.library.builders.pods import await_pod, peers_container, training_pod
 from stowplan.library.engines import indexed
@@ -30,6 +30,7 @@ JOB_SET = EngineKind(
     mutable=frozenset({"coordinator", "suspend", "ttlSecondsAfterFinished"}),
 )
 EXCLUSIVE = "alpha.jobset.sigs.k8s.io/exclusive-topology"
+_NO_RESTART: Json = {"maxRestarts": 0, "restartStrategy": "Recreate"}
 _GROUP = "default"
 """Name of the only group of Jobs that the JobSet has; the controller's webhook would fill it in."""
 
@@ -79,7 +80,7 @@ class JobSetEngine:
         configurations = await_pod.configurations(group, site) if apart else []
         marks = gang.workload(group, site).hashed
         placed = [group.placement.exclusive] if group.placement.exclusive else []
-        return names.content_hash(spec, apart, configurations, marks, group.run, *placed)
+        return names.content_hash(spec, apart, configurations, marks, group.run, *placed, *gate.mark(group))
 
     def manifests(
         self, group: TrainingGroup, environments: Environments, gang: GangEngine, site: Site
@@ -115,6 +116,8 @@ def _subdomain(group: TrainingGroup, run: str) -> str:
 
 def _template(group: TrainingGroup, role: Role, run: str, variables: Environment) -> Json:
     restart = role.restart if role.decides or role.rules or not group.replaceable else "OnFailure"
+    if group.restart:
+        restart = "Never"
     return training_pod.template(group, role, variables, run=run, subdomain=_subdomain(group, run), restart=restart)
 
 
@@ -126,7 +129,7 @@ def _spec(group: TrainingGroup, pods: Mapping[str, Json], run: str) -> Json:
     members = _members(group)
     success = group.success or [role.name for role in members if role.decides or group.elastic]
     return {
-        "failurePolicy": {"maxRestarts": 0, "restartStrategy": "Recreate"},
+        "failurePolicy": restarting_job.failure_policy(group.restart) if group.restart else dict(_NO_RESTART),
         "network": {
             "enableDNSHostnames": True,
             "publishNotReadyAddresses": True,
@@ -141,6 +144,8 @@ def _spec(group: TrainingGroup, pods: Mapping[str, Json], run: str) -> Json:
 def _replicated(group: TrainingGroup, role: Role, template: Json, run: str) -> Json:
     if group.elastic:
         job = indexed.spec(group, role, template)
+    elif group.restart:
+        job = restarting_job.job_spec(role, template, group.restart)
     else:
         job = indexed_job.job_spec(role, template, rules=role.rules, replaceable=group.replaceable)
     metadata = {
@@ -160,9 +165,10 @@ def _job_set(group: TrainingGroup, pods: Mapping[str, Json], marks: WorkloadMark
         annotations={
             SYNC_OPTIONS: SKIP_DRY_RUN,
             **({EXCLUSIVE: group.placement.exclusive} if group.placement.exclusive else {}),
+            **gate.closed(group),
         },
     )
-    spec = {**_spec(group, pods, run), **indexed.held(group)}
+    spec = {**_spec(group, pods, run), **gate.held(group)}
     body = {"apiVersion": JOB_SET.api_version, "kind": JOB_SET.kind, "metadata": meta, "spec": spec}
     return Manifest(body, stem=group.names.base, run=True)
 

@@ -3,9 +3,16 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
+from stowplan.library.ir.restart import all_but
 from stowplan.library.ir.training import Framework
 from stowplan.schema.diagnostics import Finding
 from stowplan.schema.platform.platform import Platform
+
+WRONG_COMMAND = (2, 126, 127)
+"""Exit codes of a command that cannot work: wrong arguments, no program, or one that is not found.
+
+By the convention of shells, and of Python's `argparse` for 2.
+"""
 
 
 class Bounds(NamedTuple):
@@ -41,8 +48,10 @@ class Plugin(NamedTuple):
     `make` returns the framework of one job. Its variables must be among `variables`, the names that users may not
     set. The names of `neutral.py` are not among them: it writes the variables that all frameworks have. `ports` returns
     the ports on which the processes of a pod listen. `elastic` says whether the number of pods may change while a job
-    runs, `several` whether a pod may have several processes. `findings` returns what the framework cannot do of a spec,
-    at paths in its document.
+    runs, `several` whether a pod may have several processes. `final` are the exit codes that end a job which starts
+    again after others, unless the user says which: without a word all with which a program ends by itself. `bereft` is
+    the one with which pods end when another is lost, if a program may end with it by itself; else None. `findings`
+    returns what the framework cannot do of a spec, at paths in its document.
     """
 
     make: Callable[[Launch, Platform], Framework]
@@ -50,4 +59,6 @@ class Plugin(NamedTuple):
     ports: Callable[[Launch, Platform], tuple[int, ...]] = _no_ports
     elastic: bool = False
     several: bool = True
+    final: tuple[int, ...] = all_but(())
+    bereft: int | None = None
     findings: Callable[[Launch, Platform], list[Finding]] = _no_findings

@@ -19,9 +19,11 @@ ATTEMPT = "STOWPLAN_ATTEMPT"
 NODE_RANK = "STOWPLAN_NODE_RANK"
 NUM_NODES = "STOWPLAN_NUM_NODES"
 HOSTS = "STOWPLAN_HOSTS"
+CHECKPOINTS = "STOWPLAN_CHECKPOINT_DIR"
+CODE_DIR = "STOWPLAN_CODE_DIR"
 
 VARIABLES = frozenset({RUN, ATTEMPT, NODE_RANK, NUM_NODES, HOSTS})
-"""The names that every job has, besides those of `dataset_variable`."""
+"""The names that every job has, besides those of its checkpoints, its code and its datasets."""
 
 _NO_WORD = re.compile(r"[^A-Z0-9]")
 
@@ -36,13 +38,16 @@ class Neutral:
     """A framework whose variables follow those that all jobs have, so that they may refer to them.
 
     `datasets` are the mount paths by the names of the datasets. `attempts` is the label of the pods that counts the
-    restarts of the whole job; None if nothing restarts it.
+    restarts of the whole job; None if nothing restarts it. `checkpoints` is the directory of the job's checkpoints;
+    None if it has none. `code` is where its code is mounted; None without.
     """
 
     framework: Framework
     launch: Launch
     datasets: Mapping[str, str]
     attempts: str | None = None
+    checkpoints: str | None = None
+    code: str | None = None
 
     @property
     def name(self) -> str:
@@ -76,5 +81,9 @@ class Neutral:
         yield index_variable(NODE_RANK)
         yield variable(NUM_NODES, f"{bounds.least}:{bounds.most}" if bounds else str(nodes))
         yield variable(HOSTS, ",".join([hosts.of(index) for index in range(bounds.most if bounds else nodes)]))
+        if self.checkpoints:
+            yield variable(CHECKPOINTS, self.checkpoints)
+        if self.code:
+            yield variable(CODE_DIR, self.code)
         for name, path in sorted(self.datasets.items()):
             yield variable(dataset_variable(name), path)

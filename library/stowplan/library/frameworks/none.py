@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from stowplan.library.frameworks.api import Launch, Plugin
+from stowplan.library.frameworks.api import WRONG_COMMAND, Launch, Plugin
 from stowplan.library.ir.training import Environment, Hosts, Peer, Role, TrainingGroup
 from stowplan.schema.platform.platform import Platform
 
@@ -31,4 +31,5 @@ def _make(launch: Launch, platform: Platform) -> NoFramework:  # noqa: ARG001 - 
     return NoFramework()
 
 
-PLUGIN = Plugin(_make)
+PLUGIN = Plugin(_make, final=WRONG_COMMAND)
+"""Its program may be any launcher, also `torchrun`, so its other exit codes say nothing."""

@@ -7,7 +7,7 @@ variables of `env://` anew for the processes that it starts, so they may be ther
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from stowplan.library.frameworks.api import Launch, Plugin
+from stowplan.library.frameworks.api import WRONG_COMMAND, Launch, Plugin
 from stowplan.library.frameworks.neutral import RUN
 from stowplan.library.frameworks.variables import index_variable, variable
 from stowplan.library.ir.training import RESTARTS, Environment, Hosts, Peer, Role, TrainingGroup
@@ -93,4 +93,12 @@ def _make(launch: Launch, platform: Platform) -> Torch:  # noqa: ARG001 - as `Pl
     return Torch(launch)
 
 
-PLUGIN = Plugin(_make, frozenset((*_OF_LAUNCHER, *_STATIC, *_SINGLE, *_ELASTIC)), _ports, elastic=True)
+PLUGIN = Plugin(
+    _make,
+    frozenset((*_OF_LAUNCHER, *_STATIC, *_SINGLE, *_ELASTIC)),
+    _ports,
+    elastic=True,
+    final=WRONG_COMMAND,
+    bereft=1,
+)
+"""`torchrun` ends with 1 on all nodes when one is lost, as it does after an error of the program."""

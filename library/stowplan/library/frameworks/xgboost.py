@@ -65,4 +65,4 @@ def _make(launch: Launch, platform: Platform) -> Xgboost:  # noqa: ARG001 - as `
     return Xgboost(launch)
 
 
-PLUGIN = Plugin(_make, frozenset(VARIABLES), _ports)
+PLUGIN = Plugin(_make, frozenset(VARIABLES), _ports, bereft=1)

@@ -1,7 +1,7 @@
 """Lua scripts by which Argo CD judges the health of objects: one for each kind of Stowplan.
 
 They have the file layout of Argo CD's own customizations. There is also one for Jobs: the check in Argo CD is wrong for
-Jobs that a queue suspends.
+Jobs that a queue suspends, or a gate.
 """
 
 from pathlib import Path
@@ -10,8 +10,6 @@ from stowplan.library.manifest import Manifest
 
 FOLDER = Path(__file__).parent
 
-_JOB = "batch_Job"
-
 
 def scripts() -> dict[str, str]:
     """Return the content of the scripts by `<group>_<Kind>`, the form of a kind in the keys of `argocd-cm`."""
@@ -19,17 +17,13 @@ def scripts() -> dict[str, str]:
     return {f"{path.parent.parent.name}_{path.parent.name}": path.read_text(encoding="utf-8") for path in found}
 
 
-def settings_patch(namespace: str, *, suspends: bool = False) -> Manifest:
+def settings_patch(namespace: str) -> Manifest:
     """Return the part of Argo CD's own ConfigMap `argocd-cm` that holds the scripts. An admin merges it by hand.
 
     It is never synced, since Argo CD's settings belong to its admins. The check of Jobs also applies to Jobs that are
-    not Stowplan's, so it is included only if `suspends` is true: the gang engine suspends Jobs.
+    not Stowplan's.
     """
-    data = {
-        f"resource.customizations.health.{kind}": script
-        for kind, script in scripts().items()
-        if suspends or kind != _JOB
-    }
+    data = {f"resource.customizations.health.{kind}": script for kind, script in scripts().items()}
     metadata = {"name": "argocd-cm", "namespace": namespace}
     body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
     return Manifest(body, stem="argocd-cm")

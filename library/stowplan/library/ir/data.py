@@ -188,6 +188,8 @@ class DataTask(NamedTuple):
     """Most files that a sync with `delete-dst` may delete; None for no limit. Only the transfer agent knows it."""
     resources: dict[str, Any] | None = None
     """Requests and limits of the container, as the field `resources` has them; None for those of the platform."""
+    run_after: tuple[SpecId, ...] = ()
+    """Specs that must be done first."""
 
     @property
     def partitioned(self) -> bool:
@@ -213,7 +215,8 @@ class Transfer(NamedTuple):
     `claim` is the claim of the source or the sink; of two claims it is that of the sink, and `source_claim` is the
     other one, empty otherwise. In `env`, every reference is to an earlier variable. `certificates` is the source of a
     pod's volume, `resources` and `security` are fields of a container and a pod. `attempt_seconds` is the deadline of
-    one pod, `total_seconds` that of all pods together; None means no deadline.
+    one pod, `total_seconds` that of all pods together; None means no deadline. `run_after` are specs that must be done
+    first.
     """
 
     origin: Origin
@@ -237,3 +240,4 @@ class Transfer(NamedTuple):
     schedule: str | None = None
     time_zone: str | None = None
     suspend: bool = False
+    run_after: tuple[SpecId, ...] = ()

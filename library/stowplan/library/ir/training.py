@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol
 
 from stowplan.library.ir.data import Origin
+from stowplan.library.ir.gate import Gate, Wait
 from stowplan.library.ir.placement import ANYWHERE, Placement
+from stowplan.library.ir.restart import Restart
 from stowplan.library.manifest import Json
 from stowplan.library.values.names import LABEL_LIMIT, TrainingNames, shorten
 from stowplan.schema.diagnostics import FieldPath
@@ -74,8 +76,9 @@ class DatasetMount:
     """Claim of a dataset that the container number `Role.container` of every pod mounts at `path`.
 
     `near` is the pod affinity to the cluster nodes that cache the dataset, empty without a cache. `wait` is the init
-    container that delays the pod until the dataset is ready, or None. `sub_path` is the directory of the dataset in the
-    claim, empty for the root.
+    container that delays the pod until the dataset is ready, or None. `until` is what a gate waits for before there are
+    pods, or None, and `timeout` the seconds after which the job then fails, None for no limit. `sub_path` is the
+    directory of the dataset in the claim, empty for the root.
     """
 
     claim: str
@@ -84,6 +87,8 @@ class DatasetMount:
     wait: Json | None = None
     sub_path: str = ""
     read_only: bool = False
+    until: Wait | None = None
+    timeout: int | None = None
 
     @property
     def volume(self) -> str:
@@ -188,7 +193,9 @@ class TrainingGroup(NamedTuple):
     may run with fewer pods than its size, so nothing in its pods may depend on the size. `success` names the roles
     whose success is that of the job; if empty, all deciding roles. `run` is the user's run marker. `suspend` is True if
     the user holds the job back. `wishes` is the field of the spec that holds what `gang` and `placement` are made from,
-    and the queue; None if the kind has none.
+    and the queue; None if the kind has none. `restart` is None if a failure ends the job; otherwise the job needs an
+    engine that counts attempts, and none of its pods is replaced alone.
+    `gate` is what the run waits for if it is compiled closed, else None.
     """
 
     origin: Origin
@@ -203,6 +210,8 @@ class TrainingGroup(NamedTuple):
     suspend: bool = False
     wishes: str | None = "schedulingPolicy"
     placement: Placement = ANYWHERE
+    restart: Restart | None = None
+    gate: Gate | None = None
 
     @property
     def wishes_path(self) -> FieldPath:

@@ -18,6 +18,9 @@ ROLE = "stowplan.dev/role"
 RUN_HASH = "stowplan.dev/run-hash"
 """Label of a training pod: the hash at the end of the names of its run's objects."""
 
+OUTPUT = "stowplan.dev/output"
+"""Label of a Job that copies an output of a training run: the output's place in the list of the spec, from 0."""
+
 SOURCE = "stowplan.dev/source"
 """Annotation: the path of the spec's file. It has no line number, so that an edit above the spec changes nothing."""
 

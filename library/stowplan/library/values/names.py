@@ -211,6 +211,11 @@ class TrainingNames:
     def __post_init__(self) -> None:
         object.__setattr__(self, "base", f"{self.name.replace('.', '-')}-{self.word}")
 
+    @property
+    def outputs(self) -> str:
+        """Name of the ServiceAccount of the pods that copy the job's outputs."""
+        return f"{self.base}-outputs"
+
     def stem(self, role: str) -> str:
         """Return the name of a role's Job without the run's hash, such as `resnet-paddlejob-worker`."""
         return shorten(f"{self.base}-{role}", STEM_LIMIT)
@@ -232,6 +237,11 @@ class TrainingNames:
         rest = max(len(f"-{role}-0") for role in roles) + _INDEX_LENGTH + _POD_SUFFIX
         stem = self.base if self.base[0].isalpha() else f"job-{self.base}"
         return with_hash(stem, run, LABEL_LIMIT - rest)
+
+    @property
+    def gate(self) -> str:
+        """Name of the ServiceAccount of the job's gates. It always ends in the same words, by which it is known."""
+        return with_hash(self.name.replace(".", "-"), f"{self.word}-gate", SUBDOMAIN_LIMIT)
 
     def group(self, run: str) -> str:
         """Return the name of the PodGroup, which is also the value of a label of the pods."""

@@ -19,10 +19,6 @@ _ORDER = "$setElementOrder/"
 
 _Json = dict[str, Any]
 _Path = tuple[str | int, ...]
-_Field = dict[str, str]
-"""`of`: name of the definition of the value, of the items of a list or of the values of a mapping; absent for scalars.
-`strategy`: `merge` for lists whose items are merged, `replace` for mappings that are not merged; absent for all others.
-`key`: the field by which items of a merged list are equal; absent for a list of scalars."""
 
 
 class PatchError(ValueError):
@@ -33,39 +29,56 @@ class PatchError(ValueError):
         self.path = path
 
 
-def merge(base: _Json, patch: _Json, definition: str) -> _Json:
+Fields = dict[str, dict[str, str]]
+"""How the fields of a type are merged, by name: `of`, `strategy` and `key` as far as a field has them.
+
+`of` is the name of the definition of the value, of the items of a list or of the values of a mapping; absent for
+scalars. `strategy` is `merge` for lists whose items are merged, `replace` for mappings that are not merged, absent for
+all others. `key` is the field by which items of a merged list are equal; absent for a list of scalars.
+"""
+
+
+def of_items(definition: str) -> dict[str, str]:
+    """Return how a pod template merges lists of items of the type `definition`; only `of` if it replaces them."""
+    same = (field for fields in _definitions().values() for field in fields.values() if field.get("of") == definition)
+    return next((field for field in same if field.get("strategy") == "merge"), {"of": definition})
+
+
+def merge(base: _Json, patch: _Json, definition: str | Fields) -> _Json:
     """Return `base` with `patch` merged over it, as the API server merges `application/strategic-merge-patch+json`.
 
-    `definition` is the name of the type of both, `io.k8s.api.core.v1.PodTemplateSpec` or a type of a value in it.
-    Mappings are merged field by field, null removes a field, and scalars are replaced. A list is merged item by item
-    where the OpenAPI document of Kubernetes says so, else it is replaced. `$patch: replace | delete | merge`,
-    `$retainKeys` and `$deleteFromPrimitiveList/<list>` are obeyed, `$setElementOrder/<list>` is ignored. New items come
-    before the items of `base` that the patch does not name, as in Kubernetes.
+    `definition` is the name of the type of both, `io.k8s.api.core.v1.PodTemplateSpec` or a type of a value in it, or
+    the fields of another type. Mappings are merged field by field, null removes a field, and scalars are replaced. A
+    list is merged item by item where the OpenAPI document of Kubernetes says so, else it is replaced. `$patch: replace
+    | delete | merge`, `$retainKeys` and `$deleteFromPrimitiveList/<list>` are obeyed, `$setElementOrder/<list>` is
+    ignored. New items come before the items of `base` that the patch does not name, as in Kubernetes.
 
     Neither argument is changed; the result may share values with them. Raises `PatchError` for an item without the
-    field by which its list is merged and for an unknown directive, and `KeyError` for another definition.
+    field by which its list is merged and for a wrong directive, and `KeyError` for another definition.
     """
-    return _mapping(base, patch, _definitions()[definition], ())
+    return _mapping(base, patch, _definitions()[definition] if isinstance(definition, str) else definition, ())
 
 
 @cache
-def _definitions() -> dict[str, dict[str, _Field]]:
+def _definitions() -> dict[str, Fields]:
     """Return the fields of each type whose values are mappings or lists."""
-    definitions: dict[str, dict[str, _Field]] = orjson.loads(_FILE.read_bytes())
+    definitions: dict[str, Fields] = orjson.loads(_FILE.read_bytes())
     return definitions
 
 
-def _mapping(base: _Json, patch: _Json, fields: dict[str, _Field], path: _Path) -> _Json:
+def _mapping(base: _Json, patch: _Json, fields: Fields, path: _Path) -> _Json:
     directive = _directive(patch, path)
     if directive == "delete":
         return {}
     result = {} if directive == "replace" else dict(base)
     if _KEPT in patch:
+        _require_list(patch[_KEPT], (*path, _KEPT))
         result = {name: value for name, value in result.items() if name in patch[_KEPT]}
     for name, value in patch.items():
         if name.startswith(_REMOVED):
             listed = name.removeprefix(_REMOVED)
-            if listed in result:
+            _require_list(value, (*path, name))
+            if isinstance(result.get(listed), list):
                 result[listed] = [item for item in result[listed] if item not in value]
         elif name.startswith("$") and name not in (_DIRECTIVE, _KEPT) and not name.startswith(_ORDER):
             raise PatchError(f'"{name}" is not a directive of a strategic merge patch.', (*path, name))
@@ -77,7 +90,7 @@ def _mapping(base: _Json, patch: _Json, fields: dict[str, _Field], path: _Path) 
     return result
 
 
-def _value(base: Any, patch: Any, field: _Field, path: _Path) -> Any:
+def _value(base: Any, patch: Any, field: dict[str, str], path: _Path) -> Any:
     """Return a merged value. Without a mapping or list in `base`, it is the patch without its nulls and directives."""
     strategy = field.get("strategy")
     if isinstance(patch, dict):
@@ -90,22 +103,25 @@ def _value(base: Any, patch: Any, field: _Field, path: _Path) -> Any:
     return patch
 
 
-def _merged(base: list[Any], patch: list[Any], field: _Field, path: _Path) -> list[Any]:
+def _merged(base: list[Any], patch: list[Any], field: dict[str, str], path: _Path) -> list[Any]:
     """Return a list whose items are merged: those with an equal key, or equal scalars."""
     key = field.get("key")
     if key is None:
-        return _ordered(list(dict.fromkeys([*base, *patch])), patch, base, key)
+        different = {_identity(item, key): item for item in [*base, *patch]}
+        return _ordered(list(different.values()), patch, base, key)
     directives = {}
     for index, item in enumerate(patch):
+        if not isinstance(item, dict):
+            raise PatchError("The items of this list are mappings.", (*path, index))
         directives[index] = _directive(item, (*path, index))
         if directives[index] != "replace" and key not in item:
             raise PatchError(f"The item has no `{key}`, by which Kubernetes merges this list.", (*path, index))
     deleted = [item[key] for index, item in enumerate(patch) if directives[index] == "delete"]
-    base = [] if "replace" in directives.values() else [item for item in base if item.get(key) not in deleted]
+    base = [] if "replace" in directives.values() else [item for item in base if _key(item, key) not in deleted]
     items = list(base)
     merged = [(index, item) for index, item in enumerate(patch) if directives[index] == "merge"]
     for index, item in merged:
-        place = next((place for place, old in enumerate(items) if old.get(key) == item[key]), len(items))
+        place = next((place for place, old in enumerate(items) if _key(old, key) == item[key]), len(items))
         old = items[place] if place < len(items) else None
         items[place : place + 1] = [_value(old, item, {"of": field["of"]}, (*path, index))]
     return _ordered(items, [item for _, item in merged], base, key)
@@ -132,8 +148,17 @@ def _ordered(items: list[Any], patch: list[Any], base: list[Any], key: str | Non
 
 def _identity(item: Any, key: str | None) -> Hashable:
     """Return what makes items of a merged list equal."""
-    found: Hashable = item.get(key) if key else item
-    return found
+    found = _key(item, key) if key else item
+    return found if isinstance(found, Hashable) else str(found)
+
+
+def _key(item: Any, key: str) -> Any:
+    return item.get(key) if isinstance(item, dict) else item
+
+
+def _require_list(value: Any, path: _Path) -> None:
+    if not isinstance(value, list):
+        raise PatchError("The directive has a list.", path)
 
 
 def _directive(item: _Json, path: _Path) -> str:

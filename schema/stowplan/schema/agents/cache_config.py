@@ -56,7 +56,7 @@ so.
 class Target(Model):
     """The custom resource whose status the agent writes."""
 
-    kind: Literal["DataCube", "Dataset", "DatasetTask", "SampleSet", "SampleJob"] = Field(
+    kind: Literal["DataCube", "Dataset", "DatasetTask", "SampleSet", "SampleJob", "Training"] = Field(
         description="Kind of the custom resource."
     )
     namespace: str = Field(description="Its namespace.", max_length=63)

@@ -1,6 +1,6 @@
 """Field managers: the names under which agents write parts of an object. No two of them own the same field.
 
-Except for `AWAIT`, the fields are in the status of the named kind. "Reporter's fields" are those of `REPORTER`; another
+Except for `AWAIT` and `GATE`, the fields are in the status of the named kind. "Reporter's fields" are those of `REPORTER`; another
 agent owns them only if `reportPhase` in its configuration is true, since no reporter runs then.
 
 - `cache(ordinal)`: `partitions[ordinal]` of a Dataset or SampleSet.
@@ -10,6 +10,8 @@ agent owns them only if `reportPhase` in its configuration is true, since no rep
   task also the reporter's fields, derived from all entries of `attempts` at the resourceVersion that the agent read.
 - `TRANSFER`: `attempt`, `progress` and `revision` of a DataCube. Also the reporter's fields.
 - `AWAIT`: `spec.activeDeadlineSeconds` of a decider's Job.
+- `GATE`: `spec.suspend` of the Jobs or the JobSet of a run that it opens, and their annotations `OPENED` and
+  `ADMISSION_GATE` of `stowplan.schema.agents.gate_config`.
 - `REPORTER`: phase, conditions, `runtimeStatus`, `pod`, counts, times, `jobName` and `observedGeneration` of any kind.
 """
 
@@ -17,6 +19,10 @@ CACHE_SUM = "stowplan-cache-sum"
 TRANSFER = "stowplan-transfer"
 REPORTER = "stowplan-reporter"
 AWAIT = "stowplan-await"
+GATE = "stowplan-gate"
+
+ARGO_CD = "argocd-controller"
+"""Field manager of Argo CD with `ServerSideApply=true` (`ArgoCDSSAManager` in its `common/common.go`)."""
 
 
 def cache(ordinal: int) -> str:

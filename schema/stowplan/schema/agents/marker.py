@@ -10,7 +10,11 @@ in a hash, on which users of the dataset must not depend. For them there are thr
 
 - `COMPLETE_FILE` exists while the dataset holds all data of its sync. A sync that `completes` the dataset removes this
   file and `FAILED_FILE` before its first change, and writes it as its last action. It is a JSON object with `format`,
-  `run`, and counts for people; readers must ignore other keys.
+  `run`, `revision`, and counts for people; readers must ignore other keys. `revision` is what the sync brought: a
+  commit, or the hash of a listing (`stowplan.schema.remotes.s3_listing`). It is missing if the source has no revision
+  or changed during the sync, and in files of version 0.1.0. A task that changes the data and does not complete the
+  dataset removes it before its first change. A refresh, or a task that copies from the Dataset's own source, writes
+  the new one, and no other field, as its last action.
 - `FAILED_FILE` exists after that sync failed permanently, so that no other attempt can help. It holds a `Marker`. After
   a temporary failure, neither of the two files exists.
 - `warmup_path(i)`, one for each partition, holds a `WarmupMarker`, which the warmup after the sync writes. It is valid
@@ -27,9 +31,10 @@ from typing import Literal
 
 from pydantic import Field
 
+from stowplan.schema.agents import lineage_state
 from stowplan.schema.meta import Model
 
-STATE_DIRECTORY = ".stowplan"
+STATE_DIRECTORY = lineage_state.STATE_DIRECTORY
 """State directory at the root of the mounted dataset."""
 
 LOCK_FILE = f"{STATE_DIRECTORY}/lock"
@@ -39,6 +44,10 @@ LOCK_FILE = f"{STATE_DIRECTORY}/lock"
 def holds_state(path: str) -> bool:
     """Return whether a part of the path is the state directory, in capitals or not: some file systems ignore case."""
     return STATE_DIRECTORY in path.casefold().split("/")
+
+
+LONGEST_REVISION = 256
+"""Maximum length of a revision in characters. The names of commits and versions are far shorter."""
 
 
 class Marker(Model):

@@ -114,6 +114,10 @@ class TransferConfig(AgentConfig):
         default=None,
         description="Where state is kept; null for a source that is mounted read-only. Then a run that is made again compares.",
     )
+    skip_file: str | None = Field(
+        default=None,
+        description="File that says, if it exists, why nothing is to be copied: the attempt then succeeds without a copy. Null for none.",
+    )
     ca_bundle: str | None = Field(
         default=None, description="File with the certificates to trust for the remote side; `CA_ENV` point at it too."
     )

@@ -74,6 +74,18 @@ class CustomResource(Model):
     DATASETS: ClassVar[DatasetReference | None] = None
     """The field that names the datasets that it uses; None if it uses none."""
 
+    DONE: ClassVar[str] = "Complete"
+    """Type of the status condition that is true once a spec of this kind is done, for specs that run after it."""
+
+    OUTSIDE_RUN: ClassVar[tuple[tuple[str, ...], ...]] = ()
+    """The fields of its spec, as paths, that its run does not depend on.
+
+    They are the nodes that cache a dataset, and what is copied after a training job.
+    """
+
+    PLACE: ClassVar[tuple[tuple[str, ...], ...]] = ()
+    """Of a dataset: the fields of its spec, as paths, that say where its data comes from and where it is stored."""
+
     OBSERVED: ClassVar[SpecFields]
     """What the reporter reads of `spec`."""
 

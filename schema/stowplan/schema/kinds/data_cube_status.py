@@ -38,9 +38,14 @@ class DataCubeStatus(Model):
     """What was observed of the transfer."""
 
     phase: str | None = Field(default=None, description="`Pending`, `Running`, `Succeeded` or `Failed`.")
+    run: str | None = Field(
+        default=None,
+        description="The run that was observed: the hash or the scheduled minute that ends its Job's name.",
+    )
     progress: str | None = Field(default=None, description="How much is done, such as `42%`.")
     revision: str | None = Field(
-        default=None, description="What was copied, such as the commit of a Git or Hugging Face repository."
+        default=None,
+        description="What was copied: the commit of a Git or Hugging Face repository, or the hash of the listing of objects that were downloaded from an S3 store.",
     )
     pod: CubePod | None = Field(default=None, description="The pod of the newest attempt.")
     attempt: Attempt | None = Field(default=None, description="The newest attempt, reported by its agent.")

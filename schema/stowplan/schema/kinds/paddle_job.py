@@ -61,7 +61,7 @@ class SchedulingPolicy(Model):
 
 
 class DatasetWait(Model):
-    """Holds the pods back until the dataset is ready. `{}` is enough."""
+    """Holds the job back until the dataset is ready. `{}` is enough."""
 
     until: Until | None = Field(
         default=None,
@@ -70,7 +70,7 @@ class DatasetWait(Model):
     timeout_seconds: Int32 | None = Field(
         default=None,
         ge=1,
-        description="Seconds after which a pod gives up, so that the job fails. The pod occupies its resources that long. Default 86400, a day.",
+        description="Seconds after which the job fails. Without it there is no limit: the job holds no resources while it waits. Where pods wait themselves (`mounted`, a SampleSet with `noSync`, Kueue before 0.19), they occupy their resources that long; default 86400, a day.",
     )
 
 
@@ -84,7 +84,7 @@ class DatasetMount(Model):
     mount_path: str = Field(description="Where the first container of each pod finds the dataset.")
     wait: DatasetWait | None = Field(
         default=None,
-        description="Start no container of the job before the dataset is ready. Without it, they start at once.",
+        description="Start nothing of the job before the dataset is ready. Without it, the pods start at once.",
     )
 
 

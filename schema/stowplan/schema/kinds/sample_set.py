@@ -144,6 +144,24 @@ class SampleSet(CustomResource):
         AGE,
     )
     STATUS: ClassVar[type[Model]] = SampleSetStatus
+    DONE: ClassVar[str] = "Ready"
+    OUTSIDE_RUN: ClassVar[tuple[tuple[str, ...], ...]] = (
+        ("partitions",),
+        ("cache",),
+        ("nodeAffinity",),
+        ("tolerations",),
+        ("csi", "juiceFSMountOptions", "cache-dir"),
+        ("csi", "juiceFSMountOptions", "cache-size"),
+    )
+    PLACE: ClassVar[tuple[tuple[str, ...], ...]] = (
+        ("source",),
+        ("secretRef",),
+        ("noSync",),
+        ("csi", "driver"),
+        ("csi", "claim", "name"),
+        ("csi", "claim", "subPath"),
+        ("csi", "juiceFSMountOptions", "sub-dir"),
+    )
     OBSERVED: ClassVar[SpecFields] = {
         "partitions": None,
         "noSync": None,

@@ -71,6 +71,14 @@ class SampleSetStatus(Model):
     phase: str | None = Field(
         default=None, description="`Bound`, `Mount`, `Syncing`, `SyncFailed`, `PartialReady` or `Ready`."
     )
+    run: str | None = Field(
+        default=None, description="The run that fills the dataset: the hash that ends the name of its sync Job."
+    )
+    revision: str | None = Field(
+        default=None,
+        description="What the last sync copied: a commit of Git or of a Hub, or the hash of the listing of an S3 store (keys, sizes and ETags of all objects below the prefix). Empty if the source cannot be listed, or has changed during the sync.",
+        max_length=256,
+    )
     cache_status: CacheStatus | None = Field(default=None, description="Sums over all partitions.")
     runtime_status: RuntimeStatus | None = Field(default=None, description="The cache pods.")
     jobs_name: JobsName | None = Field(default=None, description="The runs that filled the dataset.")

@@ -45,6 +45,16 @@ class Engines(Model):
         default=False,
         description="With `core`: whether a parameter server that never opens its port fails its job too, after `helperTimeoutSeconds`. By default such a server may take any time to load, or listen elsewhere.",
     )
+    kueue_version: str = Field(
+        default="0.19",
+        pattern=r"^0\.[0-9]{1,3}(\.[0-9]{1,3})?$",
+        max_length=16,
+        description="With `gang: kueue`: version of Kueue, such as `0.19`. From 0.19 on, jobs that wait for a dataset are not admitted before it is ready, by Kueue's admission gates. Before, their pods wait, and reserve their quota.",
+    )
+    kueue_admission_gates: bool = Field(
+        default=True,
+        description="With `gang: kueue`: false if the feature `AdmissionGatedBy` of Kueue is switched off. Pods of jobs that wait for a dataset then wait themselves, and reserve their quota.",
+    )
     peers_timeout_seconds: int = Field(
         default=DEFAULT_TIMEOUT,
         ge=1,

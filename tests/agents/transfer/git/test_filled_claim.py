@@ -57,7 +57,9 @@ def test_a_refresh_takes_the_newest_commit(forge: Forge, writer: Author, tmp_pat
     jobs = filled(forge, tmp_path)
     writer.commit({"a.txt": b"one"})
     assert jobs.sync().code == 0
-    writer.commit({"a.txt": b"two", "b.txt": b"new"})
+    commit = writer.commit({"a.txt": b"two", "b.txt": b"new"})
+    assert look(jobs.place / "ml" / "corpus", "synced", commit).state == "waiting"
     done = jobs.refresh(29000000)
     assert done.code == 0, done.output
     assert tree(jobs.place / "ml" / "corpus" / "model") == {"a.txt": b"two", "b.txt": b"new"}
+    assert look(jobs.place / "ml" / "corpus", "synced", commit).state == "ready"

@@ -109,6 +109,18 @@ def test_a_pod_that_waits_for_peers() -> None:
     assert told.message.endswith("waits for its peers")
 
 
+@pytest.mark.parametrize(("started", "reason"), [(False, "WaitingForLineage"), (True, None)])
+def test_a_pod_that_waits_for_another_run_of_its_lineage(*, started: bool, reason: str | None) -> None:
+    sidecar = {"name": "hold-lineage", "restartPolicy": "Always", "args": ["--path", "/x", "--lineage", "ml/llama"]}
+    status = {"name": "hold-lineage", "started": started, "state": {"running": {}}}
+    waiting = {"spec": {"initContainers": [sidecar]}, "status": {"phase": "Pending", "initContainerStatuses": [status]}}
+    found = pods.pod({**pod(JOB), **waiting}, NAMESPACE)
+    assert found is not None
+    told = causes.of_pod(found)
+    assert (told.reason if told else None) == reason
+    assert told is None or "waits for lineage ml/llama: another run has its checkpoints" in told.message
+
+
 def test_termination_message_of_an_agent() -> None:
     words = json.dumps({"exitCode": 3, "reason": "AccessDenied", "message": "no access"})
     found = cause(**ended(3, message=words))

@@ -294,3 +294,12 @@ def test_unchanged_conditions_keep_their_times() -> None:
     assert {each["lastProbeTime"] for each in cube(found, status=later)["conditions"]} == {time(40)}
     times = [{each["type"]: each["lastTransitionTime"] for each in status["conditions"]} for status in (before, later)]
     assert times[0] == times[1]
+
+
+@pytest.mark.parametrize(("task", "phase"), [("clear", "Succeeded"), ("warmup", "Running")])
+def test_a_task_that_is_under_way_while_a_node_is_added(task: str, phase: str) -> None:
+    """The new node is warmed by a Job that is about to come, and its empty cache is not cleared."""
+    work = job("SampleJob", task, status=complete(5))
+    before = {"phase": "Running", "jobName": work["metadata"]["name"], "counts": {"total": 1}}
+    given = resource("SampleJob", {"type": task, "sampleSetRef": {"name": "it"}}, before)
+    assert report("SampleJob", given, work, partitions=2)["phase"] == phase

@@ -176,6 +176,7 @@ def test_a_job_set_that_starts_again_is_restarting_until_all_its_pods_run() -> N
         each["metadata"]["deletionTimestamp"] = time(9)
     during = judge(again, child, *old, status=before)
     assert (told(during), during["restarts"]) == (("Restarting", "0/2"), 1)
+    assert during["message"] == "The whole job starts again after a failure: 1 restart so far"
     during = judge(again, child, pod(child, 0), pod(child, 1, **STARTING), status=during)
     assert (told(during), during["startTime"]) == (("Restarting", "1/2"), before["startTime"])
     after = judge(again, child, pod(child, 0), pod(child, 1), status=during)
@@ -190,6 +191,22 @@ def test_a_job_set_that_ends() -> None:
     status = judge(lost, {**child, "status": failed(30)})
     assert (status["phase"], status["restarts"]) == ("Failed", 2)
     assert "too many restarts" in status["message"]
+    assert status["message"].endswith(", after 2 restarts")
+
+
+def test_restarts_that_cost_nothing_are_told_from_those_that_count() -> None:
+    found, child = sets(0)
+    found = {**found, "status": {"restarts": 3, "restartsCountTowardsMax": 1}}
+    status = judge(found, child, pod(child, 0), pod(child, 1))
+    assert (status["restarts"], status["countedRestarts"]) == (3, 1)
+
+
+def test_the_deadline_of_a_job_in_a_job_set_is_named() -> None:
+    found, child = sets(0)
+    lost = {**found, "status": {"conditions": conditions(30, "Failed", reason="FailJobSetFailurePolicyAction")}}
+    late = {**child, "status": failed(30, "DeadlineExceeded")}
+    status = judge(lost, late)
+    assert condition(status, "Failed") == ("True", "DeadlineExceeded")
 
 
 HELD = {"conditions": conditions(3, "Suspended")}

@@ -1,5 +1,6 @@
 """One poll of a dataset, on real files."""
 
+import json
 import os
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import pytest
 
 from stowplan.agents.wait_dataset.readiness import View, look
 from stowplan.schema.agents.marker import COMPLETE_FILE, FAILED_FILE, Marker, WarmupMarker, warmup_path
+from stowplan.schema.agents.wait_config import Until
 from stowplan.schema.meta import Model
 
 NOBODY = 65534
@@ -19,8 +21,8 @@ def put(root: Path, place: str, content: Model | str) -> None:
     path.write_text(content if isinstance(content, str) else content.model_dump_json())
 
 
-def complete(root: Path, run: str = "data-sync-a") -> None:
-    put(root, COMPLETE_FILE, f'{{"format": 1, "run": "{run}", "filesDone": 3}}')
+def complete(root: Path, run: str = "data-sync-a", **more: str) -> None:
+    put(root, COMPLETE_FILE, json.dumps({"format": 1, "run": run, "filesDone": 3, **more}))
 
 
 def warm(root: Path, partition: int, *, of: int = 2, sync: str = "data-sync-a", failed: bool = False) -> None:
@@ -51,6 +53,26 @@ def test_the_marker_of_the_sync_makes_it_synced(tmp_path: Path) -> None:
     complete(tmp_path)
     assert look(tmp_path, "synced").state == "ready"
     assert look(tmp_path, "warmed") == View("waiting", "it is synced, and no cache is warm yet")
+
+
+@pytest.mark.parametrize("until", ["mounted", "synced"])
+def test_it_is_ready_only_with_the_wanted_revision(tmp_path: Path, until: Until) -> None:
+    assert look(tmp_path, until, "abc").state == "waiting"
+    complete(tmp_path)
+    assert look(tmp_path, until, "abc") == View("waiting", "its last sync brought an unknown revision, not abc")
+    complete(tmp_path, revision="def")
+    assert look(tmp_path, until, "abc") == View("waiting", "its last sync brought def, not abc")
+    assert look(tmp_path, until) == View("ready", "it is mounted" if until == "mounted" else "it is synced")
+    complete(tmp_path, revision="abc")
+    assert look(tmp_path, until, "abc") == View("ready", "it is synced")
+
+
+def test_with_a_revision_it_must_be_warm_too(tmp_path: Path) -> None:
+    complete(tmp_path, revision="abc")
+    assert look(tmp_path, "warmed", "abc").state == "waiting"
+    warm(tmp_path, 0, of=1)
+    assert look(tmp_path, "warmed", "abc") == View("ready", "it is synced and warm")
+    assert look(tmp_path, "warmed", "def").state == "waiting"
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", "\x00"])

@@ -20,6 +20,7 @@ from stowplan.compiler.compiling import reading
 from stowplan.compiler.compiling.lookup import Lookup
 from stowplan.compiler.diagnostics.report import Diagnostic, Report
 from stowplan.compiler.model import Output, Program
+from stowplan.compiler.repository.layout import Repository
 from stowplan.library.manifest import Json
 from stowplan.schema.meta import ObjectId, SpecId
 from stowplan.schema.platform.platform import Platform
@@ -57,7 +58,7 @@ def repositories(name: str, folder: Path) -> Iterator[Path]:
 def compiled(repo: Path) -> tuple[Program, list[Output]]:
     """Return a program and its outputs; no outputs if it has errors."""
     report = Report()
-    program = reading.read(repo, report, Lookup("validate")).program
+    program = reading.read(Repository(repo), report, Lookup("validate")).program
     return program, [] if report.failed else outputs_of(program)
 
 

@@ -19,10 +19,11 @@ from stowplan.compiler.lowering.lower import context_of, lower
 from stowplan.compiler.lowering.plain_objects import plain_objects
 from stowplan.compiler.lowering.platform_objects import delivered, places
 from stowplan.compiler.model import Output, Program
+from stowplan.compiler.repository.layout import Repository
 from stowplan.library.manifest import Json, Manifest
 from stowplan.schema.diagnostics import Severity
 from stowplan.schema.meta import ObjectId, SpecId
-from stowplan.schema.platform.platform import KUBERNETES_VERSIONS
+from stowplan.schema.platform.settings import KUBERNETES_VERSIONS
 from tests.unit.compiler.checks.given import changed, check, claim, config_map, foreign, job, output, volume
 
 DATASET = """\
@@ -62,7 +63,7 @@ def program_of(repo: Path, platform: str = PLATFORM, **files: str) -> Program:
     for name, text in {"data": DATASET, **files}.items():
         (repo / "specs" / f"{name}.yaml").write_text(text)
     report = Report()
-    program = reading.read(repo, report, Lookup("validate")).program
+    program = reading.read(Repository(repo), report, Lookup("validate")).program
     assert not report.failed, report.diagnostics
     return program
 

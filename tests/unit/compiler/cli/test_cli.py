@@ -75,7 +75,7 @@ def test_the_repository_is_found_from_its_subfolders(repo: Path, monkeypatch: py
     (repo / ".git").mkdir()
     monkeypatch.chdir(repo / "specs")
     assert run("synth").exit_code == 0
-    assert (repo / "out/inventory.jsonl").exists()
+    assert (repo / "out/_inventory").exists()
     assert run("explain", "imagenet.yaml:6").exit_code == 0
 
 
@@ -283,7 +283,8 @@ def test_json_of_synth_counts_files_and_names_started_jobs(repo: Path) -> None:
     )
     reported = json.loads(run("synth", "--format", "json").stdout)
     assert list(reported) == ["diagnostics", "objects", "specs", "specFiles", "files", "starts"]
-    assert reported["files"] == {"created": reported["objects"] + 1, "changed": 0, "unchanged": 0, "removed": 0}
+    created = reported["objects"] + len(list((repo / "out/_inventory").rglob("*.jsonl")))
+    assert reported["files"] == {"created": created, "changed": 0, "unchanged": 0, "removed": 0}
     assert [start.rpartition("-")[0] for start in reported["starts"]] == [
         "Job default/imagenet-sync",
         "Job default/imagenet-warmup-0",
@@ -423,7 +424,7 @@ def test_check_with_errors_prints_only_the_errors(repo: Path) -> None:
 def test_another_output_folder(repo: Path) -> None:
     result = run("synth", "--out", "elsewhere/out")
     assert result.exit_code == 0
-    assert (repo / "elsewhere/out/inventory.jsonl").exists()
+    assert (repo / "elsewhere/out/_inventory").exists()
     assert not (repo / "out").exists()
     assert run("synth", "--out", "elsewhere/out", "--check").exit_code == 0
 

@@ -31,6 +31,7 @@ OF_DEPENDENCIES = {
     "click": "typer",
     "httpx2": "huggingface-hub",
     "jsii": "cdk8s",
+    "jsonpointer": "jsonpatch",
     "pydantic_core": "pydantic",
     "urllib3": "kubernetes",
 }

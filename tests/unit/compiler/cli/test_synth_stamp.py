@@ -8,6 +8,7 @@ import pytest
 
 from stowplan.compiler.cache import fingerprint
 from stowplan.compiler.cache.stamp import look
+from stowplan.compiler.repository.layout import Repository
 from tests.fresh_process import Ended, Stowplan, append, begin_with_mark, saw_nothing_to_do
 from tests.unit.edits import replace
 
@@ -53,7 +54,7 @@ def test_an_unchanged_run_repeats_its_output_and_does_nothing(repo: Path, synth:
         lambda repo: append(next((repo / "specs").rglob("*.yaml")), "# a comment\n"),
         lambda repo: (repo / "specs/more.yaml").write_text(""),
         lambda repo: (repo / "specs/more.yaml.txt").write_text(""),
-        lambda repo: (repo / "out/inventory.jsonl").unlink(),
+        lambda repo: next((repo / "out").rglob("*.jsonl")).unlink(),
         lambda repo: next((repo / "out").rglob("job-*.yaml")).unlink(),
         lambda repo: append(next((repo / "out").rglob("job-*.yaml")), "# by hand\n"),
         lambda repo: (repo / "out/paddle-system/foreign.yaml").write_text(""),
@@ -97,9 +98,9 @@ def test_another_version_of_the_program_ignores_the_stamp(
     synth()
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    assert look(repo, repo / "out").unchanged
+    assert look(Repository(repo), repo / "out").unchanged
     monkeypatch.setattr(fingerprint, "of_program", lambda: "newer")
-    assert look(repo, repo / "out").unchanged is None
+    assert look(Repository(repo), repo / "out").unchanged is None
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"program": 1}'])

@@ -14,6 +14,7 @@ from stowplan.compiler.compiling.lookup import Lookup
 from stowplan.compiler.compiling.reading import read
 from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.pipeline import validate_repository
+from stowplan.compiler.repository.layout import Repository
 from tests.fresh_process import Ended, Stowplan, append, begin_with_mark, saw_nothing_to_do
 from tests.unit.edits import replace
 
@@ -201,16 +202,16 @@ def test_another_version_of_the_program_ignores_the_stamp(
     validate()
     monkeypatch.setenv("XDG_CACHE_HOME", str(validate.cache))
     monkeypatch.setenv("XDG_STATE_HOME", str(validate.cache.with_name("state")))
-    assert look(repo).unchanged
+    assert look(Repository(repo)).unchanged
     report = Report()
-    known = validate_repository(repo, report).known
+    known = validate_repository(Repository(repo), report).known
     assert known
     files = len(list((repo / "specs").iterdir()))
-    assert len(read(repo, report, Lookup("validate", Known(known))).hits) == files
+    assert len(read(Repository(repo), report, Lookup("validate", Known(known))).hits) == files
     monkeypatch.setattr(fingerprint, "of_program", lambda: "newer")
-    assert look(repo).unchanged is None
-    assert read(repo, report, Lookup("validate", Known(known))).hits == {}
-    assert read(repo, report, Lookup("synth", Known(known))).hits == {}
+    assert look(Repository(repo)).unchanged is None
+    assert read(Repository(repo), report, Lookup("validate", Known(known))).hits == {}
+    assert read(Repository(repo), report, Lookup("synth", Known(known))).hits == {}
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"program": 1}'])

@@ -1,12 +1,11 @@
 """Without its inventory, no committed output is deleted, replaced or run again silently."""
 
-import subprocess
+import shutil
 from pathlib import Path
 
 import pytest
 
-from stowplan.compiler.output.inventory import NAME
-from tests.unit.outputs import files
+from tests.unit.outputs import files, in_one_file
 from tests.unit.users import SPEC, codes, diagnostics_of, laid_out, run
 
 
@@ -18,29 +17,43 @@ def repo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def spoil(repo: Path, how: str) -> None:
-    inventory = repo / "out" / NAME
-    match how:
+LIST = "_inventory/default/sampleset-imagenet.jsonl"
+
+
+def spoil(repo: Path, how: str) -> str:
+    """Spoil the inventory; return the path of what the user is to restore."""
+    out = repo / "out"
+    inventory = in_one_file(out) if "0.1.0" in how else out / LIST
+    match how.partition(" of")[0]:
         case "missing":
-            inventory.unlink()
+            inventory.unlink() if "0.1.0" in how else shutil.rmtree(out / "_inventory")
+            return "out/_inventory"
         case "empty":
             inventory.write_bytes(b"")
         case "merged badly":
             first, second, *rest = inventory.read_bytes().splitlines(keepends=True)
             inventory.write_bytes(b"".join((first, b"<<<<<<< HEAD\n", second, b"=======\n", *rest)))
+    return inventory.relative_to(repo).as_posix()
 
 
-CODES = {"missing": "SP516", "empty": "SP511", "merged badly": "SP511"}
+CODES = {
+    "missing": "SP516",
+    "empty": "SP511",
+    "merged badly": "SP511",
+    "missing of 0.1.0": "SP516",
+    "empty of 0.1.0": "SP511",
+    "merged badly of 0.1.0": "SP511",
+}
 
 
 @pytest.mark.parametrize("how", CODES)
 @pytest.mark.parametrize("check", [[], ["--check"]], ids=["synth", "check"])
 def test_a_lost_inventory_is_an_error_with_a_remedy(repo: Path, how: str, check: list[str]) -> None:
-    spoil(repo, how)
+    file = spoil(repo, how)
     before = files(repo / "out")
     (found,) = diagnostics_of("synth", *check)
-    assert (found["code"], found["severity"], found["file"]) == (CODES[how], "error", f"out/{NAME}")
-    assert "git checkout" in found["hint"]
+    assert (found["code"], found["severity"], found["file"]) == (CODES[how], "error", file)
+    assert f"git checkout {file}" in found["hint"]
     assert files(repo / "out") == before
 
 
@@ -81,45 +94,28 @@ def test_an_output_without_stowplan_files_needs_no_inventory(repo: Path, content
     assert codes("synth") == []
 
 
+@pytest.mark.parametrize("check", [[], ["--check"]], ids=["synth", "check"])
+def test_the_lost_inventory_of_one_spec_is_an_error_at_its_file(repo: Path, check: list[str]) -> None:
+    before = files(repo / "out")
+    (repo / "out" / LIST).unlink()
+    (found,) = diagnostics_of("synth", *check)
+    assert (found["code"], found["severity"], found["file"]) == ("SP516", "error", f"out/{LIST}")
+    assert f"git checkout out/{LIST}" in found["hint"]
+    assert "stowplan synth --recompile 'SampleSet default/imagenet'" in found["hint"]
+    assert codes("synth", "--recompile", "SampleSet default/imagenet") == ["warning SP516"]
+    assert files(repo / "out") == before
+
+
 def test_a_first_run_that_was_killed_is_repaired(repo: Path) -> None:
-    inventory = repo / "out" / NAME
-    inventory.rename(inventory.with_name(".stowplan-tmp-inventory"))
+    before = files(repo / "out")
+    in_one_file(repo / "out").rename(repo / "out/.stowplan-tmp-inventory")
     assert codes("synth") == []
-    assert inventory.exists()
+    assert files(repo / "out") == before
 
 
 def test_an_inventory_of_a_newer_stowplan_is_never_overwritten(repo: Path) -> None:
-    inventory = repo / "out" / NAME
+    inventory = repo / "out" / LIST
     inventory.write_bytes(inventory.read_bytes().replace(b"inventory/v1", b"inventory/v2"))
     before = files(repo / "out")
     assert codes("synth", "--recompile", "all") == ["error SP511"]
     assert files(repo / "out") == before
-
-
-def git(*arguments: str) -> str:
-    identity = ["-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false"]
-    done = subprocess.run(["git", *identity, *arguments], capture_output=True, text=True, check=False)
-    return done.stdout + done.stderr
-
-
-def commit(message: str) -> None:
-    git("add", "-A")
-    git("commit", "-m", message)
-
-
-def test_an_inventory_in_conflict_is_repaired_as_the_hint_says(repo: Path) -> None:
-    git("init", "-b", "main")
-    commit("one")
-    for branch in ("left", "right"):
-        git("checkout", "-b", branch, "main")
-        spec = SPEC.replace("name: imagenet\nspec", f"name: {branch}\nspec").replace("/data/", f"/data/{branch}/")
-        (repo / f"specs/{branch}.yaml").write_text(spec)
-        assert run("synth").exit_code == 0
-        commit(branch)
-    assert "CONFLICT" in git("merge", "left")
-    assert codes("synth") == ["error SP511"]
-    git("checkout", "--theirs", f"out/{NAME}")
-    result = run("synth")
-    assert (result.exit_code, "starts when synced" in result.stdout) == (0, False)
-    assert result.stdout.splitlines()[0] == "0 errors, 0 warnings, 0 infos"
-    assert run("synth", "--check").exit_code == 0

@@ -13,7 +13,7 @@ from stowplan.compiler.output.folder import seen
 from stowplan.compiler.output.inventory import Inventory
 from stowplan.compiler.output.render import Renderings, entry_of, render
 from stowplan.schema.meta import ObjectId, SpecId
-from tests.unit.outputs import SPEC, config_map, files, job, last_inventory, output, written
+from tests.unit.outputs import INVENTORY, SPEC, config_map, files, job, last_inventory, output, written
 
 OTHER = SpecId("SampleJob", "ml", "warm")
 NONE = Recompile()
@@ -45,7 +45,8 @@ def reviewed(out: Path) -> Base:
 
 
 def started(out: Path, found: Reused) -> tuple[ObjectId, ...]:
-    return starts(found.outputs, previous(found.outputs, last_inventory(out), seen(out), Renderings()))
+    before = previous(found.outputs, last_inventory(out), seen(out), Renderings())
+    return tuple(each.run for each in starts(found.outputs, before))
 
 
 def values(found: Reused) -> dict[str, str]:
@@ -64,7 +65,7 @@ def test_a_newer_compiler_keeps_the_run_of_an_unchanged_spec_byte_for_byte(out: 
     assert values(found) == {"ml/imagenet.yaml": "1", JOB_FILE: "old"}
     assert (started(out, found), found.diagnostics) == ((), ())
     result, _ = written(out, found.outputs)
-    assert result.unchanged == ("inventory.jsonl", "ml/imagenet.yaml", JOB_FILE)
+    assert result.unchanged == (INVENTORY, "ml/imagenet.yaml", JOB_FILE)
     assert files(out) == clean
 
 

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from stowplan.compiler import pipeline
-from stowplan.compiler.committed.runs import Recompile
+from stowplan.compiler.committed.runs import Recompile, Start
 from stowplan.compiler.compiling import compile_all, compile_specs, processes
 from stowplan.compiler.diagnostics.report import Diagnostic, Report
 from stowplan.compiler.lowering.composer_pool import ComposerPool
 from stowplan.compiler.output.render import Rendered
 from stowplan.compiler.output.write import write
 from stowplan.compiler.pipeline import compile_repository, validate_repository
-from stowplan.schema.meta import ObjectId
+from stowplan.compiler.repository.layout import Repository
 from tests.repositories import CASES, EXAMPLES, INVALID_CASES
 
 WAYS = [(1, 1), (2, 3)]
@@ -26,13 +26,13 @@ WAYS = [(1, 1), (2, 3)]
 class Result:
     files: tuple[Rendered, ...]
     objects: int
-    starts: tuple[ObjectId, ...]
+    starts: tuple[Start, ...]
     diagnostics: tuple[Diagnostic, ...]
 
 
 def compiled(repo: Path, out: Path, recompile: Recompile = pipeline.NOTHING) -> Result:
     report = Report()
-    found = compile_repository(repo, out, report, recompile, keep_objects=False)
+    found = compile_repository(Repository(repo), out, report, recompile, keep_objects=False)
     return Result(tuple(sorted(found.files)), found.objects, found.starts, tuple(report.diagnostics))
 
 
@@ -49,7 +49,7 @@ def test_output_of_a_first_run_and_of_the_next_one(name: str, tmp_path: Path, mo
     first = compiled(repo, out)
     assert first.files
     report = Report()
-    whole = compile_repository(repo, out, report)
+    whole = compile_repository(Repository(repo), out, report)
     write(whole.files, out, whole.committed, report)
     assert sorted(output.path for output in whole.outputs) == [file.path for file in first.files]
     again, renewed = compiled(repo, out), compiled(repo, out, Recompile(everything=True))
@@ -62,6 +62,20 @@ def test_output_of_a_first_run_and_of_the_next_one(name: str, tmp_path: Path, mo
         monkeypatch.undo()
 
 
+def test_one_composer_serves_several_outputs_that_processes_compile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As for the environments of a repository."""
+    divide(monkeypatch, 1, 4)
+    repo, found = EXAMPLES["training"], []
+    with closing(ComposerPool(lasting=False)) as composer:
+        for name in ("dev", "stage", "prod"):
+            report = Report()
+            found.append(compile_repository(Repository(repo), tmp_path / name, report, composer=composer).files)
+            assert not report.failed, report.diagnostics
+    assert len({tuple(sorted(files)) for files in found}) == 1
+
+
 def test_the_next_run_uses_the_same_node_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     divide(monkeypatch, 2, 3)
     repo = EXAMPLES["two-tier-cache"]
@@ -69,7 +83,7 @@ def test_the_next_run_uses_the_same_node_process(tmp_path: Path, monkeypatch: py
     with closing(ComposerPool()) as memory:
         nodes = []
         for _ in range(2):
-            found = compile_repository(repo, tmp_path, Report(), composer=memory)
+            found = compile_repository(Repository(repo), tmp_path, Report(), composer=memory)
             assert tuple(sorted(found.files)) == alone.files
             nodes.append(memory._composer)
         assert nodes[0] is nodes[1] is not None
@@ -90,7 +104,7 @@ def test_diagnostics_of_many_specs_do_not_depend_on_batches(
         divide(monkeypatch, *way)
         for keep_objects in (True, False):
             report = Report()
-            validate_repository(tmp_path, report, keep_objects=keep_objects)
+            validate_repository(Repository(tmp_path), report, keep_objects=keep_objects)
             said.append(report.diagnostics)
     assert len(said[0]) > 200
     assert all(each == said[0] for each in said)
@@ -107,5 +121,5 @@ def test_errors_in_one_batch_prevent_all_checks(tmp_path: Path, monkeypatch: pyt
     for way in WAYS:
         divide(monkeypatch, *way)
         report = Report()
-        assert validate_repository(tmp_path, report).objects == 0
+        assert validate_repository(Repository(tmp_path), report).objects == 0
         assert report.failed

@@ -12,6 +12,7 @@ from typer.testing import CliRunner, Result
 
 from stowplan.compiler.cli import app
 from stowplan.compiler.diff.change import Action, Change, Danger, Pair, Risk
+from stowplan.compiler.diff.comparison import compare
 from stowplan.compiler.diff.fields import Field, Nothing, differences
 from stowplan.compiler.diff.groups import grouped
 from stowplan.compiler.diff.markdown import comment
@@ -20,9 +21,12 @@ from stowplan.compiler.diff.risks.rules import risks
 from stowplan.compiler.diff.terminal import lines
 from stowplan.compiler.diff.wording import LONGEST, field_line
 from stowplan.compiler.generate import starter
-from stowplan.library.manifest import Json
+from stowplan.compiler.model import Output
+from stowplan.compiler.output.render import render
+from stowplan.library.manifest import Json, Manifest
 from stowplan.library.values import labels
 from stowplan.schema.meta import ObjectId
+from tests.unit.outputs import in_one_file
 
 JOB = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "a-x", "namespace": "ml"}, "spec": {}}
 PVC = {**JOB, "apiVersion": "v1", "kind": "PersistentVolumeClaim"}
@@ -217,6 +221,24 @@ def test_rights_on_one_resource_are_reported_together() -> None:
     assert risk.text == "New rights: get, list pods of any name; list pods p; get pods/log p."
 
 
+def test_rights_on_the_new_run_are_none_but_others_are() -> None:
+    """A Role names the Job that its gate opens, and both names end in a hash."""
+
+    def version(suffix: str, *verbs: str) -> list[Output]:
+        job = {**JOB, "metadata": {"name": f"a-{suffix}", "namespace": "ml"}}
+        rule = {"apiGroups": ["batch"], "resources": ["jobs"], "resourceNames": [f"a-{suffix}"], "verbs": list(verbs)}
+        gate = {**role(rule), "metadata": {"name": f"gate-{suffix}", "namespace": "ml"}}
+        objects = (("job-a.yaml", Manifest(job, "a")), ("role-gate.yaml", Manifest(gate, "gate")))
+        return [Output(path, manifest, None, "specs/a.yaml") for path, manifest in objects]
+
+    before = {output.path: render(output) for output in version("aaaaaaaa", "get")}
+    found = {change.id.kind: change.risks for change in compare(before, version("bbbbbbbb", "get"))}
+    assert [risk.danger for risk in found["Job"]] == [Danger.RUN]
+    assert found["Role"] == ()
+    found = {change.id.kind: change.risks for change in compare(before, version("bbbbbbbb", "get", "delete"))}
+    assert [risk.text for risk in found["Role"]] == ["New rights: delete jobs.batch a-bbbbbbbb."]
+
+
 @pytest.mark.parametrize(
     "body",
     [
@@ -362,6 +384,19 @@ def test_an_edit_whose_output_is_committed_too(repo: Path) -> None:
     before = run("data").output
     assert CliRunner().invoke(app, ["synth", "data"]).exit_code == 0
     assert run("data").output == "The output does not change\n"
+    assert run("data", "--base", "HEAD").output == before
+
+
+def test_a_base_with_the_inventory_of_0_1_0(repo: Path) -> None:
+    in_one_file(repo / "out")
+    git("add", "-A")
+    git("commit", "-qm", "0.1.0")
+    assert CliRunner().invoke(app, ["synth", "data"]).exit_code == 0
+    assert (repo / "out/_inventory").is_dir()
+    assert run("data", "--base", "HEAD").output == "The output does not change\n"
+    edit(repo)
+    before = run("data").output
+    assert CliRunner().invoke(app, ["synth", "data"]).exit_code == 0
     assert run("data", "--base", "HEAD").output == before
 
 

@@ -39,26 +39,88 @@ def test_the_starter_compiles_unchanged(
     assert names == specs | {"reporter"}
 
 
-def test_training_is_held_back_until_its_data_is_there(tmp_path: Path) -> None:
-    """Otherwise a newcomer's first job would train on the files of the first second. The same run then starts."""
+def test_the_starter_with_environments_compiles_unchanged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run("init", "mine", "--environments", "dev,prod").exit_code == 0
+    done = run("synth", "mine", "--format", "json")
+    assert done.exit_code == 0
+    assert list(json.loads(done.output)["environments"]) == ["dev", "prod"]
+    # The run in prod waits to be started.
+    assert {each["severity"] for each in json.loads(done.output)["diagnostics"]} == {"info"}
+    assert "SP810" in [each["code"] for each in json.loads(done.output)["diagnostics"]]
+    assert run("synth", "mine", "--check").exit_code == 0
+    assert {path.parent.name for path in Path("mine/out").glob("*/_inventory")} == {"dev", "prod"}
+    assert not list(Path("mine/out/prod").glob("ml/training-*/job-*"))
+
+
+def test_the_starter_with_environments_compiles_when_it_is_filled_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    run("init", "--environments", "dev,prod")
+    platform = Path("stowplan.yaml")
+    text = platform.read_text().replace("  # repoURL:", "  repoURL:")
+    platform.write_text(text)
+    assert "error SP809" in run("validate").output, "both are in one cluster"
+    platform.write_text(text.replace("    # set:", "    set:"))
+    assert run("synth").exit_code == 0
+    (application,) = Path("out/prod/argocd").glob("application-*-prod-ns-ml.yaml")
+    assert "https://prod.example.com:6443" in application.read_text()
+
+
+def test_without_environments_the_platform_file_has_none(tmp_path: Path) -> None:
     starter.write(tmp_path)
-    spec = tmp_path / "specs/mnist-train.yaml"
-    jobs = []
-    for text in (spec.read_text(), spec.read_text().replace("  suspend: true\n", "")):
-        spec.write_text(text)
-        assert run("synth", str(tmp_path)).exit_code == 0
-        (path,) = tmp_path.glob("out/ml/training-mnist-train/job-*.yaml")
-        jobs.append(YAML(typ="safe").load(path))
-    held, started = jobs
-    assert held["spec"].pop("suspend") is True
-    assert held == started
+    assert "environments" not in (tmp_path / "stowplan.yaml").read_text()
+
+
+@pytest.mark.parametrize(
+    ("names", "told"),
+    [
+        ("dev,dev", "There are two of the environment dev"),
+        ("dev,Prod", "Prod"),
+        ("dev,all", "No environment can be named all"),
+        ("dev,", "environment"),
+        ("dev/prod", "dev/prod"),
+    ],
+)
+def test_names_that_environments_cannot_have_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, names: str, told: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", "400")
+    monkeypatch.chdir(tmp_path)
+    done = run("init", "--environments", names)
+    assert done.exit_code == 2
+    assert told in done.output
+    assert not list(tmp_path.iterdir())
+
+
+def test_environments_are_not_added_to_a_platform_file_that_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("stowplan.yaml").touch()
+    told = run("init", "--environments", "dev,prod").output
+    assert "stowplan.yaml stays as it is: add `environments` with dev, prod to it." in told
+    assert Path("stowplan.yaml").read_text() == ""
+
+
+@pytest.mark.parametrize(("legacy", "dataset"), [(False, "Dataset"), (True, "SampleSet")])
+def test_training_is_held_back_until_its_data_is_there(tmp_path: Path, *, legacy: bool, dataset: str) -> None:
+    """Otherwise a newcomer's first job would train on the files of the first second."""
+    starter.write(tmp_path, legacy=legacy)
+    said = run("synth", str(tmp_path))
+    assert said.exit_code == 0
+    (line,) = [each for each in said.output.splitlines() if "mnist-train" in each]
+    assert line.startswith(f"starts after {dataset} mnist: Job ml/mnist-train-")
+    (job,) = [each for each in tmp_path.glob("out/ml/*-mnist-train/job-*.yaml") if "-gate" not in each.name]
+    assert YAML(typ="safe").load(job)["spec"]["suspend"] is True
 
 
 def test_data_of_the_job_is_cached_and_its_pods_prefer_the_nodes_of_the_cache(tmp_path: Path) -> None:
     starter.write(tmp_path)
     assert run("synth", str(tmp_path)).exit_code == 0
     (cache,) = tmp_path.glob("out/ml/dataset-mnist/statefulset-*.yaml")
-    (job,) = tmp_path.glob("out/ml/training-mnist-train/job-*.yaml")
+    (job,) = tmp_path.glob("out/ml/training-mnist-train/job-*-node.yaml")
     pod = YAML(typ="safe").load(job)["spec"]["template"]["spec"]
     (preferred,) = pod["affinity"]["podAffinity"]["preferredDuringSchedulingIgnoredDuringExecution"]
     wanted = preferred["podAffinityTerm"]["labelSelector"]["matchLabels"]
@@ -70,7 +132,7 @@ def test_data_of_the_job_is_cached_and_its_pods_prefer_the_nodes_of_the_cache(tm
 def test_legacy_training_waits_for_its_samples(tmp_path: Path) -> None:
     starter.write(tmp_path, legacy=True)
     assert run("synth", str(tmp_path)).exit_code == 0
-    (path,) = tmp_path.glob("out/ml/paddlejob-mnist-train/job-*.yaml")
+    (path,) = tmp_path.glob("out/ml/paddlejob-mnist-train/job-*-worker.yaml")
     pod = YAML(typ="safe").load(path)["spec"]["template"]["spec"]
     assert [each["name"] for each in pod.get("initContainers", ())] == ["wait-dataset", "wait-peers"]
 

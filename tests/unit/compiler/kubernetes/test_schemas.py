@@ -8,7 +8,8 @@ from stowplan.compiler.kubernetes import rules
 from stowplan.compiler.kubernetes.schema_checker import Checker, SchemaProblem
 from stowplan.compiler.kubernetes.schemas import KnownKind, definition_problems, known_kinds, object_problems
 from stowplan.schema.diagnostics import dotted
-from stowplan.schema.platform.platform import KUBERNETES_VERSIONS, Platform
+from stowplan.schema.platform.platform import Platform
+from stowplan.schema.platform.settings import KUBERNETES_VERSIONS
 
 OLDEST, NEWEST = KUBERNETES_VERSIONS[0], KUBERNETES_VERSIONS[-1]
 TOLERATION = "io.k8s.api.core.v1.Toleration"

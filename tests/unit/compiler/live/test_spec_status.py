@@ -7,6 +7,7 @@ import pytest
 
 from stowplan.compiler.live.spec_status import spec_status
 from stowplan.schema.meta import SpecId
+from tests.unit.agents.reporter.given import conditions, job, report, resource
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -46,3 +47,21 @@ def test_progress_of_a_sync_leaves_out_the_warmup_after_it() -> None:
 def test_progress_of_a_training(status: dict[str, Any], progress: str) -> None:
     body = {"metadata": {}, "status": {"phase": "Running", **status}}
     assert spec_status(SpecId("Training", "ml", "a"), body, NOW).progress == progress
+
+
+@pytest.mark.parametrize(
+    ("kind", "role", "spec"),
+    [
+        ("Training", "node", {"numNodes": 2}),
+        ("PaddleJob", "worker", {"worker": {"replicas": 2}}),
+        ("TrainingJob", "trainer", {"trainer": {"min-instance": 2}}),
+        ("MxJob", "worker", {"jobMode": "dist"}),
+    ],
+)
+def test_closed_job_names_what_it_waits_for(kind: str, role: str, spec: dict[str, Any]) -> None:
+    work = job(kind, role, 2, suspend=True, status={"conditions": conditions(3, "Suspended")})
+    work["metadata"]["annotations"] = {"stowplan.dev/gate": "Dataset flowers, SampleJob clean"}
+    body = resource(kind, spec)
+    found = spec_status(SpecId(kind, "ml", "x"), {**body, "status": report(kind, body, work)}, NOW)
+    assert (found.health, found.well) == ("Suspended", True)
+    assert "Waiting for Dataset flowers, SampleJob clean" in found.reason

@@ -1,15 +1,17 @@
 """The inventory: it reads back what it wrote; unreadable content is reported and raises nothing."""
 
 import json
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stowplan.compiler.output import inventory, paths
+from stowplan.compiler.output import inventory, inventory_files, paths
 from stowplan.compiler.output import inventory_lines as entries
-from stowplan.compiler.output.inventory import FORMAT, NAME, Inventory
+from stowplan.compiler.output.inventory import FORMAT, Inventory
+from stowplan.compiler.output.inventory_files import OLD
 from stowplan.compiler.output.inventory_lines import Entry
 from stowplan.compiler.output.render import entry_of, render
 from stowplan.library.manifest import ExternalReference
@@ -41,7 +43,7 @@ LINES = inventory.of_lines(map(entries.to_line, (GLOBAL, ENTRY)))
 
 
 def read(tmp_path: Path, content: bytes) -> tuple[Inventory, list[tuple[str, Severity, str]]]:
-    (tmp_path / NAME).write_bytes(content)
+    (tmp_path / OLD).write_bytes(content)
     found, problems = inventory.read(tmp_path)
     return found, [(problem.code, problem.severity, str(problem.location)) for problem in problems]
 
@@ -85,7 +87,7 @@ def test_no_folder_or_no_file_is_an_empty_inventory(tmp_path: Path, name: str) -
 def test_a_line_that_cannot_be_read_is_left_out_and_named(tmp_path: Path) -> None:
     found, problems = read(tmp_path, LINES + b"garbage\n")
     assert found == Inventory((GLOBAL, ENTRY), complete=False)
-    assert problems == [("SP511", Severity.ERROR, f"{tmp_path.name}/{NAME}:4:1")]
+    assert problems == [("SP511", Severity.ERROR, f"{tmp_path.name}/{OLD}:4:1")]
 
 
 def test_a_badly_merged_inventory_keeps_only_the_entries_without_conflict(tmp_path: Path) -> None:
@@ -153,7 +155,7 @@ def test_no_line_raises(tmp_path: Path, line: bytes) -> None:
 
 @given(st.binary() | st.binary().map(lambda tail: LINES + tail))
 def test_no_content_raises(content: bytes) -> None:
-    inventory.parse(content, Path("out"))
+    inventory.parse({OLD: content}, Path("out"))
 
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=5) | st.sampled_from(['"', "\\", ", ", "}", "]", "Ä"])
@@ -231,11 +233,11 @@ def test_a_change_of_the_inventory_since_it_was_read_is_detected(tmp_path: Path)
     found, _ = inventory.read(tmp_path)
     assert inventory.is_still(found, tmp_path)
     assert not inventory.is_still(Inventory(), tmp_path)
-    (tmp_path / NAME).write_bytes(LINES + b"\n")
+    (tmp_path / OLD).write_bytes(LINES + b"\n")
     assert inventory.is_still(found, tmp_path)
-    (tmp_path / NAME).write_bytes(LINES[:-1].replace(b'"d1"', b'"d2"'))
+    (tmp_path / OLD).write_bytes(LINES[:-1].replace(b'"d1"', b'"d2"'))
     assert not inventory.is_still(found, tmp_path)
-    (tmp_path / NAME).unlink()
+    (tmp_path / OLD).unlink()
     assert not inventory.is_still(found, tmp_path)
     assert inventory.is_still(Inventory(), tmp_path)
 
@@ -243,8 +245,8 @@ def test_a_change_of_the_inventory_since_it_was_read_is_detected(tmp_path: Path)
 def test_an_inventory_that_is_a_link_or_a_folder_is_not_read(tmp_path: Path) -> None:
     (tmp_path / "real").write_bytes(LINES)
     (tmp_path / "link").mkdir()
-    (tmp_path / "link" / NAME).symlink_to(tmp_path / "real")
-    (tmp_path / "folder" / NAME).mkdir(parents=True)
+    (tmp_path / "link" / OLD).symlink_to(tmp_path / "real")
+    (tmp_path / "folder" / OLD).mkdir(parents=True)
     for out in (tmp_path / "link", tmp_path / "folder"):
         found, problems = inventory.read(out)
         assert found == Inventory(complete=False)
@@ -254,3 +256,60 @@ def test_an_inventory_that_is_a_link_or_a_folder_is_not_read(tmp_path: Path) -> 
 def test_only_inventories_and_empty_files_may_be_replaced() -> None:
     assert all(map(inventory.is_ours, (LINES, LINES.replace(b"/v1", b"/v2"), b"")))
     assert not any(map(inventory.is_ours, (b"{}\n", b"mine", b"{}\n" + LINES)))
+
+
+def test_entries_are_read_from_all_files_wherever_they_are(tmp_path: Path) -> None:
+    """People and merges move lines; what counts is the object and its digest."""
+    for path, entry in (("_inventory/a/b/c.jsonl", GLOBAL), ("_inventory/x.jsonl", ENTRY)):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_bytes(inventory.of_lines([entries.to_line(entry)]))
+    (tmp_path / "_inventory/notes.txt").write_text("mine")
+    assert inventory.read(tmp_path) == (Inventory((GLOBAL, ENTRY)), [])
+
+
+def test_different_entries_of_a_path_in_two_files_are_an_error_at_the_second_one(tmp_path: Path) -> None:
+    (tmp_path / "_inventory").mkdir()
+    (tmp_path / "_inventory/a.jsonl").write_bytes(LINES)
+    (tmp_path / "_inventory/b.jsonl").write_bytes(LINES.replace(b'"d1"', b'"d2"'))
+    found, problems = inventory.read(tmp_path)
+    assert found == Inventory((GLOBAL, ENTRY), complete=False)
+    assert [str(each.location) for each in problems] == [f"{tmp_path.name}/_inventory/b.jsonl:3:1"]
+
+
+@pytest.mark.parametrize(
+    ("there", "old"),
+    [(b"old", OLD), (b"new", OLD), (b"other", OLD), (b"old", "_inventory/b"), (b"new", "_inventory/b")],
+)
+def test_of_two_entries_of_a_path_the_one_that_agrees_with_the_file_counts(
+    tmp_path: Path, there: bytes, old: str
+) -> None:
+    known = {name: as_read(ENTRY._replace(sha256=sha256(name).hexdigest())) for name in (b"old", b"new")}
+    for path, name in ((f"{old.removesuffix('.jsonl')}.jsonl", b"old"), ("_inventory/a.jsonl", b"new")):
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_bytes(inventory.of_lines([entries.to_line(known[name])]))
+    (tmp_path / ENTRY.path).parent.mkdir(parents=True)
+    (tmp_path / ENTRY.path).write_bytes(there)
+    assert inventory.read(tmp_path) == (Inventory((known[b"old" if there == b"old" else b"new"],)), [])
+
+
+def test_a_link_in_place_of_the_folder_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "real/a.jsonl").write_bytes(LINES)
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out/_inventory").symlink_to(tmp_path / "real")
+    assert inventory.read(tmp_path / "out") == (Inventory(), [])
+
+
+def test_each_spec_has_a_file_and_so_has_each_folder_or_file_of_no_spec() -> None:
+    given = [
+        ("ml/dataset-a/job-a.yaml", SpecId("Dataset", "ml", "a"), "ml/dataset-a"),
+        ("_cluster/persistentvolume-ml.a.yaml", SpecId("Dataset", "ml", "a"), "ml/dataset-a"),
+        ("ml/Dataset-A/job-a.yaml", SpecId("Dataset", "ml", "A"), "ml/dataset-a"),
+        ("ml/reporter/role-x.yaml", None, "ml/reporter"),
+        ("argocd/root.yaml", None, "argocd/root"),
+        ("crds/customresourcedefinition-a.b.c.yaml", None, "crds/customresourcedefinition-a.b.c"),
+        ("argocd-cm.patch.txt", None, "argocd-cm.patch.txt"),
+    ]
+    assert [inventory_files.home(path, spec) for path, spec, _ in given] == [
+        f"_inventory/{own}.jsonl" for _, _, own in given
+    ]

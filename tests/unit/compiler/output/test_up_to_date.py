@@ -9,7 +9,7 @@ from stowplan.compiler.model import Output
 from stowplan.compiler.output import inventory, lock
 from stowplan.compiler.output.up_to_date import Comparison, compare
 from stowplan.schema.diagnostics import Severity
-from tests.unit.outputs import config_map, files, folders, output, rendered, written
+from tests.unit.outputs import INVENTORY, config_map, files, folders, output, rendered, written
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def test_output_that_synth_just_wrote_has_no_difference(out: Path) -> None:
 
 def test_a_folder_that_does_not_exist_lacks_everything_and_is_not_made(out: Path) -> None:
     found, _ = compared(out, [output("ml/a.yaml")])
-    assert (found.missing, found.same) == (("inventory.jsonl", "ml/a.yaml"), False)
+    assert (found.missing, found.same) == ((INVENTORY, "ml/a.yaml"), False)
     assert not out.exists()
 
 
@@ -49,9 +49,9 @@ def test_each_difference_is_named_and_shown(out: Path) -> None:
         "missing: new.yaml",
         "stale: stale.yaml",
         "foreign: mine.yaml",
+        f"changed: {INVENTORY}",
         "changed: a.yaml",
         "edited by hand: edited.yaml",
-        "changed: inventory.jsonl",
         "",
         "--- committed/a.yaml",
         "+++ compiled/a.yaml",
@@ -154,7 +154,7 @@ def test_any_other_file_where_argo_cd_syncs_is_an_error(out: Path, name: str) ->
 
 def test_a_link_where_argo_cd_syncs_is_an_error(out: Path) -> None:
     written(out, [output("ml/a.yaml")])
-    (out / "ml/x.yaml").symlink_to("../inventory.jsonl")
+    (out / "ml/x.yaml").symlink_to(f"../{INVENTORY}")
     (out / "ml/folder").symlink_to("..")
     found, codes = compared(out, [output("ml/a.yaml")])
     assert (found.foreign, codes) == (("ml/folder", "ml/x.yaml"), ["SP518", "SP517"])

@@ -13,7 +13,8 @@ from stowplan.compiler.generate import starter
 from stowplan.compiler.pipeline import Compiled, compile_repository
 from stowplan.compiler.provenance.leaves import leaves, pointer, steps
 from stowplan.compiler.provenance.source_map import ExplainedLeaf, How, SourceMap
-from tests.repositories import REPOSITORY
+from stowplan.compiler.repository.layout import Repository
+from tests.repositories import CASES, REPOSITORY, lay_out
 
 EXAMPLES = sorted(path.parent.name for path in (REPOSITORY / "examples").glob("*/stowplan.yaml"))
 JOB = "out/ml/paddlejob-mnist-train/job-mnist-train-paddlejob-worker.yaml"
@@ -21,7 +22,7 @@ JOB = "out/ml/paddlejob-mnist-train/job-mnist-train-paddlejob-worker.yaml"
 
 def mapped(repo: Path) -> tuple[Compiled, SourceMap]:
     report = Report()
-    compiled = compile_repository(repo, repo / "nothing-here", report)
+    compiled = compile_repository(Repository(repo), repo / "nothing-here", report)
     assert compiled.program, report.diagnostics
     return compiled, SourceMap(compiled.program, compiled.outputs, version("stowplan"))
 
@@ -38,6 +39,19 @@ def test_every_leaf_of_every_object_is_explained(example: str) -> None:
         assert unexplained == [], output.path
         for each in entries:
             assert_copies_are_copies(each, repo)
+
+
+def test_gate_of_a_job_that_runs_after_others_is_explained(tmp_path: Path) -> None:
+    lay_out(tmp_path, {"jobs.yaml": CASES["gate-run-after"].read_text(encoding="utf-8")})
+    compiled, found = mapped(tmp_path)
+    outputs = [each for each in compiled.outputs if each.spec and each.spec.name == "resnet"]
+    for output in outputs:
+        entries = found.entries(output)
+        assert [pointer(each.leaf.path) for each in entries if not each.origins and not each.rules] == []
+        assert [each for each in entries for rule in each.rules if rule.id == "extension"] == []
+    (config,) = [each for each in outputs if each.path.endswith("configmap-resnet-paddlejob-gate.yaml")]
+    (run,) = [each for each in found.entries(config) if each.leaf.path[-2:] == (0, "run")]
+    assert {each.location.line for each in run.origins} & {6, 7}, "it follows from source and sink of the DataCube"
 
 
 def assert_copies_are_copies(entry: ExplainedLeaf, repo: Path) -> None:
@@ -174,6 +188,8 @@ def test_a_line(repo: Path) -> None:
         "specs/mnist.yaml:20:20 spec.cache.levels[0].cacheSize: 2048",
         "  _cluster/persistentvolume-ml.mnist.yaml",
         "    /spec/mountOptions/1: cache-size=2048",
+        "  ml/paddlejob-mnist-train/configmap-mnist-train-paddlejob-gate.yaml",
+        "    /data/config.json#/waits/0/spec: b0a2dddde7ff636ce0eebba0299f2f9b",
         "  ml/sampleset-mnist/configmap-mnist-sampleset-runtime.yaml",
         "    /data/config.json#/cacheSizeMiB: 2048",
         "    /data/config.json#/mountOptions/1: cache-size=2048",

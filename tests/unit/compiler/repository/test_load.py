@@ -12,7 +12,7 @@ import pytest
 from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.model import Sources
 from stowplan.compiler.repository import spec_finder
-from stowplan.compiler.repository.layout import MAX_FILE_SIZE
+from stowplan.compiler.repository.layout import MAX_FILE_SIZE, Repository
 from stowplan.compiler.repository.load import Loading
 
 Tree = dict[str, str | bytes]
@@ -34,7 +34,7 @@ def repo(tmp_path: Path) -> Path:
 def run(repo: Path) -> tuple[Sources, list[str]]:
     """What was read, and each diagnostic as `code file:line:column message`; see `test_no_specs.py` for two of them."""
     report = Report()
-    sources = Loading(repo, report, {}).sources()
+    sources = Loading(Repository(repo), report, {}).sources()
     reported = (d for d in report.diagnostics if d.code not in ("SP115", "SP116"))
     return sources, [f"{d.code} {d.location} {d.message}" for d in reported]
 
@@ -63,7 +63,7 @@ def test_an_empty_platform_file_is_enough(tmp_path: Path, text: str) -> None:
 
 def test_a_missing_platform_file_is_reported_with_a_remedy(tmp_path: Path) -> None:
     report = Report()
-    sources = Loading(write(tmp_path, {"specs/a.yaml": "kind: A"}), report, {}).sources()
+    sources = Loading(Repository(write(tmp_path, {"specs/a.yaml": "kind: A"})), report, {}).sources()
     assert files(sources) == ["specs/a.yaml"]
     assert [(d.code, str(d.location)) for d in report.diagnostics] == [("SP113", "stowplan.yaml:1:1")]
     assert "an empty file is enough" in report.diagnostics[0].hint

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from stowplan.compiler.diagnostics.report import Diagnostic, Report
+from stowplan.compiler.repository.layout import Repository
 from stowplan.compiler.repository.load import Loading
 from tests.unit.users import PLATFORM, SPEC
 
@@ -16,7 +17,7 @@ def loaded(repo: Path, *files: str, platform: str = PLATFORM, text: str = SPEC) 
         (repo / "specs" / name).parent.mkdir(parents=True, exist_ok=True)
         (repo / "specs" / name).write_text(text)
     report = Report()
-    Loading(repo, report, {}).sources()
+    Loading(Repository(repo), report, {}).sources()
     return report.diagnostics
 
 
@@ -27,7 +28,7 @@ def codes(found: list[Diagnostic]) -> list[str]:
 def test_a_missing_folder_is_reported(tmp_path: Path) -> None:
     (tmp_path / "stowplan.yaml").write_text("")
     report = Report()
-    Loading(tmp_path, report, {}).sources()
+    Loading(Repository(tmp_path), report, {}).sources()
     (found,) = report.diagnostics
     assert (found.code, found.severity, found.location.file) == ("SP115", "warning", "specs")
     assert "no folder specs" in found.message

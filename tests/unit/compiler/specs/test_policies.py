@@ -56,7 +56,7 @@ def test_only_a_sync_works_on_a_read_only_dataset(tmp_path: Path, kind: str, opt
 @pytest.mark.parametrize(
     ("edit", "expected"),
     [
-        ("  tolerations: [{key: gpu, operator: Exists}]\n", ["SP542"]),
+        ("  tolerations: [{key: gpu, operator: Exists}]\n", []),
         ("  csi: {juiceFSMountOptions: {open-cache: 60}}\n", []),
     ],
 )

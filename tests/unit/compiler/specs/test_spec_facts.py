@@ -10,6 +10,7 @@ import pytest
 from stowplan.compiler.diagnostics.document import Document
 from stowplan.compiler.diagnostics.report import Diagnostic, Report
 from stowplan.compiler.model import Program, Sources
+from stowplan.compiler.repository.layout import Repository
 from stowplan.compiler.repository.load import Loading
 from stowplan.compiler.specs.resolve import resolve
 from stowplan.compiler.specs.spec_facts import SpecFacts, of_spec
@@ -45,7 +46,7 @@ def resolved(
 
 
 def assert_facts_stand_for_specs(repo: Path) -> list[Diagnostic]:
-    sources = Loading(repo, Report(), {}).sources()
+    sources = Loading(Repository(repo), Report(), {}).sources()
     program = validate(sources, Report())
     whole, facts, reported, _ = resolved(program, facts_of(program), sources)
     if len({spec.id for spec in program.specs}) < len(program.specs):
@@ -82,7 +83,7 @@ def test_examples_compile_the_same_with_facts_of_other_specs(name: str, tmp_path
 
 
 def test_no_document_is_asked_for_where_nothing_is_wrong() -> None:
-    program = validate(Loading(EXAMPLES["imagenet"], Report(), {}).sources(), Report())
+    program = validate(Loading(Repository(EXAMPLES["imagenet"]), Report(), {}).sources(), Report())
     report = Report()
     found, facts = resolve(program, facts_of(program), unreadable, report)
     assert len(found.specs) == len(facts)

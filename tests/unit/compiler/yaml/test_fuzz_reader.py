@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from stowplan.compiler.diagnostics.document import Document, Node
 from stowplan.compiler.diagnostics.locations import LINE_BREAK, Mark
 from stowplan.compiler.diagnostics.report import Report
+from stowplan.compiler.repository.layout import Repository
 from stowplan.compiler.repository.load import Loading
 from stowplan.compiler.yaml.reader import read
 from stowplan.schema.codes import CATALOGUE
@@ -125,7 +126,7 @@ def test_any_bytes_make_a_file_that_is_read_or_refused(content: bytes) -> None:
         (repo / "specs" / "a.yaml").write_bytes(content)
         (repo / "stowplan.yaml").write_bytes(content)
         report = Report()
-        sources = Loading(repo, report, {}).sources()
+        sources = Loading(Repository(repo), report, {}).sources()
     for found in report.diagnostics:
         text = sources.texts.get(found.location.file, "")
         assert_inside(Mark(found.location.line, found.location.column), LINE_BREAK.split(text))

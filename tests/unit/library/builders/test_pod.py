@@ -5,7 +5,7 @@ from typing import Any
 from stowplan.library.builders.pods import agent_pod
 from stowplan.library.builders.pods.agent_pod import AgentPod, Mount
 from stowplan.library.ir.data import Placement, SecretName
-from stowplan.schema.platform.platform import Amounts, Resources
+from stowplan.schema.platform.settings import Amounts, Resources
 from tests.unit.specs import ORIGIN, site
 
 SMALL = Amounts(cpu="1", memory="1Gi")

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from stowplan.library.delivery import argocd
-from stowplan.schema.platform.platform import GroupKind
+from stowplan.schema.platform.settings import GroupKind
 from tests.unit.specs import platform
 
 REPO = "https://git.example.com/ml/data.git"

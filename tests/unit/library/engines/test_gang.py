@@ -55,6 +55,12 @@ def test_coscheduling_finds_its_pods_by_a_label() -> None:
     assert notes(pod(result)) == {}
 
 
+def test_coscheduling_needs_no_resources_that_the_user_does_not_ask_for() -> None:
+    """The plug-in looks again too late at a group that they kept out, as a test with the real one shows."""
+    assert "minResources" not in body(lowered_with("coscheduling"), "PodGroup")["spec"]
+    assert "minResources" in body(lowered_with("volcano"), "PodGroup")["spec"]
+
+
 def test_kueue_queues_the_whole_and_never_suspends_it() -> None:
     result = lowered_with("kueue", schedulingPolicy=POLICY)
     job_set = body(result, "JobSet")

@@ -123,6 +123,6 @@ def test_a_priority_has_no_effect_beside_a_scheduler_of_the_template(gang: str) 
     assert paths(given, gang) == [("SP406", "spec.scheduling")]
 
 
-def test_kueue_suspends_a_job_that_ran_too_long_and_says_so_beforehand() -> None:
+def test_a_limit_of_time_with_kueue_says_beforehand_that_it_may_suspend_the_job() -> None:
     assert paths(group(Placement(longest=60)), "kueue") == [("SP411", "spec.activeDeadlineSeconds")]
     assert paths(group(Placement(longest=60), queue=None), "none") == []

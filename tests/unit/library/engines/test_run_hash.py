@@ -14,7 +14,7 @@ from stowplan.library.engines.registry import JOB_ENGINES
 from stowplan.library.frameworks.paddle import Elastic, Paddle
 from stowplan.library.ir.training import Role, TrainingGroup, with_hosts
 from stowplan.library.values.names import BLANK_RUN, TrainingNames
-from stowplan.schema.platform.platform import KUBERNETES_VERSIONS
+from stowplan.schema.platform.settings import KUBERNETES_VERSIONS
 from tests.unit.specs import ORIGIN, site
 
 FIXED = {

@@ -16,7 +16,7 @@ from referencing.jsonschema import DRAFT7
 from stowplan.compiler.generate import export
 from stowplan.schema.export import json_schema
 from stowplan.schema.export.json_schema import COMBINED, KUBERNETES, MODELS
-from stowplan.schema.platform.platform import KUBERNETES_VERSIONS
+from stowplan.schema.platform.settings import KUBERNETES_VERSIONS
 from tests.repositories import CASES, INVALID_CASES
 
 Schema = dict[str, Any]

@@ -8,7 +8,7 @@ from stowplan.compiler.generate.kubernetes_schemas import document
 from stowplan.schema.kinds.kubernetes_shapes import ENV_VAR, NODE_AFFINITY, TOLERATION
 from stowplan.schema.kinds.paddle_job import PaddleRole
 from stowplan.schema.meta import KubernetesType
-from stowplan.schema.platform.platform import KUBERNETES_VERSIONS
+from stowplan.schema.platform.settings import KUBERNETES_VERSIONS
 
 Schema = dict[str, Any]
 SHAPES = {

@@ -8,7 +8,6 @@ from stowplan.compiler.checks.history.changes import Changes
 from stowplan.compiler.checks.history.edits import Edits, is_dataset
 from stowplan.compiler.checks.objects.finding import ObjectFinding
 from stowplan.compiler.checks.objects.object_graph import ObjectGraph
-from stowplan.compiler.diagnostics.locations import PLATFORM_FILE
 from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import Severity
 from stowplan.schema.meta import ObjectId
@@ -39,7 +38,7 @@ def check(graph: ObjectGraph, changes: Sequence[Changes], previous: Mapping[Obje
 
 
 def _with_reason(found: ObjectFinding) -> ObjectFinding:
-    reason = f"If `names` was changed in {PLATFORM_FILE}, change it back: it names what holds the data of all specs."
+    reason = "If `names` was changed in the platform file, change it back: it names what holds the data of all specs."
     return replace(found, found=replace(found.found, hint=f"{reason} {found.found.hint}"))
 
 

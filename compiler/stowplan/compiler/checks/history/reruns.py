@@ -8,6 +8,7 @@ from stowplan.compiler.checks.objects.finding import ObjectFinding, about
 from stowplan.compiler.checks.objects.object import Object, Objects
 from stowplan.compiler.checks.objects.object_graph import ObjectGraph
 from stowplan.compiler.kubernetes.fields import annotation, mapping
+from stowplan.library.builders import gate
 from stowplan.library.engines.registry import STARTING_KINDS
 from stowplan.library.manifest import Json
 from stowplan.library.values import labels
@@ -35,8 +36,13 @@ class Run(NamedTuple):
 
 
 def new_runs(spec: SpecId, objects: Objects, previous: Mapping[ObjectId, Json]) -> Iterator[Run]:
-    """Yield the new runs of a spec; none if its run marker changed, because then the user wants a new run."""
-    runs = [obj for obj in objects.of_kind(*STARTING_KINDS) if obj.output.manifest.run and obj.id not in previous]
+    """Yield the new runs of a spec; none if its run marker changed, because then the user wants a new run.
+
+    A Job that copies an output again is none: it trains nothing, and what is there already is not copied.
+    """
+    starting = (obj for obj in objects.of_kind(*STARTING_KINDS) if labels.OUTPUT not in obj.labels)
+    made = [obj for obj in starting if obj.output.manifest.run and obj.id not in previous]
+    runs = [obj for obj in made if not gate.is_gate(obj.body)]
     if not runs:
         return
     resource = custom_resource(spec, objects)

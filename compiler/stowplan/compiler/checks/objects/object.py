@@ -10,9 +10,10 @@ from stowplan.compiler.checks.objects.finding import OutputObject
 from stowplan.compiler.checks.objects.pods import POD_KINDS, Pod, pods_of
 from stowplan.compiler.checks.objects.summary import ObjectSummary
 from stowplan.compiler.checks.objects.sync_phases import HOOK, is_awaited, phase_of
-from stowplan.compiler.diagnostics.locations import PLATFORM_FILE
+from stowplan.compiler.diagnostics.locations import is_platform_file
 from stowplan.compiler.kubernetes.fields import identity, parts, wave_from
 from stowplan.compiler.model import Output
+from stowplan.library.builders import gate
 from stowplan.library.builders.pods import waits
 from stowplan.library.builders.pods.await_pod import CONTAINER
 from stowplan.library.dialects.training_job.etcd import ETCD
@@ -29,8 +30,9 @@ class Object:
     `kind` is group and kind, `source` the user's file. `spec` is the spec that the object was compiled from, or None.
     `authored` is True for objects that Stowplan writes, False for those of users and extensions. `authored_pods` are
     the parts of pods that Stowplan writes: the whole pods of agents, and those containers of a training job that are
-    not the user's. `json` is the body as JSON, for searches without a path. All values are read once, because about
-    thirty checks use them.
+    not the user's. `training_pods` are the pods of a training job, which a user describes; the pods that copy its
+    outputs are not among them. `json` is the body as JSON, for searches without a path. All values are read once,
+    because about thirty checks use them.
     """
 
     __slots__ = (
@@ -49,6 +51,7 @@ class Object:
         "source",
         "spec",
         "sync_options",
+        "training_pods",
         "wave",
     )
 
@@ -73,7 +76,13 @@ class Object:
         self.wave = wave_from(annotations[labels.SYNC_WAVE]) if labels.SYNC_WAVE in annotations else 0
         self.sync_options = parts(annotations[labels.SYNC_OPTIONS]) if labels.SYNC_OPTIONS in annotations else ()
         self.pods: tuple[Pod, ...] = pods_of(body) if own.kind in POD_KINDS else ()
-        self.authored_pods = _authored(self.pods, output.spec) if self.pods and self.authored else ()
+        trains = output.spec is not None and output.spec.kind in TRAINING_KINDS
+        trains = trains and not (labels.OUTPUT in self.labels or gate.is_gate(body))
+        self.training_pods: tuple[Pod, ...] = self.pods if trains else ()
+        """The pods of the object if it trains, where a user describes them; otherwise none."""
+        self.authored_pods: tuple[Pod, ...] = ()
+        if self.authored:
+            self.authored_pods = _authored(self.pods, output.spec) if trains else self.pods
         self.json: bytes = _json(body)
         self._summary: ObjectSummary | None = None
 
@@ -103,11 +112,6 @@ class Object:
             len(self.json) if sound else 0,
         )
 
-    @property
-    def training_pods(self) -> tuple[Pod, ...]:
-        """The pods of the object if it belongs to a training job, where a user describes them; otherwise none."""
-        return self.pods if self.spec and self.spec.kind in TRAINING_KINDS else ()
-
     def users_pods(self, platform: Platform) -> tuple[Pod, ...]:
         """Return the pods if a user described them, in a training job or in a plain object; otherwise none."""
         return self.pods if self.pods and is_plain(self, platform) else self.training_pods
@@ -115,7 +119,7 @@ class Object:
 
 def is_plain(obj: OutputObject, platform: Platform) -> bool:
     """Whether the object is a plain one: a Kubernetes object that a user wrote in a file among the specs."""
-    ours = obj.spec is not None or obj.source in ("", PLATFORM_FILE)
+    ours = obj.spec is not None or not obj.source or is_platform_file(obj.source)
     return not ours and all(obj.source != each.path for each in platform.extensions)
 
 
@@ -127,9 +131,8 @@ def _json(body: Json) -> bytes:
 
 
 def _authored(pods: tuple[Pod, ...], spec: SpecId | None) -> tuple[Pod, ...]:
-    if spec is None or spec.kind not in TRAINING_KINDS:
-        return pods
-    ours = (CONTAINER, ETCD) if spec.kind == "TrainingJob" else (CONTAINER,)
+    """Return the parts of a training job's pods that Stowplan writes."""
+    ours = (CONTAINER, ETCD) if spec and spec.kind == "TrainingJob" else (CONTAINER,)
     return tuple([_only(pod, ours) for pod in pods])
 
 

@@ -6,7 +6,7 @@ from functools import cached_property
 from stowplan.compiler.checks.objects.finding import ObjectFinding
 from stowplan.compiler.checks.objects.template_fields import Template, in_template
 from stowplan.compiler.diagnostics.document import Document
-from stowplan.compiler.diagnostics.locations import PLATFORM_FILE, Location
+from stowplan.compiler.diagnostics.locations import Location, is_platform_file
 from stowplan.compiler.diagnostics.report import Diagnostic
 from stowplan.compiler.kubernetes.fields import identity
 from stowplan.compiler.model import Program
@@ -71,9 +71,9 @@ class Places:
 
         It is the start of `source`, the user's file, or of the platform file if `source` is empty.
         """
-        if source in ("", PLATFORM_FILE):
+        if not source or is_platform_file(source):
             document = self._program.platform_document
-            return document.locate(()) if document else Location(PLATFORM_FILE, 1, 1)
+            return document.locate(()) if document else Location(self._program.platform_file, 1, 1)
         return Location(source, 1, 1)
 
     @cached_property

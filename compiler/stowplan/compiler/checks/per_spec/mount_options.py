@@ -9,7 +9,8 @@ from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import FieldPath
 from stowplan.schema.juicefs.option_forms import MOUNT_OPTION, PATH, WORD
 from stowplan.schema.platform import cache_directories
-from stowplan.schema.platform.platform import JuiceFS, Platform
+from stowplan.schema.platform.platform import Platform
+from stowplan.schema.platform.settings import JuiceFS
 
 _HINT = "Give a value without signs that a shell knows; quote nothing."
 _CSI = ("spec", "csi")

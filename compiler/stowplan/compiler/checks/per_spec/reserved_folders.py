@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from stowplan.compiler.checks.objects.finding import ObjectFinding, about
 from stowplan.compiler.checks.objects.object import Object
-from stowplan.compiler.diagnostics.locations import PLATFORM_FILE
+from stowplan.compiler.diagnostics.locations import is_platform_file
 from stowplan.compiler.output import paths
 
 
@@ -18,7 +18,7 @@ def check(objects: Iterable[Object]) -> list[ObjectFinding]:
 
 def _is_reserved(obj: Object) -> bool:
     folder = obj.output.path.partition("/")[0]
-    return folder in (paths.ARGOCD, paths.CRDS) and obj.source != PLATFORM_FILE
+    return folder in (paths.ARGOCD, paths.CRDS) and not is_platform_file(obj.source)
 
 
 def _reserved(obj: Object) -> ObjectFinding:

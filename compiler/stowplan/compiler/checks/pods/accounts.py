@@ -6,8 +6,9 @@ from stowplan.compiler.checks.objects.finding import ObjectFinding, OutputObject
 from stowplan.compiler.checks.objects.object import Objects
 from stowplan.compiler.checks.objects.pods import Pod, account_of
 from stowplan.library.delivery.reporter import NAME as REPORTER
-from stowplan.library.values.names import DataCubeNames, DatasetNames, TaskNames
+from stowplan.library.values.names import DataCubeNames, DatasetNames, TaskNames, TrainingNames
 from stowplan.schema.diagnostics import FieldPath
+from stowplan.schema.kinds.table import TRAINING_KINDS
 from stowplan.schema.platform.platform import Platform
 
 _CODE = "SP616"
@@ -15,7 +16,14 @@ _DEFAULT = "default"
 _PREFIX = f"{REPORTER.partition('-')[0]}-"  # stowplan-
 _DATASETS = (DatasetNames("", "", "namespaced", word) for word in ("sampleset", "dataset"))
 _TASKS = (TaskNames("", word) for word in ("samplejob", "datasettask"))
-_ENDINGS = (*(each.base for each in _DATASETS), *(each.base for each in _TASKS), DataCubeNames("").base)
+_GATES = (TrainingNames("", kind.lower()).gate for kind in sorted(TRAINING_KINDS))
+_ENDINGS = (
+    *(each.base for each in _DATASETS),
+    *(each.base for each in _TASKS),
+    DataCubeNames("").base,
+    TrainingNames("", "training").outputs,
+    *_GATES,
+)
 """Endings of the names of accounts for agents; `_PREFIX` is the prefix of the others.
 
 Accounts that other repositories compile are recognised only by these names.

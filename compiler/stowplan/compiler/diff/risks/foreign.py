@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from stowplan.compiler.diff.change import Action, Change, Danger, Risk
 from stowplan.compiler.output.folder import OutputFolder
 from stowplan.compiler.output.inventory import Inventory
+from stowplan.compiler.output.inventory_files import OLD
+from stowplan.compiler.output.paths import INVENTORY
 from stowplan.compiler.output.render import Rendered, carries_header
 from stowplan.compiler.output.write_plan import plan
 from stowplan.schema.meta import ObjectId
@@ -26,7 +28,13 @@ def foreign(
     found |= {path for path in tree.leftovers if "/" in path}
     if base is not None:
         found = {path for path in (*found, *planned.stale) if path not in base or base[path] != tree.read(path)}
+    found = {path for path in found if not _is_apart(path)}
     return [_change(path) for path in sorted(found)]
+
+
+def _is_apart(path: str) -> bool:
+    """Whether a path is in the inventory, which no Application syncs."""
+    return path == OLD or path.startswith(f"{INVENTORY}/")
 
 
 def _change(path: str) -> Change:

@@ -7,8 +7,10 @@ from stowplan.compiler.diff.change import Action, Danger, Pair, Risk, worst_firs
 from stowplan.compiler.diff.risks import pod_risks
 from stowplan.compiler.diff.risks.deletions import deletions
 from stowplan.compiler.diff.risks.grants import grants
+from stowplan.compiler.diff.risks.lineages import lineages
 from stowplan.compiler.diff.risks.pods import Pods
 from stowplan.compiler.kubernetes.fields import annotation, identity, mapping
+from stowplan.library.builders import gate
 from stowplan.library.engines.registry import STARTING_KINDS
 from stowplan.library.manifest import Json
 from stowplan.library.values import labels
@@ -49,9 +51,11 @@ def _removed(before: Json) -> Iterator[Risk]:
 
 
 def _run(pair: Pair) -> Iterator[Risk]:
-    if pair.kind not in STARTING_KINDS:
+    if pair.kind not in STARTING_KINDS or gate.is_gate(pair.after or pair.before or {}):
         return
-    sleeps, slept = (bool(body and mapping(body, "spec").get("suspend")) for body in (pair.after, pair.before))
+    sleeps, slept = (_sleeps(body or {}) for body in (pair.after, pair.before))
+    waits = gate.waits(pair.after) if pair.after else ""
+    when = f"once {waits} is ready" if waits else "when it is synced"
     match pair.action:
         case Action.REPLACED:
             old = identity(pair.before or {}).name
@@ -59,11 +63,16 @@ def _run(pair: Pair) -> Iterator[Risk]:
         case Action.REMOVED:
             yield Risk(Danger.RUN, "The run is ended, and its pods are deleted.")
         case Action.CREATED if not sleeps:
-            yield Risk(Danger.RUN, "It starts when it is synced.")
+            yield Risk(Danger.RUN, f"It starts {when}.")
         case Action.CHANGED if slept and not sleeps:
-            yield Risk(Danger.RUN, "It was suspended, and starts when it is synced.")
+            yield Risk(Danger.RUN, f"It was suspended, and starts {when}.")
         case Action.CHANGED if sleeps and not slept:
             yield Risk(Danger.RUN, "The run is suspended: its pods are deleted.")
+
+
+def _sleeps(body: Json) -> bool:
+    """Return whether the user holds the run back; a gate opens one that is closed for another reason."""
+    return bool(body and mapping(body, "spec").get("suspend") and not gate.waits(body))
 
 
 def _schedule(pair: Pair) -> Iterator[Risk]:
@@ -109,4 +118,4 @@ def _opened(pair: Pair, pods: Pods) -> Iterator[Risk]:
             yield Risk(Danger.SECURITY, "What it shut out is let in.")
 
 
-_RULES: tuple[_Rule, ...] = (_data, deletions, _run, _schedule, _rollout, _immutable, grants, _crd)
+_RULES: tuple[_Rule, ...] = (_data, deletions, _run, lineages, _schedule, _rollout, _immutable, grants, _crd)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from stowplan.compiler.committed.vouching import Base, Voucher, vouchers
+from stowplan.compiler.committed.vouching import RUN_KINDS, Base, Voucher, vouchers
 from stowplan.compiler.diff.change import Danger, Risk
 from stowplan.compiler.model import Output
 from stowplan.compiler.output.render import entry_of
@@ -15,7 +15,8 @@ def judged(before: Mapping[str, bytes], revision: str | None) -> Base:
     So runs that are not in `before` are shown, not refused. `revision` is the commit; None for the output folder as it
     is.
     """
-    return Base(revision or "the output folder", vouchers(before), severity=Severity.WARNING)
+    runs = frozenset(each for each in vouchers(before) if (each.id.group, each.id.kind) in RUN_KINDS)
+    return Base(revision or "the output folder", runs, severity=Severity.WARNING)
 
 
 def unvouched(before: Mapping[str, bytes], outputs: Iterable[Output]) -> dict[str, Risk]:

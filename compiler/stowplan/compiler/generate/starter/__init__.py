@@ -1,20 +1,25 @@
 """Files that `stowplan init` writes: a repository that compiles without further edits."""
 
 import errno
+from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 from string import Template
 
 from stowplan.compiler.generate import export
-from stowplan.compiler.generate.starter import installation
+from stowplan.compiler.generate.starter import argocd_name, environments, installation
 from stowplan.compiler.repository import own_files
+from stowplan.compiler.repository.layout import Repository
+from stowplan.compiler.repository.work_tree import around
+from stowplan.compiler.yaml.emitter import quoted
 from stowplan.schema.platform.platform import Platform
 
 SCHEMAS = ".schemas"
 """Folder of the editor schemas, which `stowplan schema .schemas` updates after an upgrade."""
 
+_PLATFORM = "stowplan.yaml"
 _TEMPLATES = {
-    "stowplan.yaml": "platform.yaml",
+    _PLATFORM: "platform.yaml",
     "specs/mnist.yaml": "dataset.yaml",
     "specs/mnist-train.yaml": "training.yaml",
     ".vscode/settings.json": "vscode-settings.json",
@@ -30,32 +35,57 @@ _LEGACY = {"specs/mnist.yaml": "legacy-dataset.yaml", "specs/mnist-train.yaml": 
 """Specs of `SampleSet` and `PaddleJob`, in the place of `Dataset` and `Training`."""
 
 
-def files(kubernetes: str = Platform().kubernetes_version, *, legacy: bool = False) -> dict[str, str]:
+def files(
+    kubernetes: str = Platform().kubernetes_version,
+    *,
+    name: str = Platform().argocd.name,
+    path: str = Platform().argocd.path,
+    legacy: bool = False,
+    environment_names: Sequence[str] = (),
+) -> dict[str, str]:
     """Return the contents of the files, by path relative to the folder of the user's repository.
 
-    `kubernetes` is the version of Kubernetes for the editor schemas, such as `1.36`. `legacy` selects specs of the
-    kinds `SampleSet` and `PaddleJob` instead of `Dataset` and `Training`.
+    `kubernetes` is the version of Kubernetes for the editor schemas, such as `1.36`. `name` is what the names of Argo
+    CD's objects begin with, and `path` where it finds the output. `legacy` selects specs of the kinds `SampleSet` and
+    `PaddleJob` instead of `Dataset` and `Training`. `environment_names` are the environments of the platform file, in
+    their order.
     """
-    values = {"version": version("stowplan")}
+    values = {"version": version("stowplan"), "name": quoted(name), "path": quoted(path)}
     here = Path(__file__).parent
     # `safe_substitute`, because `$schema` and the variables of scripts are no placeholders of this template.
     texts = {
-        path: Template((here / name).read_text(encoding="utf-8")).safe_substitute(values)
-        for path, name in (_TEMPLATES | (_LEGACY if legacy else {})).items()
+        path: Template((here / file).read_text(encoding="utf-8")).safe_substitute(values)
+        for path, file in (_TEMPLATES | (_LEGACY if legacy else {})).items()
     }
+    texts[_PLATFORM] += environments.text(environment_names)
     texts[installation.FILE] = installation.requirements()
     return texts | {f"{SCHEMAS}/{name}": text for name, text in export.schemas(kubernetes).items()}
 
 
-def write(folder: Path, *, legacy: bool = False) -> tuple[list[str], list[str]]:
+def _path(folder: Path) -> str:
+    """Return where the output of the repository in `folder` will lie in its Git work tree; `out` without one."""
+    repo = Repository(folder)
+    found = around(repo, repo.usual_output, others=False).place
+    # A name that is no UTF-8 cannot be written.
+    return found if found and found.isprintable() else Platform().argocd.path
+
+
+def write(folder: Path, *, legacy: bool = False, environment_names: Sequence[str] = ()) -> tuple[list[str], list[str]]:
     """Write the missing files. Return two lists of paths: written files, and existing files, which stay unchanged.
 
-    `legacy` selects the specs as in `files`. Raises `OSError` if a folder cannot be created or is a link, or a file
-    cannot be written.
+    `legacy` and `environment_names` are as in `files`. Raises `OSError` if a folder cannot be created or is a link, or
+    a file cannot be written.
     """
+    wanted = files(
+        export.kubernetes_version(folder),
+        name=argocd_name.derived(folder),
+        path=_path(folder),
+        legacy=legacy,
+        environment_names=environment_names,
+    )
     written: list[str] = []
     kept: list[str] = []
-    for path, text in sorted(files(export.kubernetes_version(folder), legacy=legacy).items()):
+    for path, text in sorted(wanted.items()):
         place = folder / path
         own_files.make_folder(place.parent, folder)
         try:

@@ -4,6 +4,7 @@ import copy
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from stowplan.compiler.migrate.native import order
 from stowplan.compiler.migrate.native.fields import carried_out, get, leaves
 from stowplan.compiler.migrate.native.kinds.registry import PLANS
 from stowplan.compiler.migrate.native.plan import Move, Omit, Plan, Step, Write
@@ -34,6 +35,7 @@ class Draft:
 def draft(spec: Spec, scope: Scope) -> Draft:
     """Return the draft of a spec of a legacy kind. `spec.document` must be in canonical spelling."""
     plan = PLANS[spec.id.kind](spec.model, spec, scope)
+    plan = replace(plan, refused=(*plan.refused, *order.findings(spec, scope)))
     if not plan.steps:
         return Draft(spec, plan, plan.refused)
     plan = replace(plan, steps=_complete(plan))

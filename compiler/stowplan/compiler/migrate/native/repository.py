@@ -7,12 +7,12 @@ from pathlib import Path
 import yaml
 
 from stowplan.compiler.diagnostics.document import Document
+from stowplan.compiler.diagnostics.locations import PLATFORM_FILES
 from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.migrate.migration import migrate
 from stowplan.compiler.migrate.native.kinds.registry import PLANS
 from stowplan.compiler.model import Spec
 from stowplan.compiler.repository import load
-from stowplan.compiler.repository.layout import PLATFORM_FILES
 from stowplan.compiler.specs import platform as platform_file
 from stowplan.compiler.specs import validate
 from stowplan.compiler.yaml import reader

@@ -1,4 +1,4 @@
-"""Lock that allows one writer per dataset, on any cluster node, and with or without a mount.
+"""Lock that allows one writer per dataset or lineage, on any cluster node, and with or without a mount.
 
 A sync has no mount, and its `juicefs` program offers neither locks nor exclusive creation of files. So the lock uses
 the one-bit algorithm of Burns and Lamport, which needs neither. Every program that wants the lock (an owner) writes its
@@ -24,6 +24,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from stowplan.agents.attempt.dataset_lock import owner
+from stowplan.agents.attempt.dataset_lock.flag import ENTERING, HOLDING, Flag, flag_of
 from stowplan.agents.attempt.dataset_lock.state import State
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.stop import Stop
@@ -47,24 +48,6 @@ PATIENCE_SECONDS = 600.0
 LOOK_SECONDS = 1.0
 """Seconds between two reads of the flags while waiting."""
 
-ENTERING, HOLDING = "e", "h"
-"""States of a flag: its owner wants the lock, or has the lock."""
-
-FOLDER = "lock/"
-
-
-@dataclass(frozen=True, slots=True)
-class Flag:
-    """One flag: the name of its owner, its state (`ENTERING` or `HOLDING`) and its number."""
-
-    who: str
-    state: str
-    number: int
-
-    @property
-    def path(self) -> str:
-        return f"{FOLDER}{self.who}.{self.state}.{self.number}"
-
 
 @dataclass
 class Other:
@@ -78,7 +61,7 @@ class Other:
 
 @dataclass
 class Lock:
-    """Lock of one dataset, as one owner uses it."""
+    """Lock of one dataset or lineage, as one owner uses it."""
 
     state: State
     run: str
@@ -86,6 +69,8 @@ class Lock:
     log: Log
     silence: float = SILENCE_SECONDS
     patience: float = PATIENCE_SECONDS
+    place: str = "the dataset"
+    """What the lock is for, in messages."""
     who: str = ""
     """Name of this owner: the run and random digits. It is changed each time the flags are removed."""
     _flags: list[Flag] = field(default_factory=list)
@@ -144,7 +129,7 @@ class Lock:
                     self._raise(ENTERING)
                 self._lower()
                 if not logged:
-                    self.log.info("Another task writes to the dataset: waiting for its end", other=ahead)
+                    self.log.info(f"Another task writes to {self.place}: waiting for its end", other=ahead)
                     logged = True
                 self._pause(end, ahead)
         except BaseException:
@@ -154,7 +139,7 @@ class Lock:
 
     def _pause(self, end: float, ahead: str = "another task") -> None:
         if time.monotonic() > end:
-            message = f"{ahead} writes to the same dataset, and has not come to its end for {self.patience:.0f} s"
+            message = f"{ahead} writes to {self.place} too, and has not come to its end for {self.patience:.0f} s"
             raise AttemptError(ExitCode.TRANSIENT, "Locked", message)
         self.stop.sleep(LOOK_SECONDS)
 
@@ -171,7 +156,7 @@ class Lock:
         begin = time.monotonic()
         found = self.state.read()
         slow = time.monotonic() - begin > BEAT_SECONDS / 2
-        flags = [(flag, content) for name, content in found.items() if (flag := _flag(name)) and flag.who != self.who]
+        flags = [(flag, content) for name, content in found.items() if (flag := flag_of(name)) and flag.who != self.who]
         newest = {who: max(flag.number for flag, _ in flags if flag.who == who) for who in {f.who for f, _ in flags}}
         dead = {who for who, number in newest.items() if self._is_silent(who, number, slow=slow)}
         dead |= {flag.who for flag, content in flags if owner.has_died(content)}
@@ -219,7 +204,7 @@ class Lock:
         while not over.wait(BEAT_SECONDS):
             try:
                 self._raise(HOLDING)
-                holders = [f for name in self.state.read() if (f := _flag(name)) and f.state == HOLDING]
+                holders = [f for name in self.state.read() if (f := flag_of(name)) and f.state == HOLDING]
                 if stranger := next((flag.who for flag in holders if flag.who != self.who), None):
                     self._lose(f"{stranger} took the lock: this task was silent for too long")
                     return
@@ -229,18 +214,9 @@ class Lock:
                     return
                 self.log.warning("Cannot show that this task is alive: trying again", error=str(error))
                 if time.monotonic() - moved > LOST_SECONDS:
-                    self._lose(f"Could not hold the lock of the dataset: {error}")
+                    self._lose(f"Could not hold the lock of {self.place}: {error}")
                     return
 
     def _lose(self, message: str) -> None:
         self._lost = message
         self.stop.set("failure")
-
-
-def _flag(name: str) -> Flag | None:
-    if not name.startswith(FOLDER):
-        return None
-    parts = name.removeprefix(FOLDER).rsplit(".", 2)
-    if len(parts) != 3 or parts[1] not in (ENTERING, HOLDING) or not parts[2].isdecimal():
-        return None
-    return Flag(parts[0], parts[1], int(parts[2]))

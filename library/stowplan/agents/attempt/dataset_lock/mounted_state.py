@@ -1,4 +1,4 @@
-"""Access to the state directory of a dataset through a mount."""
+"""Access to the state directory of a dataset, or of a lineage of checkpoints, through a mount."""
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stowplan.agents.attempt import safe_files
-from stowplan.schema.agents.marker import STATE_DIRECTORY
+from stowplan.schema.agents.lineage_state import STATE_DIRECTORY
 
 FOLDERS = ("", "lock", "runs")
 """Folders of the state directory that hold files, without the folder of the warmup markers."""
@@ -19,10 +19,11 @@ LARGEST = 4096
 class MountedState:
     """Reads, writes and removes marker files and lock flags of a mounted volume (interface `State`).
 
-    Its methods raise OSError, which the caller must handle.
+    `directory` is the state directory, relative to the mount. Its methods raise OSError, which the caller must handle.
     """
 
     mount: Path
+    directory: str = STATE_DIRECTORY
 
     def read(self) -> Mapping[str, bytes]:
         """Return the contents of the files by name.
@@ -32,16 +33,16 @@ class MountedState:
         """
         found: dict[str, bytes] = {}
         for folder in FOLDERS:
-            files = safe_files.files(self.mount, f"{STATE_DIRECTORY}/{folder}", LARGEST)
+            files = safe_files.files(self.mount, f"{self.directory}/{folder}", LARGEST)
             found |= {f"{folder}/{name}".lstrip("/"): content for name, content in files.items()}
         return found
 
     def write(self, files: Mapping[str, bytes]) -> None:
         for name, content in files.items():
-            safe_files.write(self.mount, f"{STATE_DIRECTORY}/{name}", content.decode())
+            safe_files.write(self.mount, f"{self.directory}/{name}", content.decode())
 
     def remove(self, names: Iterable[str]) -> None:
         for name in names:
             # A directory of this name is ignored: tasks only create and read files.
             with suppress(IsADirectoryError):
-                safe_files.remove(self.mount, f"{STATE_DIRECTORY}/{name}")
+                safe_files.remove(self.mount, f"{self.directory}/{name}")

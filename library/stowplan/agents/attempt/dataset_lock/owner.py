@@ -2,7 +2,9 @@
 
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from stowplan.agents.attempt.safe_files import boot, json_object
 
@@ -20,10 +22,22 @@ def has_died(content: bytes) -> bool:
     """
     try:
         other = json_object(content) or {}
-        here = bool(other["boot"]) and other["boot"] == boot() and other["processes"] == _processes()
-        return here and _began(int(other["process"])) != other["began"]
+        return _is_here(other) and _began(int(other["process"])) != other["began"]
     except (ValueError, KeyError, TypeError, OverflowError):
         return False
+
+
+def lives_here(content: bytes) -> bool:
+    """Return whether the process with this identity lives in the PID namespace of this process: in its container."""
+    try:
+        other = json_object(content) or {}
+        return _is_here(other) and _began(int(other["process"])) == other["began"] != ""
+    except (ValueError, KeyError, TypeError, OverflowError):
+        return False
+
+
+def _is_here(other: Mapping[str, Any]) -> bool:
+    return bool(other["boot"]) and other["boot"] == boot() and other["processes"] == _processes()
 
 
 def _processes() -> str:

@@ -1,6 +1,6 @@
 """Caches of objects of the API server of Kubernetes, one cache for each kind of object."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -88,6 +88,10 @@ class ObjectCache(Generic[T]):
         """Return all objects in this cache that belong to a custom resource, by UID."""
         return self._by_key.get(key, {})
 
+    def all(self) -> list[T]:
+        """Return all objects in this cache."""
+        return list(self._by_uid.values())
+
     def owner(self, uid: str) -> Key | None:
         """Return the key of the custom resource to which the object with this UID belongs; None if it is unknown."""
         item = self._by_uid.get(uid)
@@ -106,6 +110,12 @@ class ObjectCache(Generic[T]):
         if not siblings:
             del self._by_key[item.key]
         self.changed(item.key)
+
+
+def _keys(gate: str) -> list[Key]:
+    """Return the custom resources that the annotation of a closed run names, such as `Dataset imagenet, DataCube w`."""
+    words = (each.strip().partition(" ") for each in gate.split(","))
+    return [(kind, name) for kind, _, name in words if name]
 
 
 @dataclass(frozen=True)
@@ -139,8 +149,30 @@ class Caches:
             sets=[self._set(uid, each, pods) for uid, each in self.sets.by_uid(key).items()],
             pods=pods,
             partitions=self._partitions(newest),
+            failures=tuple(self._failures(self._waits(key))),
             mxnet_success=self.mxnet_success,
         )
+
+    def waiting_for(self, key: Key) -> list[Key]:
+        """Return the keys of all custom resources whose closed runs wait for the custom resource `key`."""
+        closed: Iterable[Job | JobSet] = [*self.jobs.all(), *self.job_sets.all()]
+        return [each.key for each in closed if each.gate and key in _keys(each.gate)]
+
+    def _waits(self, key: Key) -> list[Key]:
+        own: Iterable[Job | JobSet] = [*self.jobs.of(key), *self.job_sets.of(key)]
+        return list(dict.fromkeys(wait for each in own for wait in _keys(each.gate)))
+
+    def _failures(self, waits: Iterable[Key]) -> Iterator[str]:
+        for kind, name in waits:
+            for each in self.resources[kind].of((kind, name)) if kind in self.resources else ():
+                conditions = {str(one.get("type")): one for one in each.status.get("conditions") or ()}
+                failed = conditions.get("Failed") or {}
+                if each.status.get("phase") == "SyncFailed":
+                    failed = conditions.get("Ready") or {"status": "True"}
+                elif failed.get("status") != "True":
+                    continue
+                why = failed.get("message") or failed.get("reason") or ""
+                yield f"{kind} {name} has failed{': ' if why else ''}{why}"
 
     @property
     def complete(self) -> bool:

@@ -20,6 +20,8 @@ class Observed:
     pods: Sequence[Pod] = ()
     partitions: int | None = None
     """Number of partitions of a SampleJob's SampleSet; None if unknown."""
+    failures: Sequence[str] = ()
+    """What the closed run of a training job waits for and has failed, a sentence for each."""
     mxnet_success: MxnetSuccess = "scheduler"
     """The role that decides the success of a distributed MxJob."""
 

@@ -8,7 +8,7 @@ from sys import intern
 
 from stowplan.agents.cluster.answers import Manifest
 from stowplan.agents.reporter.objects.events import Event
-from stowplan.agents.reporter.objects.workloads import COMPONENT, PEERS, ROLE, RUN_HASH, WAIT, Key, key_of
+from stowplan.agents.reporter.objects.workloads import COMPONENT, LINEAGE, PEERS, ROLE, RUN_HASH, WAIT, Key, key_of
 
 JOB_NAME = "batch.kubernetes.io/job-name"
 JOB_INDEX = "batch.kubernetes.io/job-completion-index"
@@ -94,6 +94,8 @@ class Pod:
     """Name of the dataset that the pod waits for; empty for none."""
     awaits_peers: bool
     """Whether the pod waits for the addresses of the other pods of its job."""
+    awaits_lineage: str
+    """Name of the lineage of checkpoints that the pod waits for, since another run has it; empty for none."""
     conditions: Mapping[str, Sign]
     containers: tuple[Container, ...]
     """Containers that wait, or that ended with an error."""
@@ -141,8 +143,9 @@ def pod(manifest: Manifest, namespace: str) -> Pod | None:
         complete=bool(own) and all(each.get("ready") for each in lasting),
         begun=any(map(_has_begun, own)),
         mounted=_is_mounted(status) or any(map(_has_begun, [*initial, *own])),
-        awaits=_dataset(spec) if any(_runs(each, WAIT) for each in initial) else "",
+        awaits=next((_argument(spec, each["name"], "--dataset") for each in initial if _waits(each)), ""),
         awaits_peers=any(_runs(each, PEERS) for each in initial),
+        awaits_lineage=_argument(spec, LINEAGE, "--lineage") if any(map(_waits_for_lineage, initial)) else "",
         conditions={each["type"]: _sign(each) for each in _read(status.get("conditions") or ())},
         containers=tuple(_containers([*initial, *own], sidecars)),
     )
@@ -170,10 +173,21 @@ def _runs(status: Manifest, container: str) -> bool:
     return status["name"] == container and "running" in (status.get("state") or {})
 
 
-def _dataset(spec: Manifest) -> str:
-    """Return the name of the dataset from the arguments of the init container that waits for it; empty if none."""
-    words = next((each.get("args") or () for each in spec.get("initContainers") or () if each["name"] == WAIT), ())
-    return next((intern(str(name)) for option, name in pairwise(words) if option == "--dataset"), "")
+def _waits_for_lineage(status: Manifest) -> bool:
+    """Return whether the sidecar runs, but its startup probe has not succeeded yet."""
+    return _runs(status, LINEAGE) and not status.get("started")
+
+
+def _waits(status: Manifest) -> bool:
+    """Return whether this is the status of a container that waits for a dataset now."""
+    name = str(status["name"])
+    return (name == WAIT or name.startswith(f"{WAIT}-")) and _runs(status, name)
+
+
+def _argument(spec: Manifest, container: str, option: str) -> str:
+    """Return the value of an option in the arguments of an init container; empty if there is none."""
+    words = next((each.get("args") or () for each in spec.get("initContainers") or () if each["name"] == container), ())
+    return next((intern(str(value)) for each, value in pairwise(words) if each == option), "")
 
 
 def _read(conditions: Iterable[Manifest]) -> Iterator[Manifest]:

@@ -7,12 +7,14 @@ from typing import Any
 from stowplan.agents.cluster.answers import Manifest
 from stowplan.agents.reporter.objects.events import Event
 from stowplan.schema.agents.await_config import ENDED_BECAUSE
+from stowplan.schema.agents.gate_config import GATE_ANNOTATION, OPENED
 
 SPEC_KIND, SPEC_NAME = "stowplan.dev/kind", "stowplan.dev/name"
 SPEC_NAMESPACE = "stowplan.dev/namespace"
 """Label that only objects outside the namespace of their spec have; its value is the namespace of the spec."""
 ROLE, RUN_HASH = "stowplan.dev/role", "stowplan.dev/run-hash"
 COMPONENT = "app.kubernetes.io/component"
+OUTPUT = "stowplan.dev/output"
 
 AWAIT = "await"
 """Name of the container that waits for the deciding Jobs, so that a helper ends together with them."""
@@ -21,6 +23,12 @@ WAIT = "wait-dataset"
 
 PEERS = "wait-peers"
 """Name of the init container that delays a pod until the other pods of its job have addresses."""
+
+LINEAGE = "hold-lineage"
+"""Name of the sidecar that delays a pod until its job has its lineage of checkpoints, and then holds the lineage."""
+
+GATE = "gate"
+"""Role of the Job that opens a run of a training job which is compiled closed."""
 
 Key = tuple[str, str]
 """Key of a custom resource within a namespace: its kind, and its name (the value of the label `stowplan.dev/name`)."""
@@ -51,6 +59,8 @@ class Job:
     owner: str
     """Name of the Job's JobSet; empty for none."""
     suspended: bool
+    gate: str
+    """What a run that was compiled closed waits for, for people; empty if it is open, or was never closed."""
     parallelism: int
     """Number of pods that should run at once."""
     deadline: int | None
@@ -66,6 +76,8 @@ class Job:
     """Conditions that are true, by type."""
     obstacle: Event | None = None
     """Event that says why no more of its pods can be created; None if there is none."""
+    output: int | None = None
+    """Index in `spec.outputs` of the output that the Job copies; None for any other Job."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +89,12 @@ class JobSet:
     run: str
     created: str
     sizes: Mapping[str, int]
+    gate: str
+    """What a run that was compiled closed waits for, for people; empty if it is open, or was never closed."""
     restarts: int
     """How often all its Jobs were made anew after a failure."""
+    counted: int
+    """How many of these restarts count towards the number that is allowed."""
     conditions: Mapping[str, Mark]
     obstacle: Event | None = None
     """Event that says why its Jobs cannot be created; None if there is none."""
@@ -128,6 +144,7 @@ def job(manifest: Manifest, namespace: str) -> Job | None:
         created=str(metadata.get("creationTimestamp", "")),
         owner=next((o["name"] for o in metadata.get("ownerReferences") or () if o.get("kind") == "JobSet"), ""),
         suspended=bool(spec.get("suspend")),
+        gate=_gate(metadata),
         parallelism=int(spec.get("parallelism", 1)),
         deadline=spec.get("activeDeadlineSeconds"),
         ended_because=str((metadata.get("annotations") or {}).get(ENDED_BECAUSE) or ""),
@@ -136,6 +153,7 @@ def job(manifest: Manifest, namespace: str) -> Job | None:
         completed=str(status.get("completionTime", "")),
         succeeded=int(status.get("succeeded", 0)),
         conditions=_true(status),
+        output=int(labels[OUTPUT]) if str(labels.get(OUTPUT)).isdecimal() else None,
     )
 
 
@@ -151,7 +169,9 @@ def job_set(manifest: Manifest, namespace: str) -> JobSet | None:
         run=_tail(metadata["name"]),
         created=str(metadata.get("creationTimestamp", "")),
         sizes={str(each["name"]): _size(each) for each in spec.get("replicatedJobs") or ()},
+        gate=_gate(metadata),
         restarts=int(status.get("restarts", 0)),
+        counted=int(status.get("restartsCountTowardsMax", 0)),
         conditions=_true(status),
     )
 
@@ -170,6 +190,11 @@ def stateful_set(manifest: Manifest, namespace: str) -> StatefulSet | None:
         replicas=int(spec.get("replicas", 1)),
         ready=int(status.get("readyReplicas", 0)) if seen else 0,
     )
+
+
+def _gate(metadata: Manifest) -> str:
+    notes = metadata.get("annotations") or {}
+    return "" if OPENED in notes else str(notes.get(GATE_ANNOTATION) or "")
 
 
 def _parts(manifest: Manifest) -> tuple[Manifest, Manifest, Manifest]:

@@ -17,7 +17,7 @@ from stowplan.agents.reporter.rules.conditions import Draft, Status, settled
 from stowplan.agents.runtime import dataset_phase
 from stowplan.agents.runtime.dataset_phase import Course, Phase
 
-FIELDS = frozenset("phase runtimeStatus conditions observedGeneration".split())
+FIELDS = frozenset("phase run runtimeStatus conditions observedGeneration".split())
 
 _CAME_TO_LIFE = ("PartialReady", "Ready")
 _NO_SYNC = RunOutcome("complete", "NoSync", "The data is there already")
@@ -62,6 +62,7 @@ def status(seen: Observed, spec: Wanted, run: ObservedRun, more: Sequence[Draft]
     drafts.append(_stalled(cause, causes.of_work(run.pods, run.jobs), [*runtime, *run.pods]))
     fields: Status = {
         "phase": phase,
+        "run": (_run(run, seen) or None) if spec.filled else None,
         "runtimeStatus": _runtime(found),
         "conditions": settled(drafts, seen),
         "observedGeneration": seen.resource.generation,
@@ -89,6 +90,17 @@ def _task(run: ObservedRun, task: str, seen: Observed) -> RunOutcome:
     if found.state == "active" and cause:
         return RunOutcome("active", cause.reason, cause.message)
     return explained(found, cause or tasks.reported_cause(entries, [job.name for job in jobs]))
+
+
+def _run(run: ObservedRun, seen: Observed) -> str:
+    """Return the hash of the newest run of the sync; empty if it is not known.
+
+    A sync without Jobs may run in another namespace, so it comes from the reports of its agents.
+    """
+    if any(job.role == "sync" for job in run.jobs):
+        return run.name
+    entries = tasks.attempts(seen.resource.status, "sync")
+    return max((str(each.get("run") or "").rpartition("-")[2] for each in entries), default="")
 
 
 def _phase(seen: Observed, found: StatefulSet | None, wanted: int, sync: Course) -> Phase | None:

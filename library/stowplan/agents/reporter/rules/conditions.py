@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from stowplan.agents.reporter.causes import DATASET, PEERS, Cause
+from stowplan.agents.reporter.causes import DATASET, LINEAGE, PEERS, Cause
 from stowplan.agents.reporter.objects.observed import Observed, newest_time
 from stowplan.agents.reporter.outcome import RunOutcome
 
@@ -105,7 +105,7 @@ def last_cause(pods: Cause | None, status: Mapping[str, Any]) -> Cause | None:
     return _again(before)
 
 
-_NO_CAUSE = frozenset({"", "NotStarted", "Running", "Suspended", "Succeeded", DATASET, PEERS})
+_NO_CAUSE = frozenset({"", "NotStarted", "Running", "Suspended", "Succeeded", DATASET, LINEAGE, PEERS})
 
 
 def _again(condition: Mapping[str, Any]) -> Cause:

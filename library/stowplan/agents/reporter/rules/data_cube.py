@@ -12,7 +12,7 @@ from stowplan.agents.reporter.rules import tasks
 from stowplan.agents.reporter.rules.conditions import Draft, Status, by_type, is_final, last_cause, of_work, settled
 from stowplan.schema.kinds.data_cube_status import INITIALIZED
 
-FIELDS = frozenset("phase pod conditions observedGeneration".split())
+FIELDS = frozenset("phase run pod conditions observedGeneration".split())
 
 
 def status(seen: Observed) -> Status | None:
@@ -34,6 +34,7 @@ def status(seen: Observed) -> Status | None:
     begun = found.is_over or tasks.has_begun(run.pods) or (bool(before) and before.get("phase") == "Running")
     fields: Status = {
         "phase": tasks.phase(found, begun=begun),
+        "run": run.name or None,
         "pod": _pod(run) or before.get("pod"),
         "conditions": _probed(settled([_initialized(found, run, begun=begun), *of_work(found, cause)[:3]], seen), seen),
         "observedGeneration": seen.resource.generation,

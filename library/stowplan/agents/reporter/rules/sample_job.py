@@ -32,10 +32,10 @@ def of_task(seen: Observed, task: str) -> Status | None:
     if not run.is_there and not elsewhere and seen.resource.spec.get("schedule"):
         return {"observedGeneration": seen.resource.generation}
     parts = [of_job(job) for job in run.jobs]
-    total = max(len(parts), _expected(seen, task))
-    found = tasks.of_entries(entries) if elsewhere else _together(parts, total)
     name = run.jobs[0].name if run.jobs else entries[0].get("run") if elsewhere else None
     before = seen.resource.status if seen.resource.status.get(job_field) == name else {}
+    total = max(len(parts), _expected(seen, task, (before.get(counts_field) or {}).get("total")))
+    found = tasks.of_entries(entries) if elsewhere else _together(parts, total)
     cause = causes.of_work(run.pods, run.jobs)
     if found.state == "failed":
         cause = last_cause(cause or tasks.reported_cause(entries, [job.name for job in run.jobs]), before)
@@ -53,7 +53,13 @@ def of_task(seen: Observed, task: str) -> Status | None:
     return {key: value for key, value in fields.items() if value is not None}
 
 
-def _expected(seen: Observed, task: str) -> int:
+def _expected(seen: Observed, task: str, before: int | None) -> int:
+    """Return the number of Jobs that a task should have; `before` is the one in the status of this run, if any.
+
+    A node that is added to a dataset is warmed, but not cleared.
+    """
+    if task == "clear" and before is not None:
+        return before
     return (seen.partitions or 1) if task in _PARTITIONED else 1
 
 

@@ -3,25 +3,30 @@
 The phase is that of the pod that is furthest behind:
 
 - `Pending`: a pod is missing, has no node or waits for an image or a volume; or a queue such as Kueue holds the job.
-- `Waiting`: all pods have their nodes, and an init container of one waits for a dataset or for the other pods.
+- `Waiting`: nothing was started, since the job waits for a dataset; or all pods have their nodes, and an init container
+  of one waits for a dataset, for the other pods, or for another run that has the lineage of the checkpoints.
 - `Starting`: all pods have begun, and one of them is not ready.
 - `Running`: all pods are ready or done.
 - `Restarting`: as the first three, but all pods ran before, or the JobSet has begun anew.
 
-A pod that failed and is not replaced leaves the phase as it is, until the Job tells whether the job has failed.
+A pod that failed and is not replaced leaves the phase as it is, until the Job tells whether the job has failed. While
+outputs are copied after the run, the phase stays `Running`; the job succeeds or fails with them.
 """
 
+from dataclasses import replace
 from typing import Literal
 
 from stowplan.agents.reporter.objects.observed import Observed
 from stowplan.agents.reporter.objects.pods import Pod
+from stowplan.agents.reporter.rules import training_outputs
 from stowplan.agents.reporter.rules.conditions import Status, is_final, of_work, settled
 from stowplan.agents.reporter.rules.training_group import Training, pod_state, reason_of, training
 from stowplan.schema.kinds.native.training import ROLE
+from stowplan.schema.wording import counted
 
 FIELDS = frozenset(
-    "phase run nodes readyNodes nodesReady restarts startTime completionTime message conditions "
-    "observedGeneration".split()
+    "phase run nodes readyNodes nodesReady restarts countedRestarts startTime completionTime message outputs "
+    "conditions observedGeneration".split()
 )
 
 Phase = Literal["Pending", "Waiting", "Starting", "Running", "Restarting", "Succeeded", "Failed", "Suspended"]
@@ -32,10 +37,13 @@ def status(seen: Observed) -> Status | None:
     if is_final(seen):
         return None
     spec = seen.resource.spec
-    found = training(seen, (ROLE,), walltime=spec.get("activeDeadlineSeconds"))
+    found = training(training_outputs.without(seen), (ROLE,), walltime=spec.get("activeDeadlineSeconds"))
+    outputs = training_outputs.of_run(seen, found.outcome)
+    found = replace(found, outcome=training_outputs.whole(found.outcome, outputs))
     nodes = sum(role.wanted for role in found.roles.values()) or int(spec.get("numNodes") or 1)
     ready = min(nodes, _ready(found))
     restarts = sum(each.restarts for each in found.run.job_sets) if found.run.job_sets else None
+    charged = sum(each.counted for each in found.run.job_sets) if found.run.job_sets else None
     phase = _phase(found, nodes, ready, restarts or 0, suspended=bool(spec.get("suspend")))
     fields: Status = {
         "phase": phase,
@@ -44,9 +52,11 @@ def status(seen: Observed) -> Status | None:
         "readyNodes": ready,
         "nodesReady": f"{ready}/{nodes}",
         "restarts": restarts,
+        "countedRestarts": charged,
         "startTime": _start(found, phase),
         "completionTime": found.outcome.at or None if found.outcome.is_over else None,
-        "message": _message(found, phase) or None,
+        "message": _message(found, phase, restarts or 0) or None,
+        "outputs": [each.fields() for each in outputs] or None,
         "conditions": settled(of_work(found.outcome, found.cause), seen),
         "observedGeneration": seen.resource.generation,
     }
@@ -71,7 +81,7 @@ def _phase(found: Training, nodes: int, ready: int, restarts: int, *, suspended:
     if found.outcome.state == "failed":
         return "Failed"
     if found.outcome.state == "suspended":
-        return "Suspended" if suspended else "Pending"
+        return "Suspended" if suspended else "Waiting" if found.waits else "Pending"
     if found.run.is_there and ready >= nodes:
         return "Running"
     before = found.before.get("phase")
@@ -95,7 +105,7 @@ def _furthest_behind(found: Training, nodes: int) -> Literal["Pending", "Waiting
 
 
 def _step(pod: Pod) -> str:
-    if pod.awaits or pod.awaits_peers:
+    if pod.awaits or pod.awaits_peers or pod.awaits_lineage:
         return "Waiting"
     return {"pending": "Pending", "starting": "Starting"}.get(pod_state(pod), "Running")
 
@@ -106,11 +116,17 @@ def _start(found: Training, phase: Phase) -> str | None:
     return (found.ran_at if phase == "Running" else found.began_at) or None
 
 
-def _message(found: Training, phase: Phase) -> str:
+def _message(found: Training, phase: Phase, restarts: int) -> str:
     if phase == "Succeeded":
         return ""
+    if phase == "Failed" and restarts:
+        return f"{reason_of(found)}, after {counted(restarts, 'restart')}"
+    if phase == "Restarting" and restarts:
+        return reason_of(found) or f"The whole job starts again after a failure: {counted(restarts, 'restart')} so far"
     if phase == "Pending" and found.outcome.state == "suspended":
-        if found.before.get("startTime"):
-            return "Suspended, but not by `suspend`: Kueue does so with a job that it preempts, or that ran too long"
-        return "Suspended, but not by `suspend`: Kueue does so until it is the job's turn"
+        preempted = "with a job that it preempts, or that ran too long"
+        why = preempted if found.before.get("startTime") else "until it is the job's turn"
+        return f"Suspended, but not by `suspend`: Kueue does so {why}"
+    if found.outcome.reason == training_outputs.COPYING:
+        return found.outcome.message
     return reason_of(found)

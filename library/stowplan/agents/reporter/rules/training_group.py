@@ -1,15 +1,17 @@
 """Common parts of the three kinds of training jobs: the roles of a run, and its outcome."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from stowplan.agents.reporter import causes, outcome
 from stowplan.agents.reporter.causes import Cause
 from stowplan.agents.reporter.objects.observed import Observed, ObservedRun, latest, present_run
 from stowplan.agents.reporter.objects.pods import Pod
+from stowplan.agents.reporter.objects.workloads import GATE, Job, JobSet
 from stowplan.agents.reporter.outcome import RunOutcome
 from stowplan.agents.reporter.rules.conditions import is_over, last_cause
+from stowplan.schema.kinds.table import DATASET_KINDS
 
 PodState = Literal["pending", "starting", "running", "succeeded", "failed", "unknown"]
 POD_STATES: tuple[PodState, ...] = ("pending", "starting", "running", "succeeded", "failed", "unknown")
@@ -47,6 +49,8 @@ class Training:
     roles: Mapping[str, Role]
     before: Mapping[str, Any]
     """Last reported status of this run; empty if the last report was about another run."""
+    waits: bool = False
+    """Whether the run is closed: it waits for datasets or other specs, and nothing of it was started."""
 
     @property
     def all_run(self) -> bool:
@@ -76,7 +80,7 @@ def training(
     `deciders` and `enough` are role names as in `outcome.of_run`. `walltime` is the deadline in seconds that the user
     has set; None for no deadline.
     """
-    run = present_run(seen)
+    run = present_run(_without_gates(seen))
     status = seen.resource.status
     before = status if status.get("run") == run.name else {}
     found = outcome.of_run(run, deciders, enough)
@@ -87,7 +91,39 @@ def training(
     if found.state == "failed":
         cause = last_cause(cause, before)
     judged = outcome.explained(outcome.lost_helper(run, found, walltime), cause)
-    return Training(run, judged, cause, _roles(run), before)
+    waits = found.state == "suspended" and bool(_gate(run))
+    return Training(run, _waiting(seen, run) if waits else judged, cause, _roles(run), before, waits)
+
+
+def _without_gates(seen: Observed) -> Observed:
+    """Return `seen` without the Jobs and pods of gates, which have no part in the training."""
+    return replace(
+        seen,
+        jobs=[each for each in seen.jobs if each.role != GATE],
+        pods=[each for each in seen.pods if each.role != GATE],
+    )
+
+
+def _gate(run: ObservedRun) -> str:
+    """Return what a closed run waits for, for people; empty if the run is not closed."""
+    own: list[Job | JobSet] = [*run.jobs, *run.job_sets]
+    return next((each.gate for each in own if each.gate), "")
+
+
+def _waiting(seen: Observed, run: ObservedRun) -> RunOutcome:
+    """Return the outcome of a closed run: failed if its gate has given up, else suspended, and what it waits for."""
+    names = _gate(run)
+    kinds = {each.strip().partition(" ")[0] for each in names.split(",")}
+    reason = causes.DATASET if kinds <= DATASET_KINDS else causes.SPEC
+    gates: list[Job] = [each for each in seen.jobs if each.role == GATE and each.run == run.name]
+    text = ". ".join([f"Waiting for {names}", *seen.failures])
+    for gate in gates:
+        if failed := gate.conditions.get("Failed"):
+            why = f"{names} was not ready in time" if failed.reason == causes.DEADLINE else failed.message
+            return RunOutcome("failed", reason, ". ".join([why, *seen.failures]), failed.at)
+    own = [each.name for each in gates]
+    cause = causes.of_work([pod for pod in seen.pods if pod.job in own], gates)
+    return RunOutcome("suspended", reason, f"{text}. Its gate: {cause.message}" if cause else text)
 
 
 def pod_state(pod: Pod) -> PodState:

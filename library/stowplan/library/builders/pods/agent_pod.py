@@ -7,9 +7,12 @@ from stowplan.library.ir.data import Origin, Placement, SecretName, Site
 from stowplan.library.manifest import Json
 from stowplan.library.values import labels
 from stowplan.schema.agents.cache_config import CONFIG_DIRECTORY, NODE_ENV, POD_ENV, RUN_ENV
-from stowplan.schema.platform.platform import Resources
+from stowplan.schema.platform.settings import Resources
 
 Agent = Literal["cache", "control", "git", "transfer"]
+
+PARTITION, PARTITIONS = "--partition", "--partitions"
+"""Arguments of a task on one cache node: the node's number, and how many nodes there were when it was added."""
 
 _LOCAL = "local"
 """What images have in place of a registry if the platform file names none."""
@@ -19,6 +22,7 @@ _NAME = "stowplan-"
 AGENT_USER = 65532
 ROOT = 0
 SCRATCH = "/tmp"  # noqa: S108 - a directory in the pod, on an emptyDir of its own
+SCRATCH_VOLUME = "scratch"
 
 
 def image(site: Site, agent: Agent) -> str:
@@ -91,7 +95,7 @@ class AgentPod(NamedTuple):
     pod_affinity: Json | None = None
     pod_anti_affinity: Json | None = None
     probes: Mapping[str, Sequence[str]] = _NONE
-    restart_policy: Literal["Always", "Never"] = "Never"
+    restart_policy: Literal["Always", "Never", "OnFailure"] = "Never"
     scratch_size: str = "1Gi"
     extra_labels: Mapping[str, str] = _NONE
     annotations: Mapping[str, str] = _NONE
@@ -100,6 +104,8 @@ class AgentPod(NamedTuple):
     """Fields of the pod's `securityContext` that extend or replace those for user and groups."""
     deadline_seconds: int | None = None
     """Deadline of one pod in seconds; a Job's own deadline covers all its pods together."""
+    init: tuple[Json, ...] = ()
+    """Containers that must end before that of the agent starts."""
 
 
 def template(pod: AgentPod, origin: Origin, site: Site) -> Json:
@@ -119,6 +125,8 @@ def with_labels(pod: AgentPod, given: Mapping[str, str], site: Site) -> Json:
         "terminationGracePeriodSeconds": 30,
         "volumes": _volumes(pod),
     }
+    if pod.init:
+        spec["initContainers"] = list(pod.init)
     if affinity := _affinity(pod):
         spec["affinity"] = affinity
     if pod.placement.tolerations:
@@ -192,7 +200,7 @@ _OWN_ENV: tuple[Json, ...] = (
 )
 _MOUNTS: tuple[Json, ...] = (
     {"name": "config", "mountPath": CONFIG_DIRECTORY, "readOnly": True},
-    {"name": "scratch", "mountPath": SCRATCH},
+    {"name": SCRATCH_VOLUME, "mountPath": SCRATCH},
 )
 _CONTAINER_SECURITY: Json = {
     "allowPrivilegeEscalation": False,
@@ -222,7 +230,7 @@ def _pod_security(user: int) -> Json:
 def _volumes(pod: AgentPod) -> list[Json]:
     volumes: list[Json] = [
         {"name": "config", "configMap": {"name": pod.config_map}},
-        {"name": "scratch", "emptyDir": {"sizeLimit": pod.scratch_size}},
+        {"name": SCRATCH_VOLUME, "emptyDir": {"sizeLimit": pod.scratch_size}},
     ]
     if pod.mount:
         claim: Json = {"claimName": pod.mount.claim}

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from stowplan.library.builders.config_map import named_config_map
 from stowplan.library.builders.metadata import metadata
-from stowplan.library.builders.pods import agent_pod
+from stowplan.library.builders.pods import agent_pod, token
 from stowplan.library.builders.rbac import role_binding
 from stowplan.library.ir.data import Site
 from stowplan.library.ir.training import Role, TrainingGroup
@@ -22,9 +22,6 @@ from stowplan.schema.platform.engines import Engines
 CONTAINER = "await"
 MODULE = "stowplan.agents.await_group"
 _CONFIG, _SCRATCH, _TOKEN = VOLUMES = ("await-config", "await-scratch", "await-token")
-_TOKEN_PATH = "/var/run/secrets/kubernetes.io/serviceaccount"  # noqa: S105 - a path
-_TOKEN_SECONDS = 3607
-"""Lifetime of the token in seconds: the default of Kubernetes for tokens in pods."""
 
 DEFAULT_ACCOUNT = "default"
 
@@ -38,20 +35,9 @@ _SECURITY = agent_pod.restricted_container()
 _MOUNTS = [
     {"mountPath": CONFIG_DIRECTORY, "name": _CONFIG, "readOnly": True},
     {"mountPath": agent_pod.SCRATCH, "name": _SCRATCH},
-    {"mountPath": _TOKEN_PATH, "name": _TOKEN, "readOnly": True},
+    token.mount(_TOKEN),
 ]
-_OTHER_VOLUMES: list[Json] = [
-    {"name": _SCRATCH, "emptyDir": {"sizeLimit": "64Mi"}},
-    {
-        "name": _TOKEN,
-        "projected": {
-            "sources": [
-                {"serviceAccountToken": {"expirationSeconds": _TOKEN_SECONDS, "path": "token"}},
-                {"configMap": {"items": [{"key": "ca.crt", "path": "ca.crt"}], "name": "kube-root-ca.crt"}},
-            ]
-        },
-    },
-]
+_OTHER_VOLUMES: list[Json] = [{"name": _SCRATCH, "emptyDir": {"sizeLimit": "64Mi"}}, token.volume(_TOKEN)]
 """All pods share these dictionaries, since the body of a manifest is never changed."""
 
 

@@ -113,13 +113,13 @@ def _merge(container: Json) -> None:
 
 
 def _mount(spec: Json, first: Json, mounts: Sequence[DatasetMount]) -> None:
+    if waits := [mount.wait for mount in mounts if mount.wait]:
+        spec["initContainers"] = [*waits, *(spec.get("initContainers") or ())]
     for mount in mounts:
         claim = {"name": mount.volume, "persistentVolumeClaim": {"claimName": mount.claim}}
         # Several datasets may be in one claim.
         if claim not in (spec.get("volumes") or ()):
             spec["volumes"] = [*(spec.get("volumes") or ()), claim]
-        if mount.wait:
-            spec["initContainers"] = [mount.wait, *(spec.get("initContainers") or ())]
         place = {"subPath": mount.sub_path} if mount.sub_path else {}
         access = {"readOnly": True} if mount.read_only else {}
         own = {"mountPath": mount.path, "name": mount.volume, **access, **place}

@@ -3,7 +3,8 @@
 It reads only marker files in the volume, so it needs neither a token nor RBAC rights.
 """
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 
 from stowplan.library.builders.pods import agent_pod
 from stowplan.library.ir.data import Site
@@ -11,9 +12,10 @@ from stowplan.library.manifest import Json
 from stowplan.library.values import labels
 from stowplan.schema.agents.cache_config import DATA_DIRECTORY, POD_ENV, RUN_ENV
 from stowplan.schema.agents.exit_codes import PERMANENT, ExitCode
-from stowplan.schema.agents.wait_config import WaitConfig
+from stowplan.schema.agents.wait_config import RETRY, WaitConfig
 
 CONTAINER = "wait-dataset"
+_NAME = re.compile(rf"{CONTAINER}(-[1-9][0-9]*)?")
 _COMMAND = ("python", "-m", "stowplan.agents.wait_dataset")
 
 
@@ -22,15 +24,20 @@ def path(dataset: str) -> str:
     return f"{DATA_DIRECTORY}/{dataset}"
 
 
-def container(volume: str, config: WaitConfig, site: Site, *, sub_path: str = "") -> Json:
+def name(number: int) -> str:
+    """Return the name of the init container that waits for dataset number `number` of the pod, counted from 0."""
+    return f"{CONTAINER}-{number}" if number else CONTAINER
+
+
+def container(volume: str, config: WaitConfig, site: Site, *, sub_path: str = "", number: int = 0) -> Json:
     """Return the init container. `volume` names the pod's volume with the dataset, `sub_path` the directory in it.
 
-    An empty `sub_path` means the root of the volume.
+    An empty `sub_path` means the root of the volume. `number` counts the datasets for which the pod waits, from 0.
     """
     # HostToContainer: the container sees a mount that the CSI driver recovers.
     mount = {"mountPath": config.path, "mountPropagation": "HostToContainer", "name": volume, "readOnly": True}
     return {
-        "name": CONTAINER,
+        "name": name(number),
         "image": agent_pod.image(site, "control"),
         "command": list(_COMMAND),
         "args": config.arguments(),
@@ -46,17 +53,22 @@ def container(volume: str, config: WaitConfig, site: Site, *, sub_path: str = ""
 
 def is_ours(container: Json) -> bool:
     """Return whether `container` is the init container that `container()` makes, not a user's of the same name."""
-    return container.get("name") == CONTAINER and container.get("command") == list(_COMMAND)
+    return _NAME.fullmatch(str(container.get("name"))) is not None and container.get("command") == list(_COMMAND)
 
 
-def rules(template: Json) -> Iterator[Json]:
-    """Yield the Job's rule for pods that wait for a dataset; nothing if the pods of `template` do not wait.
+def rules(template: Json, codes: Sequence[ExitCode] = (*PERMANENT, ExitCode.SOFT_DEADLINE)) -> Iterator[Json]:
+    """Yield the Job's rules for pods that wait for datasets; nothing if the pods of `template` do not wait.
 
-    With this rule the Job fails at once if the wait fails for good, since a retry would fail too.
+    With these rules the Job fails at once if a wait fails for good, since a retry would fail too. `codes` are the exit
+    codes that mean so, ascending. A pod that waits in a run that a gate has opened is replaced after its timeout, which
+    is no failure of the job.
     """
-    if any(map(is_ours, template["spec"].get("initContainers") or ())):
-        codes = [int(code) for code in (*PERMANENT, ExitCode.SOFT_DEADLINE)]
-        yield {
-            "action": "FailJob",
-            "onExitCodes": {"containerName": CONTAINER, "operator": "In", "values": codes},
-        }
+    for each in filter(is_ours, template["spec"].get("initContainers") or ()):
+        yield _rule("FailJob", each, [int(code) for code in codes])
+        if RETRY in each["args"]:
+            yield _rule("Ignore", each, [int(ExitCode.TRANSIENT)])
+
+
+def _rule(action: str, container: Json, codes: list[int]) -> Json:
+    own = str(container["name"])
+    return {"action": action, "onExitCodes": {"containerName": own, "operator": "In", "values": codes}}

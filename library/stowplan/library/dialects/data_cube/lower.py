@@ -7,7 +7,7 @@ from stowplan.library.builders.custom_resource import custom_resource
 from stowplan.library.builders.volume import claim_from_template
 from stowplan.library.dialects.data_cube import certificates, config, environment, pod, rules
 from stowplan.library.dialects.data_cube.cube import KIND, Cube, view
-from stowplan.library.dialects.shared import access, schedules, task_runs
+from stowplan.library.dialects.shared import access, run_order, schedules, task_runs
 from stowplan.library.dialects.shared.context import Context, Lowered
 from stowplan.library.ir.data import Placement, Transfer
 from stowplan.library.manifest import ExternalReference, Json, Manifest, Unit
@@ -45,6 +45,7 @@ def _findings(cube: Cube, context: Context) -> list[Finding]:
         *config.part_size_findings(cube),
         *schedules.findings(spec.schedule, spec.time_zone, cube.model.metadata.annotations),
         *task_runs.long_names(DataCubeNames(cube.id.name).job, spec.schedule),
+        *run_order.annotation_findings(cube.model.metadata.annotations),
     ]
 
 
@@ -71,6 +72,7 @@ def _transfer(cube: Cube, context: Context) -> Transfer:
         read_only=bool(cube.claim.read_only),
         schedule=cube.model.spec.schedule,
         time_zone=cube.model.spec.time_zone,
+        run_after=run_order.specs(run_order.of_annotation(cube.model.metadata.annotations, spec.namespace)),
     )
 
 
@@ -86,7 +88,9 @@ def _manifests(cube: Cube, context: Context) -> Iterator[Manifest]:
     if cube.template:
         yield claim_from_template(moved.claim, origin, cube.template)
     namespaces = [cube.id.namespace]
-    yield from access.manifests(names.base, origin, site, plural=PLURAL, namespaces=namespaces, group=GROUP)
+    yield from access.manifests(
+        names.base, origin, site, plural=PLURAL, namespaces=namespaces, group=GROUP, after=moved.run_after
+    )
     configuration = transfer.configuration(moved)
     yield configuration
     yield from transfer.run(moved, site, configuration.name, model.metadata.annotations.get(RUN_ANNOTATION, ""))

@@ -7,7 +7,7 @@ from stowplan.library.dialects.dataset.one_of import exactly_one
 from stowplan.library.dialects.shared import claim_paths, claim_rules
 from stowplan.library.ir.data import CachedDataset
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
-from stowplan.schema.kinds.native.dataset_task import ClaimTarget, CopyTarget, CopyTask
+from stowplan.schema.kinds.native.dataset_task import CopyTarget, CopyTask
 
 COPY: FieldPath = ("spec", "copy")
 TO: FieldPath = (*COPY, "to")
@@ -17,31 +17,38 @@ def of_copy(copy: CopyTask) -> Iterator[Finding]:
     """Yield findings that do not depend on the dataset."""
     if copy.sub_path:
         yield from claim_paths.sub_path(copy.sub_path, (*COPY, "subPath"), "dataset")
-    places = {"s3": copy.to.s3, "huggingface": copy.to.huggingface, "git": copy.to.git}
-    yield from exactly_one({**places, "claim": copy.to.claim}, TO, "A copy goes to one place")
+    yield from of_target(copy.to, TO)
+
+
+def of_target(to: CopyTarget, path: FieldPath) -> Iterator[Finding]:
+    """Yield findings about the place at `path` to which data is copied."""
+    places = {"s3": to.s3, "huggingface": to.huggingface, "git": to.git}
+    yield from exactly_one({**places, "claim": to.claim}, path, "A copy goes to one place")
     for key, place in places.items():
         if place is not None and place.secret_ref:
-            yield from sources.secret(place.secret_ref, (*TO, key, "secretRef"))
+            yield from sources.secret(place.secret_ref, (*path, key, "secretRef"))
         elif place is not None:
             message = "To write there needs credentials, and roles of pods and nodes are not used."
-            yield finding("SP461", (*TO, key), message, "Name a Secret as `secretRef`.", anchor=Anchor.KEY)
-    yield from _places(copy.to)
+            yield finding("SP461", (*path, key), message, "Name a Secret as `secretRef`.", anchor=Anchor.KEY)
+    yield from _places(to, path)
 
 
-def _places(to: CopyTarget) -> Iterator[Finding]:
+def _places(to: CopyTarget, path: FieldPath) -> Iterator[Finding]:
     if to.s3:
-        yield from sources.s3(to.s3, (*TO, "s3"))
+        yield from sources.s3(to.s3, (*path, "s3"))
     if to.huggingface:
-        yield from sources.hub(to.huggingface, (*TO, "huggingface"))
+        yield from sources.hub(to.huggingface, (*path, "huggingface"))
         if to.huggingface.path:
-            yield from claim_paths.sub_path(to.huggingface.path, (*TO, "huggingface", "path"), "repository")
+            yield from claim_paths.sub_path(to.huggingface.path, (*path, "huggingface", "path"), "repository")
     if to.git:
-        yield from sources.git(to.git, (*TO, "git"))
+        yield from sources.git(to.git, (*path, "git"))
         if to.git.ref is not None:
             message = "A copy pushes the branch that is checked out in the dataset, and no other one."
-            yield finding("SP468", (*TO, "git", "ref"), message, "Remove it.", anchor=Anchor.KEY)
+            yield finding("SP468", (*path, "git", "ref"), message, "Remove it.", anchor=Anchor.KEY)
     if to.claim:
-        yield from _claim(to.claim)
+        yield from claim_rules.name_findings(to.claim.name, (*path, "claim", "name"))
+        if to.claim.sub_path:
+            yield from claim_paths.sub_path(to.claim.sub_path, (*path, "claim", "subPath"))
 
 
 def of_claims(copy: CopyTask, dataset: CachedDataset) -> Iterator[Finding]:
@@ -49,9 +56,3 @@ def of_claims(copy: CopyTask, dataset: CachedDataset) -> Iterator[Finding]:
     if copy.to.claim and copy.to.claim.name == dataset.claim.name:
         message = f"{dataset.names.name} is in claim {dataset.claim.name} itself, and a copy goes to another claim."
         yield finding("SP468", (*TO, "claim", "name"), message, "Name another claim.")
-
-
-def _claim(claim: ClaimTarget) -> Iterator[Finding]:
-    yield from claim_rules.name_findings(claim.name, (*TO, "claim", "name"))
-    if claim.sub_path:
-        yield from claim_paths.sub_path(claim.sub_path, (*TO, "claim", "subPath"))

@@ -1,5 +1,7 @@
 """The transfer of a `copy`: from the claim of the dataset to a remote side or to another claim."""
 
+from typing import Any, NamedTuple
+
 from stowplan.library.builders import dataset_transfer, job
 from stowplan.library.builders.dataset_transfer import DEFAULT_PARALLELISM, LEAST_MEMORY
 from stowplan.library.builders.pods import agent_pod
@@ -8,8 +10,9 @@ from stowplan.library.dialects.dataset import remotes
 from stowplan.library.dialects.dataset_task import task
 from stowplan.library.dialects.shared import claim_paths
 from stowplan.library.dialects.shared.context import Context
+from stowplan.library.dialects.shared.task_resources import Resources
 from stowplan.library.drivers.registry import STORAGE_DRIVERS
-from stowplan.library.ir.data import CachedDataset, Placement, Remote, Transfer
+from stowplan.library.ir.data import CachedDataset, Origin, Placement, Remote, Transfer
 from stowplan.library.manifest import ExternalReference
 from stowplan.library.values.names import content_hash
 from stowplan.schema.agents.cache_config import Target
@@ -21,69 +24,125 @@ from stowplan.schema.agents.transfer_config import (
     State,
     TransferConfig,
 )
-from stowplan.schema.kinds.native.dataset_task import ClaimTarget, CopyTask, DatasetTask, HubTarget
+from stowplan.schema.kinds.native.dataset_task import ClaimTarget, CopyTarget, CopyTask, DatasetTask, HubTarget
+from stowplan.schema.meta import SpecId
 from stowplan.schema.remotes.remote import option_env
 
 _PATH, _MESSAGE = option_env("path-in-repo"), option_env("commit-message")
 
 
+class Copying(NamedTuple):
+    """A copy from a directory of a claim, for the spec of `origin`.
+
+    `component` names the container, `stem` is the name of the Job without its hash, `configuration_stem` that of the
+    ConfigMap, `account` that of the ServiceAccount. `claim` and `path` are where the data is, `state` is the directory
+    of the copy's state in the target, if that is a claim. `user` is the id of the pods' user and group.
+    """
+
+    origin: Origin
+    component: str
+    stem: str
+    configuration_stem: str
+    account: str
+    target: Target
+    claim: str
+    path: str
+    to: CopyTarget
+    state: str
+    user: int
+    resources: Resources
+    tolerations: tuple[dict[str, Any], ...] = ()
+    deadline: int | None = None
+    schedule: str | None = None
+    time_zone: str | None = None
+    suspend: bool = False
+    report_phase: bool = False
+    skip_file: str | None = None
+    run_after: tuple[SpecId, ...] = ()
+
+
 def transfer(model: DatasetTask, copy: CopyTask, dataset: CachedDataset, context: Context) -> Transfer:
     """Return the transfer of a valid copy of `dataset`, whose claim is mounted read-only."""
     spec, names = task.spec_id(model, context), task.names(model)
-    remote, claim = _remote(copy, spec.namespace), copy.to.claim
-    deadline = context.platform.juicefs.task_deadline_seconds if model.spec.schedule is not None else None
-    own = task.resources(model, context.platform)
     cached = STORAGE_DRIVERS[dataset.driver].cached
-    user = context.platform.juicefs.task_user if cached else agent_pod.AGENT_USER
-    path = _joined(dataset.claim.sub_path, copy.sub_path)
-    source = PvcEndpoint(claim=dataset.claim.name, path=path)
-    return Transfer(
-        origin=context.origin(spec),
-        component="copy",
-        stem=names.task(None),
-        configuration_stem=f"{names.base}-copy",
-        account=names.base,
-        agent=remote.agent if remote else "transfer",
-        config=TransferConfig(
+    return of_copying(
+        Copying(
+            origin=context.origin(spec),
+            component="copy",
+            stem=names.task(None),
+            configuration_stem=f"{names.base}-copy",
+            account=names.base,
             target=Target(kind="DatasetTask", namespace=spec.namespace, name=spec.name),
-            reportPhase=context.site.agents_report_phase,
-            source=source.model_copy(update={"mount_path": SOURCE_DIRECTORY}) if claim else source,
-            sink=remote.endpoint if remote else _sink(claim or ClaimTarget(name="")),
-            softDeadlineSeconds=job.soft_deadline(deadline),
-            parallelism=DEFAULT_PARALLELISM,
-            memoryMiB=max(memory(own["limits"]), LEAST_MEMORY),
-            state=_state(spec.name, claim) if claim else None,
-        ),
-        claim=claim.name if claim else dataset.claim.name,
-        source_claim=dataset.claim.name if claim else "",
-        env=remote.env if remote else (),
-        resources=own,
-        backoff_limit=job.BACKOFF_LIMIT,
-        attempt_seconds=None,
-        total_seconds=deadline,
-        placement=Placement(tolerations=dataset.placement.tolerations),
-        security=dataset_transfer.security(user),
-        read_only=claim is None,
-        schedule=model.spec.schedule,
-        time_zone=model.spec.time_zone,
-        suspend=bool(model.spec.suspend),
+            claim=dataset.claim.name,
+            path=joined(dataset.claim.sub_path, copy.sub_path),
+            to=copy.to,
+            state=f"{task.KIND.lower()}s/{spec.name}",
+            user=context.platform.juicefs.task_user if cached else agent_pod.AGENT_USER,
+            resources=task.resources(model, context.platform),
+            tolerations=dataset.placement.tolerations,
+            deadline=context.platform.juicefs.task_deadline_seconds if model.spec.schedule is not None else None,
+            schedule=model.spec.schedule,
+            time_zone=model.spec.time_zone,
+            suspend=bool(model.spec.suspend),
+            run_after=task.run_after(model, context),
+            report_phase=context.site.agents_report_phase,
+        )
     )
 
 
-def externals(copy: CopyTask, namespace: str) -> tuple[ExternalReference, ...]:
-    """Return references to the Secret, with its required keys, and to the claim that a copy needs."""
-    place = copy.to.s3 or copy.to.huggingface or copy.to.git
-    if copy.to.claim:
-        return (ExternalReference("PersistentVolumeClaim", namespace, copy.to.claim.name),)
+def of_copying(copying: Copying) -> Transfer:
+    """Return the transfer of a copy, which mounts the claim of the data read-only."""
+    remote, claim = _remote(copying.to, copying.origin.spec.namespace), copying.to.claim
+    source = PvcEndpoint(claim=copying.claim, path=copying.path)
+    return Transfer(
+        origin=copying.origin,
+        component=copying.component,
+        stem=copying.stem,
+        configuration_stem=copying.configuration_stem,
+        account=copying.account,
+        agent=remote.agent if remote else "transfer",
+        config=TransferConfig(
+            target=copying.target,
+            reportPhase=copying.report_phase,
+            source=source.model_copy(update={"mount_path": SOURCE_DIRECTORY}) if claim else source,
+            sink=remote.endpoint if remote else _sink(claim or ClaimTarget(name="")),
+            softDeadlineSeconds=job.soft_deadline(copying.deadline),
+            parallelism=DEFAULT_PARALLELISM,
+            memoryMiB=max(memory(copying.resources["limits"]), LEAST_MEMORY),
+            state=_state(copying.state, claim) if claim else None,
+            skipFile=copying.skip_file,
+        ),
+        claim=claim.name if claim else copying.claim,
+        source_claim=copying.claim if claim else "",
+        env=remote.env if remote else (),
+        resources=copying.resources,
+        backoff_limit=job.BACKOFF_LIMIT,
+        attempt_seconds=None,
+        total_seconds=copying.deadline,
+        placement=Placement(tolerations=copying.tolerations),
+        security=dataset_transfer.security(copying.user),
+        read_only=claim is None,
+        schedule=copying.schedule,
+        time_zone=copying.time_zone,
+        suspend=copying.suspend,
+        run_after=copying.run_after,
+    )
+
+
+def externals(to: CopyTarget, namespace: str) -> tuple[ExternalReference, ...]:
+    """Return references to the Secret, with its required keys, and to the claim that a copy to this place needs."""
+    place = to.s3 or to.huggingface or to.git
+    if to.claim:
+        return (ExternalReference("PersistentVolumeClaim", namespace, to.claim.name),)
     if place is None or place.secret_ref is None:
         return ()
     keys = remotes.remote_of(place, namespace).keys
     return (ExternalReference("Secret", namespace, place.secret_ref.name, keys),)
 
 
-def _remote(copy: CopyTask, namespace: str) -> Remote | None:
+def _remote(to: CopyTarget, namespace: str) -> Remote | None:
     """Return the remote side of a copy; None if its target is a claim."""
-    place = copy.to.s3 or copy.to.huggingface or copy.to.git
+    place = to.s3 or to.huggingface or to.git
     if place is None:
         return None
     remote = remotes.remote_of(place, namespace)
@@ -102,11 +161,12 @@ def _sink(claim: ClaimTarget) -> PvcEndpoint:
     return PvcEndpoint(claim=claim.name, path=claim_paths.canonical(claim.sub_path or ""))
 
 
-def _state(name: str, claim: ClaimTarget) -> State:
+def _state(directory: str, claim: ClaimTarget) -> State:
     """Return where the agent keeps its state in the claim of the target; all writers to one path share a lock."""
     lock = content_hash("sink", claim_paths.canonical(claim.sub_path or ""))
-    return State(directory=f"{STATE_DIRECTORY}/{task.KIND.lower()}s/{name}", lock=f"{LOCK_DIRECTORY}/{lock}")
+    return State(directory=f"{STATE_DIRECTORY}/{directory}", lock=f"{LOCK_DIRECTORY}/{lock}")
 
 
-def _joined(directory: str, path: str | None) -> str:
+def joined(directory: str, path: str | None) -> str:
+    """Return the path in a claim of a `path` in a `directory` of it; both may be empty."""
     return "/".join(part for part in (directory, claim_paths.canonical(path or "")) if part)

@@ -44,7 +44,7 @@ def _copy(
     made = [configuration, *transfer.run(moved, context.site, configuration.name, run)]
     found += task_runs.long_names(moved.stem, moved.schedule)
     own = _manifests(model, context, [spec.namespace], made)
-    return Lowered(Unit(spec, own, copying.externals(copy, spec.namespace)), tuple(found))
+    return Lowered(Unit(spec, own, copying.externals(copy.to, spec.namespace)), tuple(found))
 
 
 def _task(model: DatasetTask, dataset: CachedDataset, context: Context, found: list[Finding]) -> Lowered:
@@ -80,5 +80,6 @@ def _manifests(model: DatasetTask, context: Context, homes: list[str], made: lis
     """Return the custom resource, the rights of the agents in the namespaces `homes`, and what was `made` before."""
     origin = context.origin(task.spec_id(model, context))
     base = task.names(model).base
-    rights = access.manifests(base, origin, context.site, plural=PLURAL, namespaces=homes, group=GROUP)
+    after = task.run_after(model, context)
+    rights = access.manifests(base, origin, context.site, plural=PLURAL, namespaces=homes, group=GROUP, after=after)
     return (custom_resource(model, origin), *rights, *made)

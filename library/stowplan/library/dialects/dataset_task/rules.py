@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from stowplan.library.dialects.dataset import syncs
 from stowplan.library.dialects.dataset.one_of import exactly_one
 from stowplan.library.dialects.dataset_task import copy_rules, task
-from stowplan.library.dialects.shared import dataset_path, schedules, task_resources
+from stowplan.library.dialects.shared import dataset_path, run_order, schedules, task_resources
 from stowplan.library.drivers.registry import STORAGE_DRIVERS
 from stowplan.library.ir.data import CachedDataset
 from stowplan.schema.diagnostics import Anchor, Finding, finding
@@ -20,10 +20,7 @@ def of_spec(model: DatasetTask, platform: Platform) -> Iterator[Finding]:
     given = {"sync": spec.sync, "warmup": spec.warmup, "evict": spec.evict, "remove": spec.remove, "copy": spec.copy_}
     yield from exactly_one(given, ("spec",), "A task does one thing")
     yield from schedules.findings(spec.schedule, spec.time_zone, model.metadata.annotations)
-    if spec.run_after is not None:
-        message = "`runAfter` does not work yet: the task would not wait."
-        hint = "Remove it, and add the task after the other spec is done."
-        yield finding("SP484", ("spec", "runAfter"), message, hint, anchor=Anchor.KEY)
+    yield from run_order.no_annotation(model.metadata.annotations)
     for index, path in enumerate((spec.warmup and spec.warmup.paths) or ()):
         # `/` is everything.
         yield from dataset_path.one(path, ("spec", "warmup", "paths", index)) if path.strip("/") else ()

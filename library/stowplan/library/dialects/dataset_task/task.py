@@ -4,7 +4,7 @@ from typing import cast
 
 from stowplan.library.builders.pods import agent_pod
 from stowplan.library.dialects.dataset import syncs
-from stowplan.library.dialects.shared import claim_paths, task_resources
+from stowplan.library.dialects.shared import claim_paths, run_order, task_resources
 from stowplan.library.dialects.shared.context import Context
 from stowplan.library.dialects.shared.task_resources import Resources
 from stowplan.library.ir.data import CachedDataset, DataTask, Operation
@@ -33,6 +33,11 @@ def spec_id(model: DatasetTask, context: Context) -> SpecId:
     return SpecId(KIND, context.namespace(model.metadata.namespace), model.metadata.name)
 
 
+def run_after(model: DatasetTask, context: Context) -> tuple[SpecId, ...]:
+    """Return the specs that must be done before the task."""
+    return run_order.specs(run_order.of_field(model.spec.run_after, spec_id(model, context).namespace))
+
+
 def resources(model: DatasetTask, platform: Platform) -> Resources:
     """Return the requests and limits of the task's containers; what the spec does not give is the platform's."""
     return task_resources.merged(model.spec.resources or {}, agent_pod.amounts(platform.resources.task))
@@ -57,5 +62,6 @@ def data_task(model: DatasetTask, dataset: CachedDataset, context: Context) -> D
         time_zone=spec.time_zone,
         suspend=bool(spec.suspend),
         resources=resources(model, context.platform) if spec.resources else None,
+        run_after=run_after(model, context),
     )
     return syncs.deleting(task, spec.sync) if spec.sync else task

@@ -4,6 +4,7 @@ from typing import Any
 
 from stowplan.library.dialects.mx_job import rules
 from stowplan.library.dialects.shared.context import Context, Lowered
+from stowplan.library.dialects.training_group import restarts, waiting
 from stowplan.library.dialects.training_group.accelerators import equipped
 from stowplan.library.dialects.training_group.group_rules import group_findings
 from stowplan.library.dialects.training_group.unit import environments, unit
@@ -40,7 +41,7 @@ _APP = {"app": "mxnet-job"}
 def lower(model: MxJob, context: Context) -> Lowered:
     """Return all manifests of an MxJob (none if it has errors) and all findings."""
     spec = SpecId(KIND, context.namespace(model.metadata.namespace), model.metadata.name)
-    found = rules.findings(model)
+    found = rules.findings(model, context.platform)
     if has_errors(found):
         return Lowered(Unit(spec, ()), tuple(found))
     group = _group(model, spec, context)
@@ -61,6 +62,8 @@ def _group(model: MxJob, spec: SpecId, context: Context) -> TrainingGroup:
         run=model.metadata.annotations.get(RUN_ANNOTATION, ""),
         success=(context.platform.mxnet.success,) if distributed else (),
         wishes=None,
+        restart=restarts.annotated(model.metadata),
+        gate=waiting.gate((), context),
     )
 
 
@@ -117,10 +120,11 @@ def _findings(model: MxJob, group: TrainingGroup, variables: Environments, conte
     places: dict[str, FieldPath] = {
         rules.role_of(entry).lower(): ("spec", "replicaSpecs", index) for index, entry in _entries(model)
     }
-    return group_findings(
+    found = group_findings(
         group,
         variables,
         context,
         size_path=lambda role: (*places[role.name], "replicas"),
         template_path=lambda role: (*places[role.name], "template"),
     )
+    return [*found, *restarts.findings(group, context)]

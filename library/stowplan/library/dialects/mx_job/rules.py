@@ -3,13 +3,14 @@
 from collections.abc import Iterator
 
 from stowplan.library.builders.pods import await_pod
-from stowplan.library.dialects.training_group import image_rules, pod_template
+from stowplan.library.dialects.training_group import image_rules, order_rules, pod_template, restarts
 from stowplan.library.dialects.training_group.label_form import VALUE_FORM, is_label_value
 from stowplan.library.frameworks.mxnet import VARIABLES
 from stowplan.library.manifest import Json
 from stowplan.library.values.names import MOST_PODS
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, did_you_mean, finding
 from stowplan.schema.kinds.mx_job import CONTAINER, MxJob, MxReplicaSpec
+from stowplan.schema.platform.platform import Platform
 
 LOCAL, DISTRIBUTED = "local", "dist"
 ROLES = ("SCHEDULER", "SERVER", "WORKER")
@@ -29,10 +30,11 @@ def container_index(template: Json) -> int:
     return names.index(CONTAINER) if CONTAINER in names else 0
 
 
-def findings(model: MxJob) -> list[Finding]:
-    """Return all findings that depend only on the spec."""
+def findings(model: MxJob, platform: Platform) -> list[Finding]:
+    """Return all findings that depend only on the spec and the platform."""
     entries = list(model.spec.replica_specs or ())
-    found = [*_mode(model), *_roles(entries), *_modes(model, entries)]
+    found = [*_mode(model), *_roles(entries), *_modes(model, entries), *restarts.form(model.metadata)]
+    found += order_rules.findings(model, platform)
     for index, entry in enumerate(entries):
         found += _entry(entry, (*_LIST, index), distributed=model.spec.job_mode == DISTRIBUTED)
     if model.spec.runtime_id is not None:

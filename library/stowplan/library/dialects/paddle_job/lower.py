@@ -6,7 +6,7 @@ from stowplan.library.builders.config_map import plain_config_map
 from stowplan.library.dialects.paddle_job import host_ports, rules
 from stowplan.library.dialects.sample_set import mount as dataset_mount
 from stowplan.library.dialects.shared.context import Context, Lowered
-from stowplan.library.dialects.training_group import cache_placement
+from stowplan.library.dialects.training_group import cache_placement, restarts, waiting
 from stowplan.library.dialects.training_group.group_rules import group_findings
 from stowplan.library.dialects.training_group.unit import environments, unit
 from stowplan.library.frameworks.paddle import PORTS, Elastic, Paddle
@@ -98,6 +98,8 @@ def _group(
         gang=_gang(model),
         minimum=(minimum or sum(role.size for role in roles)) if elastic else None,
         run=model.metadata.annotations.get(RUN_ANNOTATION, ""),
+        restart=restarts.annotated(model.metadata),
+        gate=waiting.gate(mounts, context),
     )
 
 
@@ -135,6 +137,7 @@ def _group_findings(model: PaddleJob, group: TrainingGroup, variables: Environme
         size_path=lambda role: ("spec", role.name, "replicas"),
         template_path=lambda role: ("spec", role.name, "template"),
     )
+    found += restarts.findings(group, context)
     for role in group.roles:
         found += dataset_mount.clashes(role.template, group.mounts, ("spec", role.name, "template", "spec"))
     reference = model.spec.sample_set_ref

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 from stowplan.library.builders.pods import await_pod
-from stowplan.library.dialects.training_group import image_rules, pod_template
+from stowplan.library.dialects.training_group import image_rules, order_rules, pod_template, restarts
 from stowplan.library.manifest import Json
 from stowplan.library.values import quantities
 from stowplan.library.values.names import MOST_PODS, is_dns_label, is_dns_subdomain
@@ -31,7 +31,8 @@ _ELASTIC_SERVERS = {"legacy": "PADDLE_ELASTIC_SERVER", "modern": "PADDLE_MASTER"
 def findings(model: PaddleJob, platform: Platform) -> list[Finding]:
     """Return all findings that depend only on the spec and the platform."""
     found = [*_sizes(model), *_words(model), *_gloo(model), *_elasticity(model, platform)]
-    found += [*_minimum(model), *_names(model)]
+    found += [*_minimum(model), *_names(model), *restarts.form(model.metadata)]
+    found += order_rules.findings(model, platform)
     for name, role in _roles(model):
         found += _role(model, name, role, platform)
     return found
@@ -242,7 +243,8 @@ def _mentions(value: object, path: FieldPath) -> Iterator[FieldPath]:
 
 def _restart(model: PaddleJob, name: str, given: str | None) -> Iterator[Finding]:
     path: FieldPath = ("spec", name, "template", "spec", "restartPolicy")
-    if given == "Always" and name == deciding_role(model):
+    whole = restarts.annotated(model.metadata) is not None
+    if given == "Always" and name == deciding_role(model) and not whole:
         message = "A pod that is always started again never completes; it is compiled with OnFailure."
         yield finding("SP438", path, message, "Write OnFailure or Never.")
     elif given and given != "OnFailure" and is_elastic(model):

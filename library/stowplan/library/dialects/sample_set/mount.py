@@ -1,19 +1,16 @@
 """The dataset that a training job mounts."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from stowplan.library.builders.pods import wait_container
 from stowplan.library.dialects.sample_set import reference as dataset_reference
 from stowplan.library.dialects.sample_set import sample_set
 from stowplan.library.dialects.shared.context import Context
-from stowplan.library.dialects.training_group import cache_placement, pod_template
+from stowplan.library.dialects.training_group import cache_placement, pod_template, waiting
 from stowplan.library.drivers.registry import STORAGE_DRIVERS
-from stowplan.library.ir.data import CachedDataset
 from stowplan.library.ir.training import DatasetMount, Role
 from stowplan.library.manifest import Json
-from stowplan.schema.agents.wait_config import DEFAULT_TIMEOUT, Until, WaitConfig
-from stowplan.schema.diagnostics import FieldPath, Finding, Severity, finding, has_errors
+from stowplan.schema.diagnostics import FieldPath, Finding, finding, has_errors
 from stowplan.schema.kinds import paddle_job
 from stowplan.schema.kinds.sample_set import SampleSet
 from stowplan.schema.meta import ObjectMeta
@@ -44,38 +41,9 @@ def resolve(
     mount = DatasetMount(dataset.claim.name, reference.mount_path, near, sub_path=dataset.claim.sub_path)
     if reference.wait is None:
         return (mount,), found
-    found += _steps(reference.wait, dataset)
-    return (replace(mount, wait=_wait(reference.wait, dataset, mount, context)),), found
-
-
-def _wait(wait: paddle_job.DatasetWait, dataset: CachedDataset, mount: DatasetMount, context: Context) -> Json:
-    config = WaitConfig(
-        dataset=dataset.names.name,
-        path=wait_container.path(dataset.names.name),
-        until=wait.until or _step(dataset),
-        timeout=wait.timeout_seconds or DEFAULT_TIMEOUT,
-    )
-    return wait_container.container(mount.volume, config, context.site, sub_path=mount.sub_path)
-
-
-def _step(dataset: CachedDataset) -> Until:
-    """Return the default of `wait.until`: `synced`, or `mounted` for a dataset without a sync of its own."""
-    return "synced" if dataset.source else "mounted"
-
-
-def _steps(wait: paddle_job.DatasetWait, dataset: CachedDataset) -> Iterator[Finding]:
-    """Yield a finding if a job waits for a step, `synced` or `warmed`, that the SampleSet does not take itself."""
-    path, name = (*_REF, "wait", "until"), dataset.names.name
-    if wait.until == "warmed" and not dataset.warmed:
-        message = f"No warmup follows a sync of {name}, so the pods would wait in vain."
-        if dataset.warms:
-            message = f"{name} copies nothing itself, so the pods wait in vain unless a SampleJob syncs it."
-        hint = f"Wait until `{_step(dataset)}`, or let the dataset be warmed after its sync."
-        yield finding("SP454", path, message, hint)
-    elif wait.until == "synced" and not dataset.source:
-        message = f"{name} copies nothing itself, so the pods wait for whatever else syncs its volume."
-        hint = "Nothing to do where a SampleJob or another SampleSet does; else wait until `mounted`."
-        yield finding("SP454", path, message, hint, severity=Severity.INFO)
+    found += waiting.findings(reference.wait, dataset, (*_REF, "wait"), context.platform)
+    unit = sample_set.lower(model, context).unit
+    return (waiting.waiting(mount, reference.wait, dataset, unit, context),), found
 
 
 def clashes(template: Json, mounts: tuple[DatasetMount, ...], at: FieldPath) -> Iterator[Finding]:

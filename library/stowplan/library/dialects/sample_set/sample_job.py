@@ -3,7 +3,7 @@
 from stowplan.library.builders.custom_resource import custom_resource
 from stowplan.library.dialects.sample_set import reference as dataset_reference
 from stowplan.library.dialects.sample_set import sample_job_rules, sample_set, sync_namespace
-from stowplan.library.dialects.shared import access, dataset_path, schedules, secrets, task_runs
+from stowplan.library.dialects.shared import access, dataset_path, run_order, schedules, secrets, task_runs
 from stowplan.library.dialects.shared.context import Context, Lowered
 from stowplan.library.drivers.registry import STORAGE_DRIVERS
 from stowplan.library.ir.data import CachedDataset, DataTask, SecretName, Site, Source
@@ -27,6 +27,7 @@ def lower(model: SampleJob, context: Context) -> Lowered:
         *sample_job_rules.type_findings(model),
         *schedules.findings(model.spec.schedule, model.spec.time_zone, model.metadata.annotations),
         *secrets.name_findings(model.spec.secret_ref, ("spec", "secretRef")),
+        *run_order.annotation_findings(model.metadata.annotations),
     ]
     dataset, problems = _dataset(model, namespace, context)
     found += problems
@@ -87,6 +88,7 @@ def _task(model: SampleJob, dataset: CachedDataset, namespace: str, context: Con
         schedule=spec.schedule,
         time_zone=spec.time_zone,
         suspend=bool(spec.terminate),
+        run_after=run_order.specs(run_order.of_annotation(model.metadata.annotations, namespace)),
     )
 
 
@@ -114,6 +116,6 @@ def _manifests(model: SampleJob, task: DataTask, warmup: DataTask | None, site: 
     run = model.metadata.annotations.get(RUN_ANNOTATION, "")
     return [
         custom_resource(model, origin),
-        *access.manifests(names.base, origin, site, plural=PLURAL, namespaces=homes),
+        *access.manifests(names.base, origin, site, plural=PLURAL, namespaces=homes, after=task.run_after),
         *task_runs.manifests(task, warmup, site, names, run),
     ]

@@ -13,7 +13,7 @@ class Write:
     `namespace` that of the Secret. `writes` is true if the spec writes to the directory, `mirror` if it also deletes
     files in it. `dataset` is the URI from which the directory is filled as a dataset, empty if it is none. `at` is the
     path of the field that names the directory, `template` the path of the claim's template, empty if there is none.
-    `native` is true for a Dataset, with or without a source.
+    `native` is true for a Dataset, with or without a source, `lineage` for checkpoints.
     """
 
     namespace: str
@@ -26,6 +26,7 @@ class Write:
     dataset: str = ""
     by_secret: bool = False
     native: bool = False
+    lineage: bool = False
 
     @property
     def field(self) -> str:
@@ -34,6 +35,11 @@ class Write:
             return "volume.juicefs.subPath" if self.by_secret else "volume.claim.subPath"
         # The old operator's spelling, `sub-dir`, would give a warning (SP407).
         return "csi.juiceFSMountOptions.subdir" if self.by_secret else "csi.claim.subPath"
+
+    @property
+    def verb(self) -> str:
+        """What the spec does with files of the directory, for messages."""
+        return "saves" if self.lineage else "copies"
 
     @property
     def volume(self) -> tuple[bool, str, str]:
@@ -46,7 +52,8 @@ def clash(own: Write, other: Write, name: str) -> list[Finding]:
 
     Return an empty list if they do not. The finding is at the spec of `own`.
     """
-    if own.volume != other.volume:
+    # Two jobs with one lineage have a finding of their own (SP721).
+    if own.volume != other.volume or (own.lineage and other.lineage):
         return []
     if not (own.writes and other.writes):
         return _read(own, other, name)
@@ -56,10 +63,12 @@ def clash(own: Write, other: Write, name: str) -> list[Finding]:
         message = f"{name} writes to {_place(own)} too; files of one name overwrite each other."
         hint = "Give each a `subPath` of its own."
     elif _within(own.path, other.path) and other.mirror:
-        message = f"{name} mirrors {_place(other)} and would delete what is copied here."
+        message = (
+            f"{name} mirrors {_place(other)} and would delete what is {'saved' if own.lineage else 'copied'} here."
+        )
         hint = "Choose directories that are not within each other."
     elif _within(other.path, own.path) and own.mirror:
-        message = f"The mirror would delete what {name} copies to {_place(other)}."
+        message = f"The mirror would delete what {name} {other.verb} to {_place(other)}."
         hint = "Choose directories that are not within each other."
     else:
         return []

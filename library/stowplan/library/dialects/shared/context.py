@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from stowplan.library.ir.data import Origin, Site
+from stowplan.library.ir.gate import Wait
 from stowplan.library.manifest import Unit
 from stowplan.schema.diagnostics import Finding
 from stowplan.schema.kinds.custom_resource import CustomResource
@@ -20,6 +21,9 @@ class Context:
     `datasets` has the datasets of every kind. `sources` has the path of a spec's file by (kind, namespace, name), and
     may lack specs. `refused` has the identities of datasets whose documents have errors: they are not reported as
     missing. No dataset is if the specs are `incomplete`, because a file could not be read.
+
+    `specs` has the specs that training jobs run after. `awaited` has what the spec that is lowered runs after, in the
+    form in which a gate waits for it; it is empty for specs that do not train.
     """
 
     platform: Platform
@@ -28,6 +32,8 @@ class Context:
     sources: Mapping[tuple[str, str, str], str] = field(default_factory=dict)
     refused: frozenset[SpecId] = frozenset()
     incomplete: bool = False
+    specs: Mapping[SpecId, CustomResource] = field(default_factory=dict)
+    awaited: Mapping[SpecId, Wait] = field(default_factory=dict)
 
     @property
     def site(self) -> Site:

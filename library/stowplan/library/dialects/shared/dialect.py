@@ -7,6 +7,7 @@ from typing import Generic, NamedTuple, TypeVar
 from stowplan.library.dialects.mounted_claims import MountedClaim
 from stowplan.library.dialects.shared.claim_writes import Write
 from stowplan.library.dialects.shared.context import Context, Lowered
+from stowplan.library.dialects.shared.run_order import Predecessor
 from stowplan.schema.diagnostics import FieldPath, Finding
 from stowplan.schema.kinds.custom_resource import CustomResource
 from stowplan.schema.meta import SpecId
@@ -16,10 +17,25 @@ Model = TypeVar("Model", bound=CustomResource)
 
 
 class Reference(NamedTuple):
-    """A reference to a dataset, at the path `at`. The name of `spec` is empty if the field is there without a name."""
+    """A reference to a dataset, at the path `at`. The name of `spec` is empty if the field is there without a name.
+
+    `revision` is the path of the revision for which the job waits, empty for none.
+    """
 
     spec: SpecId
     at: FieldPath
+    revision: FieldPath = ()
+
+
+class Lineage(NamedTuple):
+    """A line of runs that continue from each other's checkpoints: its name, and the path of the field that names it.
+
+    `shared` is true if other specs may have the same one.
+    """
+
+    name: str
+    at: FieldPath
+    shared: bool = False
 
 
 class Relations(NamedTuple):
@@ -28,7 +44,11 @@ class Relations(NamedTuple):
     `references` are the datasets that the spec names. `pods` is the number of pods that mount these datasets. `ports`
     are ports on the host network, as the first one and the one after the last; None if the spec uses none. `mounted`
     are claims in the volumes that the spec declares. `named` are the names, with their paths, of other claims that the
-    spec uses and does not make. `write` is the directory of a claim that the spec uses, None for none.
+    spec uses and does not make. `write` is the directory of a claim that the spec uses, None for none. `lineage` is
+    that of its checkpoints, None for none. `outputs` are directories of claims to which it copies what it made.
+    `after` are the specs that must be done first. `operation` is the drivers' word for what a task does once on a
+    dataset, empty for other specs and for one that is suspended. `repeats` is true if the spec runs on a schedule,
+    `changes` if it is a task that changes the data of its dataset, once or on a schedule.
 
     The others are for datasets: `caches` are (host directory, path of the field that names it) pairs of the cache.
     `claim` is the name of the claim of a dataset without a cache. `single` is the path of that claim's access modes if
@@ -41,9 +61,15 @@ class Relations(NamedTuple):
     mounted: tuple[MountedClaim, ...] = ()
     named: tuple[tuple[str, FieldPath], ...] = ()
     write: Write | None = None
+    outputs: tuple[Write, ...] = ()
     caches: tuple[tuple[str, FieldPath], ...] = ()
     claim: str | None = None
     single: FieldPath = ()
+    lineage: Lineage | None = None
+    after: tuple[Predecessor, ...] = ()
+    operation: str = ""
+    repeats: bool = False
+    changes: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,7 @@ def warmup_after(task: DataTask, names: TaskNames) -> DataTask | None:
         max_delete=None,
         paths=task.dataset.warmup_paths,
         after=shorten(task.stems[0], _room(task.schedule)),
+        run_after=(),
     )
 
 

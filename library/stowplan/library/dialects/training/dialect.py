@@ -1,24 +1,48 @@
 """The dialect of the kind Training."""
 
+from collections.abc import Iterator
+
 from stowplan.library.dialects import mounted_claims
+from stowplan.library.dialects.shared import claim_paths, run_order
+from stowplan.library.dialects.shared.claim_writes import Write
 from stowplan.library.dialects.shared.context import Context
 from stowplan.library.dialects.shared.dialect import Dialect, Reference, Relations
-from stowplan.library.dialects.training import rules
+from stowplan.library.dialects.training import checkpoints, rules
 from stowplan.library.dialects.training.lower import lower
+from stowplan.schema.diagnostics import FieldPath
 from stowplan.schema.kinds.native.training import Training
 from stowplan.schema.meta import SpecId
 
+_DATASETS: FieldPath = ("spec", "datasets")
+
 
 def relations(model: Training, context: Context) -> Relations:
-    """Return what the job shares with other specs: datasets, the pods that mount them, and claims in the template."""
+    """Return what the job shares with other specs: datasets, pods that mount them, claims, and what it runs after."""
     home = context.namespace(model.metadata.namespace)
     named = tuple(
-        Reference(SpecId("Dataset", home, each.name), ("spec", "datasets", index, "name"))
-        for index, each in enumerate(model.spec.datasets or ())
+        Reference(SpecId("Dataset", home, each.name), (*at, "name"), (*at, "revision") if each.revision else ())
+        for at, each in (((*_DATASETS, index), each) for index, each in enumerate(model.spec.datasets or ()))
     )
     pods = model.spec.num_nodes
     mounted = tuple(mounted_claims.of_template(model.spec.template, pods, "the job", ("spec", "template")))
-    return Relations(named, pods=pods, mounted=mounted)
+    copied = tuple(_copied(model, home))
+    return Relations(
+        named,
+        pods=pods,
+        mounted=(*mounted, *checkpoints.mounted(model)),
+        named=tuple((each.claim, each.at) for each in copied),
+        write=checkpoints.write(model, home),
+        outputs=copied,
+        lineage=checkpoints.relation(model, home),
+        after=run_order.of_model(model, home),
+    )
+
+
+def _copied(model: Training, namespace: str) -> Iterator[Write]:
+    for index, output in enumerate(model.spec.outputs or ()):
+        if claim := output.to.claim:
+            at = ("spec", "outputs", index, "to", "claim", "name")
+            yield Write(namespace, claim.name, claim_paths.canonical(claim.sub_path or ""), mirror=False, at=at)
 
 
 DIALECT = Dialect(lower, relations, rules.findings)

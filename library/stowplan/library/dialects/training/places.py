@@ -18,7 +18,8 @@ _OF_TRAINER = {
     "image": ("image",),
     "resources": ("resourcesPerNode", "accelerator", "network"),
     "securityContext": ("network",),
-    "volumeMounts": ("datasets", "shmSize", "network"),
+    "volumeMounts": ("datasets", "code", "shmSize", "network"),
+    "workingDir": ("code",),
 }
 """Fields of the spec that may give a field of the trainer, by the latter."""
 
@@ -26,8 +27,9 @@ _OF_POD = {
     "affinity": ("datasets",),
     "hostNetwork": ("network",),
     "nodeSelector": ("accelerator",),
+    "terminationGracePeriodSeconds": ("restart",),
     "tolerations": ("accelerator",),
-    "volumes": ("datasets", "shmSize", "network"),
+    "volumes": ("datasets", "code", "shmSize", "network"),
 }
 """Fields of the spec that may give a field of the pod, by the latter."""
 

@@ -33,7 +33,7 @@ def trainer_index(template: Json) -> int | None:
 def _own(model: Training, platform: Platform) -> Json:
     """Return the template that the fields of the spec and its profiles give."""
     device, network = profiles.accelerator(model, platform), profiles.network(model, platform)
-    shm = shm_size(model, platform)
+    shm, grace = shm_size(model, platform), model.spec.restart and model.spec.restart.grace_seconds
     fields: dict[str, Any] = {
         "hostNetwork": network.host_network,
         "nodeSelector": dict(device.node_selector),
@@ -44,6 +44,7 @@ def _own(model: Training, platform: Platform) -> Json:
         "automountServiceAccountToken": False,
         "containers": [_trainer(model, platform)],
         **{key: value for key, value in fields.items() if value},
+        **({"terminationGracePeriodSeconds": grace} if grace is not None else {}),
     }
     return {"metadata": {"annotations": dict(network.annotations)} if network.annotations else {}, "spec": spec}
 
@@ -61,6 +62,7 @@ def _trainer(model: Training, platform: Platform) -> Json:
         "resources": _resources(spec.resources_per_node or {}, {**device.resources, **network.resources}),
         "securityContext": {"capabilities": {"add": list(network.capabilities)}} if network.capabilities else None,
         "volumeMounts": [{"name": SHM, "mountPath": SHM_PATH}] if shm_size(model, platform) else None,
+        "workingDir": spec.code.mount_path if spec.code else None,
     }
     return {key: value for key, value in container.items() if value}
 

@@ -3,11 +3,21 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from stowplan.library.builders.pods import peers_container
+from stowplan.library.builders.pods import code_container, peers_container
 from stowplan.library.builders.pods.training_pod import CONTAINER_LISTS
-from stowplan.library.dialects.training import pod, processes, profiles, scheduling, variables
+from stowplan.library.dialects.training import (
+    checkpoints,
+    code,
+    pod,
+    processes,
+    profiles,
+    restart,
+    scheduling,
+    variables,
+)
+from stowplan.library.dialects.training.outputs import rules as output_rules
 from stowplan.library.dialects.training.places import written
-from stowplan.library.dialects.training_group import image_rules, pod_template
+from stowplan.library.dialects.training_group import image_rules, order_rules, pod_template
 from stowplan.library.engines.gang.registry import GANG_ENGINES
 from stowplan.library.frameworks.api import Bounds, Launch
 from stowplan.library.frameworks.registry import PLUGINS
@@ -16,32 +26,23 @@ from stowplan.library.values import quantities, strategic_merge
 from stowplan.library.values.names import MOST_PODS
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding, has_errors
 from stowplan.schema.kinds.native.training import TRAINER, Training
+from stowplan.schema.kinds.native.training_parts import LOCKED
 from stowplan.schema.platform.platform import Platform
-
-_LATER = (
-    ("code", "code", "Build it into the image, or fill a Dataset from Git and mount that."),
-    ("checkpoints", "checkpoints", "Mount a claim by `template`, or a Dataset with `readOnly: false`."),
-    ("outputs", "outputs", "Copy by a DatasetTask after the job."),
-    ("restart", "restart", "Remove it; the next run starts when you change the annotation `stowplan.dev/run`."),
-    ("run_after", "runAfter", "Commit the job once the others are done."),
-)
-"""Fields that do not work yet: attribute, key, and what to do instead."""
-
-_LATER_OF_DATASETS = (
-    ("wait", "wait", "Set `suspend: true` until the dataset is ready."),
-    ("revision", "revision", "Name the revision in the source of the Dataset."),
-)
 
 
 def findings(model: Training, platform: Platform) -> list[Finding]:
     """Return all findings that depend only on the spec and the platform."""
     found = [
         *_later(model),
+        *order_rules.findings(model, platform),
         *_elastic(model),
         *_several(model),
+        *restart.findings(model),
         *scheduling.findings(model.spec, platform),
         *profiles.findings(model, platform),
         *_shm(model, platform),
+        *code.findings(model),
+        *output_rules.of_spec(model, platform),
     ]
     try:
         template = pod.template(model, platform)
@@ -53,12 +54,15 @@ def findings(model: Training, platform: Platform) -> list[Finding]:
         return [*found, _no_trainer(model)]
     trainer = template["spec"]["containers"][index]
     found += processes.findings(model.spec.num_proc_per_node, trainer)
+    found += _memory(model, platform, trainer)
     found += variables.findings(model, trainer)
+    found += checkpoints.findings(model, platform, template["spec"], trainer)
     if not has_errors(found):
         found += PLUGINS[model.spec.framework].findings(launch(model, trainer), platform)
     found += [*_suspended(model, platform), *_deadline(model, platform)]
     imageless = list(_imageless(template))
-    return [*found, *located(imageless or _pod(template), template, model)]
+    found += located(imageless or _pod(template, fetches=model.spec.code is not None), template, model)
+    return [*found, *(() if model.spec.restart else located(_restart(template["spec"]), template, model))]
 
 
 def launch(model: Training, trainer: Json) -> Launch:
@@ -69,15 +73,11 @@ def launch(model: Training, trainer: Json) -> Launch:
 
 
 def _later(model: Training) -> Iterator[Finding]:
-    given: list[tuple[object, FieldPath, str]]
-    given = [(getattr(model.spec, name), ("spec", key), hint) for name, key, hint in _LATER]
     for index, dataset in enumerate(model.spec.datasets or ()):
-        at: FieldPath = ("spec", "datasets", index)
-        given += [(getattr(dataset, name), (*at, key), hint) for name, key, hint in _LATER_OF_DATASETS]
-    for value, path, hint in given:
-        if value is not None:
-            message = f"`{path[-1]}` does not work yet in this release."
-            yield finding("SP484", path, message, hint, anchor=Anchor.KEY)
+        if dataset.revision == LOCKED:
+            message = "`revision: locked` does not work yet in this release."
+            hint = "Name the revision itself, as `status.revision` of the Dataset shows it."
+            yield finding("SP484", ("spec", "datasets", index, "revision"), message, hint, anchor=Anchor.KEY)
 
 
 def _elastic(model: Training) -> Iterator[Finding]:
@@ -112,8 +112,21 @@ def _several(model: Training) -> Iterator[Finding]:
 def _shm(model: Training, platform: Platform) -> Iterator[Finding]:
     size = pod.shm_size(model, platform)
     if size is not None and quantities.amount(size) is None:
-        field = "shmSize" if model.spec.shm_size else "network"
-        yield finding("SP206", ("spec", field), f'"{size}" is no quantity.', "Give one such as `64Gi`.")
+        yield finding("SP206", _shm_path(model), f'"{size}" is no quantity.', "Give one such as `64Gi`.")
+
+
+def _memory(model: Training, platform: Platform, trainer: Json) -> Iterator[Finding]:
+    """Yield a finding if `/dev/shm` is larger than the memory of the trainer, of which it is a part."""
+    size = pod.shm_size(model, platform)
+    limit = ((trainer.get("resources") or {}).get("limits") or {}).get("memory")
+    given, allowed = quantities.amount(size or ""), quantities.amount(limit or "")
+    if given and allowed and given > allowed:
+        message = f"`/dev/shm` counts as memory of the trainer: {size} is more than its limit of {limit}."
+        yield finding("SP770", _shm_path(model), message, "Raise the memory limit, or make `shmSize` smaller.")
+
+
+def _shm_path(model: Training) -> FieldPath:
+    return ("spec", "shmSize" if model.spec.shm_size else "network")
 
 
 def _suspended(model: Training, platform: Platform) -> Iterator[Finding]:
@@ -150,11 +163,16 @@ def _imageless(template: Json) -> Iterator[Finding]:
                 yield finding("SP202", ("spec", field, index), message, hint)
 
 
-def _pod(template: Json) -> list[Finding]:
-    """Return the findings that the pod template of any training job may have, at their paths in the template."""
+def _pod(template: Json, *, fetches: bool) -> list[Finding]:
+    """Return the findings that the pod template of any training job may have, at their paths in the template.
+
+    `fetches` is true if an init container fetches code.
+    """
     spec, nowhere = template["spec"], ()
     found = pod_template.findings(template, nowhere, host_network=bool(spec.get("hostNetwork")))
-    found += [*image_rules.of_pod(spec, ("spec",)), *_restart(spec)]
+    found += image_rules.of_pod(spec, ("spec",))
+    if fetches:
+        found += pod_template.taken(template, code_container.CONTAINER, code_container.VOLUMES, nowhere)
     return [*found, *pod_template.taken(template, peers_container.CONTAINER, (), nowhere)]
 
 

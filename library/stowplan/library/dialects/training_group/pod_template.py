@@ -213,7 +213,7 @@ def long_variables(environment: Environment, path: FieldPath) -> Iterator[Findin
 
     Linux starts no process with a variable of more than 128 KiB (MAX_ARG_STRLEN).
     """
-    for variable in environment.defaults:
+    for variable in (*environment.fixed, *environment.defaults):
         size = len(variable["name"]) + len("=") + len(variable.get("value", "")) + 1
         if size > _LONGEST_VARIABLE:
             message = f"{variable['name']} would have {size} bytes; Linux takes {_LONGEST_VARIABLE} at most."

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable
 
+from stowplan.library.builders import gate
 from stowplan.library.builders.custom_resource import custom_resource
 from stowplan.library.builders.pods import training_pod
 from stowplan.library.dialects.shared.context import Context
-from stowplan.library.dialects.training_group import pod_references
+from stowplan.library.dialects.training_group import pod_references, restarts
 from stowplan.library.engines.gang.registry import GANG_ENGINES
 from stowplan.library.engines.registry import JOB_ENGINES
 from stowplan.library.ir.training import Environments, TrainingGroup
@@ -18,7 +19,7 @@ from stowplan.schema.meta import Model
 def environments(group: TrainingGroup, context: Context) -> Environments:
     """Return the variables that the framework sets, by role. DNS names in them have `BLANK_RUN` for the run's hash."""
     hosts = JOB_ENGINES[context.platform.engines.jobs].hosts(group, BLANK_RUN)
-    return group.framework.environments(group, hosts)
+    return restarts.counted(group.framework.environments(group, hosts), group, context)
 
 
 def unit(
@@ -41,6 +42,7 @@ def unit(
     resource = custom_resource(model, group.origin)
     canonical = Manifest(quantities.without_fractions(resource.body), stem=resource.stem)
     roles = tuple(role._replace(template=training_pod.settled(role.template)) for role in group.roles)
-    manifests = (canonical, *more, *engine.manifests(group._replace(roles=roles), variables, gang, context.site))
+    made = engine.manifests(group._replace(roles=roles), variables, gang, context.site)
+    manifests = (canonical, *more, *made, *gate.manifests(group, made, context.site))
     externals = {reference for role in group.roles for reference in pod_references.externals(role.template, home)}
     return Unit(group.origin.spec, manifests, tuple(sorted({*externals, *gang.externals(group, context.site), *named})))

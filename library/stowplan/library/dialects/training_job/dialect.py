@@ -1,6 +1,7 @@
 """The dialect of the kind TrainingJob."""
 
 from stowplan.library.dialects import mounted_claims
+from stowplan.library.dialects.shared import run_order
 from stowplan.library.dialects.shared.context import Context
 from stowplan.library.dialects.shared.dialect import Dialect, Relations
 from stowplan.library.dialects.training_job import rules
@@ -10,11 +11,13 @@ from stowplan.schema.kinds.training_job import TrainingJob
 
 
 def relations(model: TrainingJob, context: Context) -> Relations:
-    """Return the claims that all pods of the job mount, as the only relation to other specs."""
+    """Return the claims that all pods of the job mount, and what the job runs after."""
     layout = shape(model, context.platform)
     pods = int(layout.master) + layout.servers + layout.trainers
     volumes = model.spec.volumes or ()
-    return Relations(mounted=tuple(mounted_claims.of_volumes(volumes, pods, "the job", ("spec", "volumes"))))
+    mounted = tuple(mounted_claims.of_volumes(volumes, pods, "the job", ("spec", "volumes")))
+    after = run_order.of_model(model, context.namespace(model.metadata.namespace))
+    return Relations(mounted=mounted, after=after)
 
 
 DIALECT = Dialect(lower, relations, rules.findings)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from stowplan.library.dialects.shared.context import Context, Lowered
+from stowplan.library.dialects.training_group import restarts, waiting
 from stowplan.library.dialects.training_group.group_rules import group_findings
 from stowplan.library.dialects.training_group.unit import environments, unit
 from stowplan.library.dialects.training_job import rules
@@ -32,6 +33,7 @@ def lower(model: TrainingJob, context: Context) -> Lowered:
     group = _group(model, spec, context)
     variables = environments(group, context)
     found += group_findings(group, variables, context, size_path=lambda role: ("spec", role.name, "min-instance"))
+    found += restarts.findings(group, context, limit="annotations.walltime")
     if has_errors(found):
         return Lowered(Unit(spec, ()), tuple(found))
     own = rules.own_pod_group(model, context.platform)
@@ -50,6 +52,8 @@ def _group(model: TrainingJob, spec: SpecId, context: Context) -> TrainingGroup:
         minimum=layout.minimum,
         wishes=None,
         run=model.metadata.annotations.get(RUN_ANNOTATION, ""),
+        restart=restarts.annotated(model.metadata),
+        gate=waiting.gate((), context),
     )
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from stowplan.library.dialects.training_group import order_rules, restarts
 from stowplan.library.dialects.training_group.label_form import VALUE_FORM, is_label_value
 from stowplan.library.dialects.training_job import pod_rules, port_rules, role_rules
 from stowplan.library.dialects.training_job.topology import (
@@ -23,6 +24,8 @@ from stowplan.schema.platform.platform import Platform
 def findings(model: TrainingJob, platform: Platform) -> list[Finding]:
     """Return all findings that depend only on the spec and the platform."""
     return [
+        *restarts.form(model.metadata),
+        *order_rules.findings(model, platform),
         *_framework(model),
         *_sizes(model),
         *_elasticity(model, platform),

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from stowplan.library.builders import dataset_transfer, job
 from stowplan.library.builders.config_map import config_map
-from stowplan.library.builders.pods import agent_pod
+from stowplan.library.builders.pods import agent_pod, order_container
 from stowplan.library.drivers.api import TaskSet
 from stowplan.library.drivers.juicefs import cache, runtime, sync
 from stowplan.library.ir.data import DataTask, Placement, Site
@@ -62,9 +62,9 @@ def _deadline(task: DataTask, site: Site) -> int | None:
     """Return the deadline of a task's Job in seconds; None if it has none.
 
     Without it, a pod that cannot be scheduled would wait unnoticed, and its CronJob would start no further Jobs. A
-    warmup after a sync has no deadline, because the deadline would include the time of the sync.
+    task that waits for a sync or for another spec has no deadline, because the deadline would include that time.
     """
-    limited = (task.partitioned and task.after is None) or task.schedule is not None
+    limited = (task.partitioned and task.after is None and not task.run_after) or task.schedule is not None
     return site.platform.juicefs.task_deadline_seconds if limited else None
 
 
@@ -194,7 +194,7 @@ def _pod(task: DataTask, site: Site, configuration: str, service_account: str, i
         component=task.operation,
         agent="cache",
         module=runtime.MODULE,
-        args=(task.operation, "--partition", str(index)) if task.partitioned else (task.operation,),
+        args=(task.operation, agent_pod.PARTITION, str(index)) if task.partitioned else (task.operation,),
         config_map=configuration,
         service_account=service_account,
         resources=task.resources or site.platform.resources.task,
@@ -203,6 +203,7 @@ def _pod(task: DataTask, site: Site, configuration: str, service_account: str, i
         env=(agent_pod.run_env(), *_secret_env(task)),
         placement=Placement(tolerations=task.dataset.placement.tolerations),
         pod_affinity=_pod_affinity(task, index),
+        init=order_container.containers(task.run_after, site),
     )
 
 

@@ -14,7 +14,7 @@ from stowplan.library.engines.gang.api import (
     priority,
     priority_class,
 )
-from stowplan.library.engines.gang.pod_group import min_resources, pod_group
+from stowplan.library.engines.gang.pod_group import given_resources, pod_group
 from stowplan.library.engines.kinds import EngineKind
 from stowplan.library.ir.data import Site
 from stowplan.library.ir.placement import Offer
@@ -64,12 +64,17 @@ class Coscheduling:
         return WorkloadMarks()
 
     def manifests(self, group: TrainingGroup, pods: Mapping[str, Json], site: Site, run: str) -> list[Manifest]:
-        """Return the PodGroup in a list; an empty list if a template names a scheduler."""
+        """Return the PodGroup in a list; an empty list if a template names a scheduler.
+
+        It has `minResources` only if the user gives them: the plug-in looks again at a group that they kept out only
+        when a pod is created, or after five minutes, but not when other pods end (`EventsToRegister` in its
+        coscheduling.go). Also the resources of all pods are not needed where fewer pods may start.
+        """
         if has_own_scheduler(group):
             return []
         spec = {
             "minMember": minimum(group),
-            "minResources": min_resources(group, pods),
+            "minResources": given_resources(group),
             "scheduleTimeoutSeconds": _TIMEOUT,
         }
         return [pod_group(POD_GROUP.api_version, group, spec, run)]

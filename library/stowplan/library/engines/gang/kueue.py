@@ -114,13 +114,17 @@ def _no_queue(group: TrainingGroup) -> Finding:
 
 
 def _ends_suspended(group: TrainingGroup) -> list[Finding]:
-    """Return a finding if the run time is limited. Kueue counts from the admission, so its limit is over first.
+    """Return a finding if the run time is limited: the job has a limit too, and either may be over first.
 
-    It then deactivates the Workload, which suspends the job (pkg/controller/core/workload_controller.go).
+    Kueue's counts all attempts together, without the time in the queue. When it is over, Kueue deactivates the
+    Workload, which suspends the job (pkg/controller/core/workload_controller.go). The job's own fails the job.
     """
     if group.placement.longest is None:
         return []
-    message = "When the time is over, Kueue suspends the job for good; the job does not fail, and its phase is Pending."
+    message = (
+        "When the time is over, either Kubernetes fails the job, or Kueue, which counts it too, suspends it for good:"
+        " then the job does not fail, and its phase is Pending."
+    )
     hint = "Nothing to do; the next run starts when you change the annotation `stowplan.dev/run`."
     return [finding("SP411", ("spec", "activeDeadlineSeconds"), message, hint)]
 

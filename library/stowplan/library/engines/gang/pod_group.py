@@ -31,9 +31,17 @@ def pod_group(api_version: str, group: TrainingGroup, spec: Json, run: str) -> M
 def min_resources(group: TrainingGroup, pods: Mapping[str, Json]) -> Mapping[str, object]:
     """Return the quantities by resource that a PodGroup needs: the user's `minResources`, else the sum over all pods.
 
-    `pods` are the pod templates by role; the sum is that of their requests.
+    Of a run that waits for a gate it needs none: Volcano would reserve them in its queue before there are pods. `pods`
+    are the pod templates by role; the sum is that of their requests.
     """
+    if group.gate:
+        return {}
     if group.gang.min_resources is not None:
-        given: Mapping[str, object] = quantities.without_fractions(group.gang.min_resources)
-        return given
+        return given_resources(group)
     return requests.total((role.size, pods[role.name]["spec"]) for role in group.roles)
+
+
+def given_resources(group: TrainingGroup) -> Mapping[str, object]:
+    """Return the user's `minResources`, the quantities by resource that a PodGroup needs; empty if there are none."""
+    given: Mapping[str, object] = quantities.without_fractions(group.gang.min_resources or {})
+    return given

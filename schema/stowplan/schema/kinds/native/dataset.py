@@ -158,9 +158,28 @@ class Dataset(CustomResource):
         Column("SIZE", ".status.cacheStatus.totalSize"),
         Column("CACHED", ".status.cacheStatus.cachedSize"),
         Column("NODES", ".status.runtimeStatus.runtimeReady"),
+        Column("REVISION", ".status.revision"),
         AGE,
     )
     STATUS: ClassVar[type[Model]] = DatasetStatus
+    DONE: ClassVar[str] = "Ready"
+    OUTSIDE_RUN: ClassVar[tuple[tuple[str, ...], ...]] = (
+        ("cache", "nodes"),
+        ("cache", "tiers"),
+        ("cache", "nodeSelector"),
+        ("cache", "affinity"),
+        ("cache", "tolerations"),
+        ("refresh",),
+        ("retain",),
+    )
+    PLACE: ClassVar[tuple[tuple[str, ...], ...]] = (
+        ("source",),
+        ("volume", "juicefs", "secretRef"),
+        ("volume", "juicefs", "subPath"),
+        ("volume", "claim", "name"),
+        ("volume", "claim", "subPath"),
+        ("volume", "claim", "template", "metadata"),
+    )
     OBSERVED: ClassVar[SpecFields] = {"source": None, "volume": None, "cache": ("nodes",)}
 
     api_version: Literal["stowplan.dev/v1alpha1"] = Field(description="Version of this kind.")

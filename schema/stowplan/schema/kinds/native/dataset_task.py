@@ -106,7 +106,17 @@ class CopyTask(Model):
 class RunAfter(Model):
     """A spec of the same namespace that must be done first."""
 
-    kind: Literal["Dataset", "DatasetTask", "Training"] = Field(description="Kind of the spec.")
+    kind: Literal[
+        "DataCube",
+        "Dataset",
+        "DatasetTask",
+        "MxJob",
+        "PaddleJob",
+        "SampleJob",
+        "SampleSet",
+        "Training",
+        "TrainingJob",
+    ] = Field(description="Kind of the spec.")
     name: str = Field(description="Name of the spec.", min_length=1, max_length=253)
 
 
@@ -131,7 +141,9 @@ class DatasetTaskSpec(Model):
     )
     suspend: bool | None = Field(default=None, description="Stop the task, or hold it back, until this is false again.")
     run_after: list[RunAfter] | None = Field(
-        default=None, max_length=16, description="Specs that must be done first. Not supported yet."
+        default=None,
+        max_length=16,
+        description="Specs of the same namespace that must be done first. The pods of the task wait for that. Without it, tasks on one dataset run in any order.",
     )
     resources: TaskResources | None = Field(
         default=None,

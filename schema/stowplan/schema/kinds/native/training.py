@@ -60,7 +60,7 @@ class TrainingSpec(Model):
         default=1,
         ge=1,
         le=5000,
-        description="Number of nodes: each runs one pod. An elastic job changes to another number while it runs.",
+        description="Number of nodes: each runs one pod. An elastic job changes to another number while it runs; with Kueue, only when it is admitted again.",
     )
     num_proc_per_node: str | None = Field(
         default=None,
@@ -81,29 +81,34 @@ class TrainingSpec(Model):
         default=None, max_length=63, description="A device of the platform's `profiles.accelerators`."
     )
     code: TrainingCode | None = Field(
-        default=None, description="Code that is fetched before the trainer starts. Not supported yet."
+        default=None, description="Code from Git that is fetched before the trainer starts."
     )
     datasets: list[TrainingDataset] | None = Field(
         default=None, max_length=32, description="Datasets that every pod mounts: training data and models."
     )
     checkpoints: Checkpoints | None = Field(
-        default=None, description="Where the job saves its state. Not supported yet."
+        default=None, description="Where the job saves its state, and finds it when it continues."
     )
     outputs: list[Output] | None = Field(
-        default=None, max_length=16, description="Files that are copied away after the job. Not supported yet."
+        default=None,
+        max_length=16,
+        description="Files that are copied away after the job: to an S3 store, a Hugging Face Hub, a Git repository or another claim. The job is `Succeeded` when they are copied. A copy that fails is tried again by itself.",
     )
     restart: Restart | None = Field(
-        default=None, description="When the whole job starts again from its checkpoints. Not supported yet."
+        default=None,
+        description="When the whole job starts again after a failure. Needs JobSet 0.10 or later (`engines.jobs: jobset`). The variable `STOWPLAN_ATTEMPT` counts the starts from 0. `activeDeadlineSeconds` counts for each attempt; with Kueue for all together.",
     )
     elastic: Elastic | None = Field(default=None, description="Lets the job run with fewer or more nodes.")
     run_after: list[RunAfter] | None = Field(
-        default=None, max_length=16, description="Specs that must be done first. Not supported yet."
+        default=None,
+        max_length=16,
+        description="Specs of the same namespace that must be done first. Until then the job is held back, and holds no nodes, devices or quota.",
     )
     scheduling: Scheduling | None = Field(default=None, description="Where and when the job runs.")
     active_deadline_seconds: Int32 | None = Field(
         default=None,
         ge=1,
-        description="Seconds after which the job is stopped and fails. Kueue gets this limit too: it also counts what the job ran before an interruption, and then suspends the job for good. Without it, no limit.",
+        description="Seconds after which the job is stopped and fails. Kueue gets this limit too, and counts what the job ran before an interruption with it. Where Kueue's ends first, it suspends the job for good, which then does not fail: its phase is `Pending`. Without it, no limit.",
     )
     suspend: bool | None = Field(default=None, description="Stop the job, or hold it back, until this is false again.")
     template: TrainingTemplate | None = Field(
@@ -125,7 +130,13 @@ class Training(CustomResource):
     STATUS: ClassVar[type[Model]] = TrainingStatus
     TRAINS: ClassVar[bool] = True
     DATASETS: ClassVar[DatasetReference | None] = DatasetReference("Dataset", ("spec", "datasets", "*", "name"))
-    OBSERVED: ClassVar[SpecFields] = {"numNodes": None, "suspend": None, "activeDeadlineSeconds": None}
+    OUTSIDE_RUN: ClassVar[tuple[tuple[str, ...], ...]] = (("outputs",),)
+    OBSERVED: ClassVar[SpecFields] = {
+        "numNodes": None,
+        "suspend": None,
+        "activeDeadlineSeconds": None,
+        "outputs": ("path", "when"),
+    }
 
     api_version: Literal["stowplan.dev/v1alpha1"] = Field(description="Version of this kind.")
     kind: Literal["Training"] = Field(description="Always `Training`.")

@@ -140,6 +140,15 @@ def test_a_placement_of_its_own_stays() -> None:
     assert migrated(text).document()["metadata"] == metadata
 
 
+@pytest.mark.parametrize(("kind", "body"), [("PaddleJob", WORKER), ("MxJob", LOCAL)])
+def test_restarts_become_a_field(kind: str, body: str) -> None:
+    text = spec(kind, body).replace("ml}", 'ml, annotations: {stowplan.dev/restarts: "3"}}')
+    document = migrated(text).document()
+    assert document["spec"]["restart"] == {"max": 3, "retryOn": []}
+    assert "restartPolicy" not in document["spec"]["template"]["spec"]
+    assert not document["metadata"].get("annotations")
+
+
 def test_a_service_account_keeps_its_token() -> None:
     pod = training("PaddleJob", WORKER.replace("nodeSelector: {disk: ssd}", "serviceAccountName: train"))["template"][
         "spec"
@@ -176,3 +185,17 @@ def test_distributed_jobs_of_mxnet_stay() -> None:
 )
 def test_training_jobs_stay(body: str, at: str) -> None:
     assert migrated(spec("TrainingJob", body)).reasons == [("SP427", at)]
+
+
+def test_specs_with_an_order_between_them_stay() -> None:
+    """The order names their kinds, which only a reader of the result could correct."""
+    before = spec("PaddleJob", WORKER, "first")
+    after = spec("PaddleJob", WORKER, "last").replace(
+        "namespace: ml", "namespace: ml, annotations: {stowplan.dev/run-after: PaddleJob/first}"
+    )
+    found = migrated(before, after)
+    assert found.texts == {}
+    assert found.reasons == [
+        ("SP427", "metadata.name"),
+        ("SP427", 'metadata.annotations["stowplan.dev/run-after"]'),
+    ]

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from stowplan.library.builders.gate import is_gate
 from stowplan.library.dialects.registry import lower
 from stowplan.library.dialects.shared.context import Lowered
 from stowplan.library.manifest import ExternalReference, Json
@@ -85,7 +86,8 @@ def test_pods_mount_the_directory_and_run_anywhere(until: str | None) -> None:
     job = paddle_job(worker=role(2), sampleSetRef=reference)
     result = lower(job, context(data, juicefs={"placement": "required"}))
     assert codes(result) == (["SP454"] if until else [])
-    spec = body(result, "Job")["spec"]["template"]["spec"]
+    (job_manifest,) = [each for each in of_kind(result, "Job") if not is_gate(each.body)]
+    spec = job_manifest.body["spec"]["template"]["spec"]
     assert spec["volumes"] == [{"name": "team-samples", "persistentVolumeClaim": {"claimName": "team.samples"}}]
     (mount,) = spec["containers"][0]["volumeMounts"]
     assert mount == {"mountPath": "/data", "name": "team-samples", "subPath": "a/b"}

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from stowplan.compiler.migrate.native.fields import get
-from stowplan.compiler.migrate.native.kinds import template
+from stowplan.compiler.migrate.native.kinds import restarts, template
 from stowplan.compiler.migrate.native.plan import Omit, Plan, Step, Write, path
 from stowplan.compiler.migrate.native.scope import Scope
 from stowplan.compiler.model import Spec
@@ -36,6 +36,7 @@ def _steps(model: MxJob) -> Iterator[Step]:
     yield Omit((*_ENTRY, "mxReplicaType"))
     yield Omit((*_ENTRY, "PsRootPort"), "a local job has no scheduler")
     yield Omit((*_TEMPLATE, "spec", "restartPolicy"), "pods of an MxJob are never restarted in place")
+    yield from restarts.steps(model.metadata)
     yield from template.rest(given, _TEMPLATE, index)
     if model.spec.runtime_id is not None:
         yield Write(path("spec.template.metadata.labels.runtime_id"), model.spec.runtime_id, path("spec.RuntimeId"))

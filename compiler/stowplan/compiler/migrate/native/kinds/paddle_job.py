@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from stowplan.compiler.migrate.native.fields import get
-from stowplan.compiler.migrate.native.kinds import template
+from stowplan.compiler.migrate.native.kinds import restarts, template
 from stowplan.compiler.migrate.native.plan import Move, Omit, Plan, Step, Write, moves, path
 from stowplan.compiler.migrate.native.scope import Scope
 from stowplan.compiler.model import Spec
@@ -75,8 +75,10 @@ def _steps(spec: Spec, model: PaddleJob, scope: Scope) -> Iterator[Step]:
         yield from _DATASET
     yield from _scheduling(model, scope)
     yield from template.rest(given, _WORKER, 0)
+    again = tuple(restarts.steps(model.metadata))
+    yield from again
     restart = rules.restart(model, "worker")
-    if restart == "OnFailure" and get(given, path("spec.restartPolicy")) != restart:
+    if not again and restart == "OnFailure" and get(given, path("spec.restartPolicy")) != restart:
         yield Write(path("spec.template.spec.restartPolicy"), restart)
     yield from _WITHOUT_EFFECT
     if job.intranet != "Host":

@@ -26,6 +26,7 @@ from stowplan.agents.transfer.remotes.s3.source import ObjectSource
 from stowplan.agents.transfer.thread_pool import Crew
 from stowplan.agents.transfer.tree import Tree
 from stowplan.schema.agents.exit_codes import ExitCode
+from stowplan.schema.remotes.s3_listing import ListingHash
 
 ROUNDS = 3
 """Maximum number of fetches of one object that changes during each of them."""
@@ -57,6 +58,7 @@ class Download:
     wanted: int = 0
     """Number of entries that must be fetched."""
     done: Done = field(default_factory=Done)
+    listing: ListingHash = field(default_factory=ListingHash)
     _again: list[tuple[int, S3Object]] = field(default_factory=list)
     """Objects that changed while they were fetched, with their index in the listing."""
 
@@ -72,7 +74,7 @@ class Download:
         leftover = {each.stem for each in self.fetcher.folder.iterdir()}
         known = InOrder(self.ledger.known())
         with self.ledger.new_listing() as file:
-            for entry in self.source.entries(self.wire):
+            for entry in self.source.entries(self.wire, self.listing):
                 self.stop.check()
                 if not check.look(entry.key):
                     continue
@@ -91,6 +93,11 @@ class Download:
             if each.stem in leftover:
                 each.unlink(missing_ok=True)
         self._check_space(wanted_bytes)
+
+    @property
+    def revision(self) -> str | None:
+        """The hash of the listing, once `fetch` has ended; None if an object changed after it was listed."""
+        return None if self.done.replaced else self.listing.revision
 
     def fetch(self) -> None:
         """Fetch the objects that `compare` found missing or changed. Raises AttemptError if one cannot be fetched."""

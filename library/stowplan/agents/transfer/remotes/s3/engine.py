@@ -44,6 +44,7 @@ class S3Engine:
                 self._deletion(work, download).run(mirror)
             sync_all(download.tree.root)
             download.ledger.finish(download.done)
+            work.outcome.revision = download.revision
         return "The destination holds everything that the source lists"
 
     def upload(self, work: TransferWork, directory: Path | None) -> str:  # noqa: ARG002 - the bucket itself says what it has

@@ -11,6 +11,7 @@ from stowplan.agents.transfer.remotes.s3.protocol.entry import S3Object
 from stowplan.agents.transfer.remotes.s3.protocol.listing import objects, page
 from stowplan.agents.transfer.remotes.s3.protocol.rest_client import Wire
 from stowplan.schema.agents.exit_codes import ExitCode
+from stowplan.schema.remotes.s3_listing import ListingHash
 
 Kind = Literal["auto", "file", "prefix"]
 
@@ -25,11 +26,15 @@ class ObjectSource:
     patterns: Patterns = EVERYTHING
     """Patterns of the keys below `prefix` to fetch. They do not concern a single object."""
 
-    def entries(self, wire: Wire) -> Iterator[S3Object]:
-        """Return the objects to fetch in ascending order of keys, which are relative to `prefix`."""
-        if self.single:
-            return iter([self.single])
-        return (each for each in objects(wire, self.prefix) if self.patterns.take(each.key))
+    def entries(self, wire: Wire, listing: ListingHash) -> Iterator[S3Object]:
+        """Yield the objects to fetch in ascending order of keys, which are relative to `prefix`.
+
+        All listed objects, also those that are not fetched, are added to `listing`.
+        """
+        for each in [self.single] if self.single else objects(wire, self.prefix):
+            listing.add(each.key, each.size, each.etag)
+            if self.single or self.patterns.take(each.key):
+                yield each
 
 
 def resolve(wire: Wire, key: str, kind: Kind, patterns: Patterns = EVERYTHING) -> ObjectSource:

@@ -1,5 +1,5 @@
--- Health of a Job on a cluster whose queue suspends and resumes jobs: Argo CD's own check takes one that was resumed
--- for done while it still runs. Argo CD runs this without the string and math libraries.
+-- Health of a Job that a queue or a gate suspends and resumes: Argo CD's own check takes one that was resumed for done
+-- while it still runs. Argo CD runs this without the string and math libraries.
 local holds = {}
 if obj.status ~= nil and obj.status.conditions ~= nil then
   for _, condition in ipairs(obj.status.conditions) do

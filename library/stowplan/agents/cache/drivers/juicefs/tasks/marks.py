@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from stowplan.agents.attempt import run_marker
+from stowplan.agents.attempt.completion import revise, revision_of
 from stowplan.agents.attempt.dataset_lock.state import State
 from stowplan.agents.attempt.safe_files import json_object
 from stowplan.schema.agents.exit_codes import PERMANENT, ExitCode
@@ -40,6 +41,8 @@ class Marks:
     run: str | None
     completes: bool = False
     """True if the end of this task makes the dataset complete."""
+    renews: bool = False
+    """True if this task copies from the source of the dataset, so that the complete file names the new revision."""
 
     def look(self) -> "Past":
         """Read the marker files that exist now."""
@@ -48,14 +51,18 @@ class Marks:
     def begin(self, past: "Past") -> None:
         """Write the begin file, and remove the marker files of all runs. Call this before the first change of the data.
 
-        From then on no earlier run counts as done, since the data changes. `past` must have been read after this task
-        got the lock.
+        From then on no earlier run counts as done, since the data changes, and the complete file names no revision any
+        more. `past` must have been read after this task got the lock.
         """
-        self.state.write({BEGUN: _text({"format": 1, "run": self.run or ""})})
+        files = {BEGUN: _text({"format": 1, "run": self.run or ""})}
+        content = json_object(past.files.get(COMPLETE)) or {}
+        if not self.completes and "revision" in content:
+            files[COMPLETE] = _text(revise(content, None))
+        self.state.write(files)
         own = (COMPLETE, FAILED) if self.completes else ()
         self.state.remove([name for name in past.files if name.startswith(RUNS) or name in own])
 
-    def end(self, summary: dict[str, int]) -> None:
+    def end(self, summary: Mapping[str, int | str]) -> None:
         """Record the success of this task: write the marker files, then remove the begin file.
 
         Call this after the last change of the data. `summary` is added to the fields of the complete file.
@@ -63,6 +70,8 @@ class Marks:
         files = {}
         if self.completes:
             files[COMPLETE] = _text({"format": 1, "run": self.run or "", **summary})
+        elif self.renews and (content := json_object(self.state.read().get(COMPLETE))):
+            files[COMPLETE] = _text(revise(content, summary.get("revision")))
         if self.run:
             files[below(marker_path(self.run))] = run_marker.written(self.run, ExitCode.DONE).encode()
         if files:
@@ -91,6 +100,11 @@ class Past:
         if not self.run:
             return False
         return run_marker.succeeded(self.files.get(below(marker_path(self.run))), self.run)
+
+    @property
+    def revision(self) -> str | None:
+        """Return the revision that the dataset holds, by its complete file; None if that is not known."""
+        return revision_of(json_object(self.files.get(COMPLETE)) or {})
 
     @property
     def begun(self) -> str | None:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from stowplan.agents.attempt.outcome import FAILED, SUCCEEDED, condition, filled
+from stowplan.agents.attempt.outcome import FAILED, RUNNING, SUCCEEDED, condition, filled
 from stowplan.agents.attempt.report import Status, StatusReporter
 from stowplan.agents.cache.drivers.juicefs.tasks.settings import TaskConfig
 from stowplan.agents.cache.drivers.juicefs.tasks.work import TaskOutcome
@@ -11,6 +11,7 @@ from stowplan.agents.cluster.answers import Manifest
 from stowplan.agents.runtime import cache_fit
 from stowplan.schema.agents.cache_config import CACHE_TOO_SMALL, ClearConfig, WarmupConfig
 from stowplan.schema.kinds.conditions import TASK_FIELDS
+from stowplan.schema.kinds.table import KINDS
 
 Entry = Mapping[str, Any]
 
@@ -36,6 +37,8 @@ def status(config: TaskConfig, outcome: TaskOutcome, found: Manifest | None) -> 
     """
     own = outcome.entry()
     status: Status = {"attempts": [own]}
+    if outcome.revision and outcome.result != RUNNING and "revision" in KINDS[config.target.kind].STATUS.model_fields:
+        status["revision"] = outcome.revision
     if not config.report_phase:
         return status
     if config.target.kind == "Dataset":

@@ -109,3 +109,22 @@ def test_a_warmup_of_a_cache_that_is_too_small_succeeds_and_says_so() -> None:
     assert (found["CacheTooSmall"]["status"], found["CacheTooSmall"]["message"]) == ("True", "partition 0: reported")
     told = status(config(1), outcome(0, 0), {"status": {}})
     assert {each["type"]: each["status"] for each in told["conditions"]}["CacheTooSmall"] == "False"
+
+
+@pytest.mark.parametrize(("kind", "revision"), [("SampleSet", "abc"), ("Dataset", "abc"), ("SampleJob", None)])
+def test_a_dataset_shows_the_revision_that_its_sync_has_brought(kind: str, revision: str | None) -> None:
+    target = Target.model_validate({"kind": kind, "namespace": "ml", "name": "flowers"})
+    sync = SyncConfig(
+        target=target,
+        reportPhase=False,
+        dataset="flowers",
+        source="s3://flowers/",
+        destination="/",
+        flags={},
+        completes=True,
+    )
+    found = TaskOutcome("flowers-sync-abc", "pod", task="sync")
+    found.revision = "abc"
+    assert "revision" not in status(sync, found, None)
+    found.end(0, "Succeeded", "reported")
+    assert status(sync, found, None).get("revision") == revision

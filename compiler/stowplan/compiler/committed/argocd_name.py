@@ -1,0 +1,27 @@
+"""The name of the Argo CD objects of the committed output, which a change of the platform file must not change."""
+
+from stowplan.compiler.output import paths
+from stowplan.compiler.output.folder import OutputFolder
+from stowplan.compiler.output.inventory import Inventory
+from stowplan.schema.diagnostics import Finding, finding
+from stowplan.schema.platform.argocd import ArgoCD
+
+_ROOT = "-root"
+
+
+def findings(settings: ArgoCD, previous: Inventory, tree: OutputFolder) -> list[Finding]:
+    """Return SP812 if the committed root Application has another name than `settings`, those of `argocd`, give it.
+
+    `previous` is the inventory of the committed output, `tree` lists its folder. Without a committed root Application,
+    and if none is written any more, there is nothing to compare.
+    """
+    entries = (each for each in previous.entries if each.path == paths.ROOT and each.path in tree.files)
+    before = next((each.id.name.removesuffix(_ROOT) for each in entries), settings.name)
+    if settings.repo_url is None or before == settings.name:
+        return []
+    message = (
+        f"The Argo CD objects of this output are called {before} until now, and would be called {settings.name}. Argo"
+        f" CD would delete the Applications of {before}, and with them all jobs that run."
+    )
+    hint = f"Keep the name {before}, or hand the objects over first, as `stowplan explain SP812` says."
+    return [finding("SP812", ("argocd", "name"), message, hint)]

@@ -1,0 +1,50 @@
+"""Outputs of training jobs: their copies are reused apart from the run, so an edit of them does not train again."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+from stowplan.compiler.committed.one_run import Choice
+from stowplan.compiler.lowering import output_layout
+from stowplan.compiler.model import Output
+from stowplan.compiler.output.inventory_lines import Entry
+from stowplan.library.builders import gate
+from stowplan.library.dialects.training.outputs import following
+from stowplan.library.engines.registry import STARTING_KINDS
+from stowplan.schema.meta import ObjectId
+
+_Part = TypeVar("_Part", Output, Entry)
+
+
+def apart(of_spec: Sequence[_Part]) -> tuple[list[_Part], list[_Part]]:
+    """Return the outputs or entries of a spec without those that copy outputs of its run, and those that do."""
+    found = [output_layout.is_of_copies(each.spec_digest) for each in of_spec]
+    pairs = list(zip(of_spec, found, strict=True))
+    return [each for each, copies in pairs if not copies], [each for each, copies in pairs if copies]
+
+
+def run_of(outputs: Sequence[Output]) -> ObjectId | None:
+    """Return the Job or JobSet of a Training that trains; None if no run is among the outputs."""
+    starting = (each for each in outputs if each.manifest.run and each.id.kind in STARTING_KINDS)
+    return next((each.id for each in starting if not gate.is_gate(each.manifest.body)), None)
+
+
+def following_run(copies: Sequence[Output], compiled: ObjectId | None, run: ObjectId | None) -> list[Output]:
+    """Return the outputs that copy from the run `compiled`, changed to copy from `run`."""
+    if run is None or run == compiled:
+        return [*copies]
+    return [replace(each, manifest=following.following(each.manifest, run)) for each in copies]
+
+
+def written(
+    compiled: Sequence[Output], committed: Sequence[Entry], own: Sequence[Output], choice: Choice, *, changed: bool
+) -> list[Output]:
+    """Return the outputs that copy from a run that is written: the `committed` ones, or those that are `compiled`.
+
+    `own` are all compiled outputs of the spec. With `changed`, an older run stays as it is, with its own copies.
+    """
+    if not (committed if changed else compiled):
+        return []
+    # Without compiled copies, the committed ones still need an output of their spec.
+    like = compiled or [replace(own[0], spec_digest=committed[0].spec_digest, content_digest="")]
+    return [each for each in choice.written(like, committed, changed=changed) if each.manifest.run]

@@ -1,0 +1,145 @@
+"""The committed run of one spec, in place of the compiled one."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import PurePosixPath
+
+from stowplan.compiler.committed import acceptance, local_images, ordinals
+from stowplan.compiler.committed.vouching import Base
+from stowplan.compiler.diagnostics.report import Diagnostic, diagnose_at
+from stowplan.compiler.model import Output
+from stowplan.compiler.output import paths
+from stowplan.compiler.output.folder import OutputFolder
+from stowplan.compiler.output.inventory_lines import Entry
+from stowplan.compiler.output.read_back import reread
+from stowplan.compiler.output.render import Renderings
+from stowplan.schema.diagnostics import Finding, finding
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What the choice between committed and compiled runs depends on, for all specs.
+
+    `fixed` are the paths of all outputs that are compiled outside of runs. `tree` lists the output folder. `base` holds
+    the runs of the base commit; None if there is none. What is wrong is added to `problems`.
+    """
+
+    fixed: Collection[str]
+    tree: OutputFolder
+    renderings: Renderings
+    base: Base | None
+    problems: list[Diagnostic]
+
+    def written(self, own: Sequence[Output], committed: Sequence[Entry], *, changed: bool) -> list[Output]:
+        """Return the outputs `own` of one spec, with the committed run in place of the compiled one if it is reused.
+
+        `committed` are the entries of the spec. With `changed`, a change of the spec does not matter.
+        """
+        tree, renderings, spec = self.tree, self.renderings, own[0].spec
+        entries = _run(committed, own, self.fixed, changed=changed)
+        found = {entry.path: _committed(entry, own, tree, renderings) for entry in entries}
+        lost = [path for path, output in found.items() if output is None]
+        self.problems.extend(_changed_by_hand(tree, path) for path in lost)
+        runs = [output for output in found.values() if output]
+        # If all committed files equal the compiled ones, the compiled run is used, with all its further files.
+        if lost or not any(output.reused for output in runs):
+            return [*own]
+        runs = _of_present_nodes(runs, own, renderings)
+        refused = _refused(runs, entries, own, self.base)
+        if spec is not None and not refused:
+            refused = local_images.findings(spec, runs, own)
+        self.problems.extend(diagnose_at(paths.location(tree.root, path), each) for path, each in refused.items())
+        return [output for output in own if not output.manifest.run] + runs
+
+
+def _run(entries: Sequence[Entry], own: Sequence[Output], fixed: Collection[str], *, changed: bool) -> list[Entry]:
+    """Return the inventory entries of a spec's committed run; empty if it has none, or if the spec has changed since.
+
+    With `changed`, a change of the spec does not matter.
+
+    `entries` are all entries of the spec, `own` its compiled outputs. `fixed` are the paths of all outputs that are
+    compiled outside of runs. A committed file belongs to the run also if only the new output counts it as part of it,
+    because the Jobs of the run use that file.
+    """
+    digests = own[0].digests
+    joined = {output.path for output in own if output.manifest.run}
+    run = [entry for entry in entries if (entry.run or entry.path in joined) and entry.path not in fixed]
+    unchanged = changed or all(entry.spec_digest in digests for entry in run)
+    return run if any(digests) and any(entry.run for entry in run) and unchanged else []
+
+
+def _committed(entry: Entry, own: Sequence[Output], tree: OutputFolder, renderings: Renderings) -> Output | None:
+    """Return a committed file as an output; None if it is missing, differs from the inventory or is no manifest.
+
+    If the file equals the compiled one, the compiled output in `own` is returned.
+    """
+    content = tree.read(entry.path)
+    if content is None or len(content) != entry.size or sha256(content).hexdigest() != entry.sha256:
+        return None
+    present = next((output for output in own if output.path == entry.path), None)
+    file = renderings.find(present) if present is not None else None
+    if present is not None and file is not None and file.content == content:
+        renderings.settle(present)
+        return present  # the usual case, and far cheaper than reading YAML
+    stem = PurePosixPath(entry.path).stem.removeprefix(f"{entry.id.kind.lower()}-")
+    manifest = reread(content, stem)
+    if manifest is None or manifest.id != entry.id:
+        return None
+    return Output(
+        path=entry.path,
+        manifest=manifest,
+        spec=entry.spec,
+        source=own[0].source,
+        # Known by its old digest, it is that of the present spec; else the spec has changed, and the run stays its own.
+        spec_digest=own[0].spec_digest if entry.spec_digest in own[0].digests else entry.spec_digest,
+        content_digest=own[0].content_digest,
+        externals=own[0].externals,
+        compiled=entry.compiled,
+        reused=content,
+    )
+
+
+def _of_present_nodes(run: Sequence[Output], own: Sequence[Output], renderings: Renderings) -> list[Output]:
+    """Return the files of a committed run for the cache nodes that its dataset has now, see `ordinals`.
+
+    `own` are the compiled outputs of the spec. A file that was added for a node, and that would be added again, counts
+    as compiled.
+    """
+    gone = ordinals.removed([each.path for each in run], own)
+    kept = [each for each in run if each.path not in gone]
+    again = [(each, ordinals.as_added(each, kept, own) if each.reused else None) for each in kept]
+    found = [
+        same if same and (file := renderings.find(same)) and file.content == each.reused else each
+        for each, same in again
+    ]
+    return [*found, *ordinals.added(found, own)]
+
+
+def _refused(
+    reused: Sequence[Output], entries: Sequence[Entry], own: Sequence[Output], base: Base | None
+) -> dict[str, Finding]:
+    """Return SP519, by path, for each file that prevents the reuse of a spec's run.
+
+    These are files that are neither the compiled ones nor accepted, and files of the base commit that are missing.
+    `reused` are the files of the run, of which `entries` lists the committed ones; `own` are the compiled outputs of
+    the spec.
+    """
+    by_path = {entry.path: entry for entry in entries}
+    found = {
+        output.path: acceptance.refusal(by_path[output.path], output.manifest, own, base)
+        for output in reused
+        if output.reused
+    }
+    return {path: refusal for path, refusal in found.items() if refusal} | acceptance.gaps(reused, own, base)
+
+
+def _changed_by_hand(tree: OutputFolder, path: str) -> Diagnostic:
+    message = (
+        "This file belongs to a run that is reused while its spec does not change, but it is missing or not what the"
+        " last command wrote. The run is compiled anew."
+    )
+    hint = (
+        "Restore the file from Git if the run must go on as it is. To run again, give `stowplan.dev/run` another value."
+    )
+    return diagnose_at(paths.location(tree.root, path), finding("SP513", (), message, hint))

@@ -1,0 +1,37 @@
+"""Runs in the committed output that `stowplan retire` can list as over."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from stowplan.compiler.compiling.lookup import Lookup
+from stowplan.compiler.compiling.reading import read
+from stowplan.compiler.diagnostics.report import Report
+from stowplan.compiler.environments.target import Target
+from stowplan.compiler.output import inventory
+from stowplan.compiler.repository.layout import Repository
+from stowplan.compiler.specs import retired_runs
+from stowplan.compiler.specs.retired_runs import RetiredRun
+from stowplan.schema.meta import SpecId
+
+
+def retirable(
+    repo: Repository, out: Path, clusters: Sequence[Target], report: Report
+) -> tuple[Mapping[str, str], dict[SpecId, list[RetiredRun]]]:
+    """Return the contents of files that diagnostics name, by path, and the present runs below `out`, each once.
+
+    Diagnostics go to `report`. A spec on a schedule, and one whose run is retired, has none. `clusters` are those of
+    one environment, whose specs may have other runs in each; empty if the platform file has no environments.
+    """
+    texts: dict[str, str] = {}
+    runs: dict[SpecId, list[RetiredRun]] = {}
+    for target in clusters or (None,):
+        reading = read(repo, report, Lookup("status"), target)
+        by_spec = inventory.read(out / target.name if target else out)[0].by_spec
+        for each in reading.facts:
+            digests = (each.run_digest, each.digest)
+            if any(entry.run and entry.spec_digest in digests for entry in by_spec.get(each.id, ())):
+                run = retired_runs.of_spec(each, target.environment.name if target else None)
+                own = runs.setdefault(each.id, [])
+                own += [] if run in own else [run]
+        texts |= reading.texts(report)
+    return texts, runs

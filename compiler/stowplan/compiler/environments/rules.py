@@ -1,0 +1,74 @@
+"""Rules of the environments of a platform file that its model does not express."""
+
+from collections.abc import Iterator, Sequence
+
+from stowplan.schema.diagnostics import FieldPath, Finding, finding
+from stowplan.schema.platform.environments import Environment, JsonOperation, SpecPatch
+from stowplan.schema.platform.platform import Platform
+
+ALL = "all"
+"""The value of the option `--env` that stands for all environments."""
+
+_NEEDED = {"add": "value", "replace": "value", "test": "value", "move": "from", "copy": "from"}
+"""The field that an operation of a JSON Patch needs besides `path`."""
+
+
+def findings(platform: Platform) -> Iterator[Finding]:
+    """Yield a finding for each name that is given twice or not allowed, and for each patch that is incomplete."""
+    yield from _twice([each.name for each in platform.environments], ("environments",), "environment")
+    for index, environment in enumerate(platform.environments):
+        path: FieldPath = ("environments", index)
+        if environment.name == ALL:
+            message = f"No environment can be named {ALL}: `--env {ALL}` stands for all of them."
+            yield finding("SP826", (*path, "name"), message, "Give it another name.")
+        yield from _twice([each.name for each in environment.clusters], (*path, "clusters"), "cluster")
+        for number, patch in enumerate(environment.patches):
+            yield from _patch(patch, (*path, "patches", number))
+        yield from _start(environment, path)
+    yield from _adopting(platform.environments)
+
+
+def _adopting(environments: Sequence[Environment]) -> Iterator[Finding]:
+    """Yield SP815 for `adopts` at an environment with clusters, and for all places but the first."""
+    places: list[FieldPath] = []
+    for index, environment in enumerate(environments):
+        path: FieldPath = ("environments", index)
+        if environment.adopts and environment.clusters:
+            message = f"{environment.name} has clusters, and one place alone may take over the output."
+            yield finding("SP815", (*path, "adopts"), message, "Move `adopts` to the cluster where the runs are.")
+        elif environment.adopts:
+            places.append((*path, "adopts"))
+        clusters = enumerate(environment.clusters)
+        places += [(*path, "clusters", number, "adopts") for number, each in clusters if each.adopts]
+    for place in places[1:]:
+        message = "Another place adopts the output already, and its runs can go on in one cluster alone."
+        yield finding("SP815", place, message, "Remove `adopts` here or there.")
+
+
+def _twice(names: Sequence[str], path: FieldPath, what: str) -> Iterator[Finding]:
+    for index, name in enumerate(names):
+        if name in names[:index]:
+            message = f"There are two of the {what} {name}; each has a folder of the output of its own."
+            yield finding("SP801", (*path, index, "name"), message, "Give one of them another name.")
+
+
+def _patch(patch: SpecPatch, path: FieldPath) -> Iterator[Finding]:
+    if (patch.merge is None) == (patch.json_ is None):
+        found = "neither of them" if patch.merge is None else "both"
+        hint = "Give `merge` with fields of the spec, or `json` with a list of operations."
+        yield finding("SP802", path, f"A patch has either `merge` or `json`; this one has {found}.", hint)
+    for index, operation in enumerate(patch.json_ or ()):
+        yield from _operation(operation, (*path, "json", index))
+
+
+def _operation(operation: JsonOperation, path: FieldPath) -> Iterator[Finding]:
+    needed = _NEEDED.get(operation.op)
+    given = {"value": "value" in operation.model_fields_set, "from": operation.from_ is not None}
+    if needed and not given[needed]:
+        yield finding("SP202", (*path, needed), f'The field "{needed}" is missing.', f"Add `{needed}`.")
+
+
+def _start(environment: Environment, path: FieldPath) -> Iterator[Finding]:
+    if environment.start and environment.runs == "automatic":
+        message = "`start` names runs, but every run starts here by itself: `runs` is `automatic`."
+        yield finding("SP805", (*path, "start"), message, "Write `runs: manual`, or remove `start`.")

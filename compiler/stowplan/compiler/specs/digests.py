@@ -1,0 +1,58 @@
+"""Digests of specs: of all that a spec says, of what its run depends on, and of the place of a dataset."""
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any
+
+from stowplan.library.values.canonical_json import ascii_json
+from stowplan.schema.kinds.custom_resource import CustomResource
+
+Content = dict[str, Any]
+
+
+def of_content(model: CustomResource, namespace: str) -> str:
+    """Return a digest of the spec's content. The file, formatting, legacy names of keys and `status` do not matter."""
+    return _digest(namespace, _content(model))
+
+
+def of_run(model: CustomResource, namespace: str) -> str:
+    """Return a digest of what the run of a spec depends on: its content without the fields `OUTSIDE_RUN` of its kind.
+
+    A dataset is not copied again because other or more nodes cache it, and a job does not train again because its
+    outputs go elsewhere.
+    """
+    content = _content(model)
+    return _digest(namespace, {**content, "spec": _without(content["spec"], model.OUTSIDE_RUN)})
+
+
+def of_place(model: CustomResource, namespace: str) -> str:
+    """Return a digest of where the data of a dataset comes from and is stored; empty for other kinds."""
+    content = _content(model)
+    place = [_at(content["spec"], path) for path in model.PLACE]
+    return _digest(namespace, {"place": place}) if place else ""
+
+
+def _content(model: CustomResource) -> Content:
+    return model.model_dump(mode="json", exclude_unset=True)
+
+
+def _digest(namespace: str, content: Content) -> str:
+    return hashlib.sha256(ascii_json([namespace, content])).hexdigest()
+
+
+def _without(content: Content, paths: Sequence[tuple[str, ...]]) -> Content:
+    """Return `content` without the fields at these paths; fields above them remain, though empty."""
+    below: dict[str, list[tuple[str, ...]]] = {}
+    for key, *rest in paths:
+        below.setdefault(key, []).append(tuple(rest))
+    kept = {key: value for key, value in content.items() if () not in below.get(key, ())}
+    return {
+        key: _without(value, below[key]) if key in below and isinstance(value, dict) else value
+        for key, value in kept.items()
+    }
+
+
+def _at(content: Any, path: Sequence[str]) -> Any:
+    for key in path:
+        content = content.get(key) if isinstance(content, dict) else None
+    return content

@@ -1,0 +1,81 @@
+"""Finished runs that a repository lists in `stowplan.runs.yaml`: they are kept out of the output for good.
+
+A run is known by its spec and by a hash of what it depends on. So an edited spec runs again, and a spec that comes back
+unchanged, such as from an older branch, does not.
+"""
+
+from collections.abc import Sequence
+
+from pydantic import Field
+
+from stowplan.compiler.diagnostics.document import Document
+from stowplan.compiler.diagnostics.report import Report
+from stowplan.compiler.specs.spec_facts import SpecFacts
+from stowplan.library.values.names import content_hash
+from stowplan.schema.diagnostics import Finding, finding
+from stowplan.schema.meta import Model, SpecId
+from stowplan.schema.parse_model import read
+
+
+class RetiredRun(Model):
+    """One finished run."""
+
+    spec: str = Field(
+        description="Kind, namespace and name of the spec, such as `SampleJob ml/clean`.",
+        pattern=r"^[A-Za-z]+ [a-z0-9][-a-z0-9]*/[a-z0-9][-a-z0-9.]*$",
+        max_length=400,
+    )
+    run: str = Field(description="Hash of what the run depends on.", pattern=r"^[a-z2-7]{8}$")
+    environment: str | None = Field(
+        default=None,
+        description="Environment of the platform file in which the run is over. Without it, all.",
+        max_length=63,
+    )
+
+
+class RetiredRuns(Model):
+    """The list of finished runs."""
+
+    runs: list[RetiredRun] = Field(description="The runs.", max_length=100_000)
+
+
+def of_spec(facts: SpecFacts, environment: str | None = None) -> RetiredRun:
+    """Return the entry for the run to which a spec compiles now. `facts` are as after `resolve`."""
+    return RetiredRun(spec=str(facts.id), run=content_hash(facts.run_digest), environment=environment)
+
+
+def listed(document: Document | None, report: Report) -> tuple[RetiredRun, ...]:
+    """Return the entries of the list; none if there is no list, or if it has errors, which are reported."""
+    if document is None:
+        return ()
+    model, found = read(RetiredRuns, document.data)
+    report.add_findings(document, found)
+    return tuple(model.runs) if model else ()
+
+
+def kept_out(
+    document: Document | None, specs: Sequence[SpecFacts], environment: str | None, report: Report
+) -> frozenset[SpecId]:
+    """Return the specs whose present run is listed for the environment, each of which is reported at its entry.
+
+    `environment` is None if the platform file has no environments.
+    """
+    ours = [
+        (index, each) for index, each in enumerate(listed(document, report)) if each.environment in (None, environment)
+    ]
+    entries = {_key(each): index for index, each in reversed(ours)}
+    found = {each.id: entries[key] for each in specs if (key := _key(of_spec(each))) in entries} if entries else {}
+    if document is not None and found:
+        ordered = sorted(found.items(), key=lambda each: each[1])
+        report.add_findings(document, [_finding(spec, index) for spec, index in ordered])
+    return frozenset(found)
+
+
+def _key(entry: RetiredRun) -> tuple[str, str]:
+    return entry.spec, entry.run
+
+
+def _finding(spec: SpecId, index: int) -> Finding:
+    message = f"The run of {spec} is over, so its Jobs are kept out of the output."
+    hint = "Remove the entry to bring the Jobs back: they would run again."
+    return finding("SP757", ("runs", index, "spec"), message, hint)

@@ -1,0 +1,35 @@
+"""Writing of the list of finished runs, whose comments are kept."""
+
+from collections.abc import Mapping, Sequence
+from io import StringIO
+from shlex import quote
+
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
+
+_HEADER = """\
+# Runs that are over. Their Jobs are kept out of the output and never run again, also when an older branch brings them
+# back. `stowplan retire NAME{}` adds one.
+"""
+
+
+def with_runs(text: str, runs: Sequence[Mapping[str, str]], other_platform: str = "") -> str | None:
+    """Return the list `text` with more entries at its end; None if it is no list of runs.
+
+    Comments and order of the present entries are kept. An empty `text` becomes a list with an explanation.
+    `other_platform` is the platform file that the option `--platform` names, if any.
+    """
+    header = _HEADER.format(f" --platform {quote(other_platform)}" if other_platform else "")
+    editor = YAML()
+    editor.preserve_quotes = True
+    editor.width = 1 << 20
+    try:
+        data = editor.load(text) if text.strip() else editor.load(f"{header}runs: []\n")
+        if not text.strip():
+            data["runs"].fa.set_block_style()
+        data["runs"].extend(dict(each) for each in runs)
+    except (YAMLError, AttributeError, KeyError, TypeError):
+        return None
+    made = StringIO()
+    editor.dump(data, made)
+    return made.getvalue()

@@ -1,0 +1,87 @@
+"""Listing of a sync's source if it is an S3 store: `juicefs sync` does not tell which versions it has copied."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from ipaddress import ip_address
+from urllib.parse import unquote, urlsplit
+
+from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.attempt.redaction import Redactor
+from stowplan.agents.attempt.stop import Stop
+from stowplan.agents.cache.drivers.juicefs.credentials import given
+from stowplan.agents.runtime.log import Log
+from stowplan.agents.transfer.remotes.s3.revision import DEFAULT_REGION, S3Prefix, of_prefix
+from stowplan.schema.agents.cache_config import SOURCE_SECRET_ENV
+from stowplan.schema.remotes.s3_listing import JUICEFS_STORAGES
+
+_PATH_STYLE = re.compile(r"(localhost|s3[.-].*\.amazonaws\.com|\d+\.\d+\.\d+\.\d+)?(:\d*)?")
+"""Hosts of `s3://` before whose bucket JuiceFS writes a slash (`isS3PathType` of `cmd/sync.go`, JuiceFS 1.3)."""
+
+_AMAZON = re.compile(r"(?:(?P<bucket>.+)\.)?(?P<host>s3(?:[.-](?P<region>[a-z0-9-]+))?\.amazonaws\.com(?:\.cn)?)")
+
+
+@dataclass(frozen=True)
+class SourceListing:
+    """The source of a sync, and the access to it."""
+
+    source: str
+    """URL of the source."""
+    no_https: bool
+    environment: Mapping[str, str]
+    stop: Stop
+    log: Log
+    redact: Redactor
+
+    def revision(self) -> str | None:
+        """List the source and return the hash of the listing; None if it is no S3 store, or cannot be listed.
+
+        Raises StoppedError if the work must stop.
+        """
+        place = prefix_of(self.source, self.environment, no_https=self.no_https)
+        if place is None:
+            return None
+        access, secret = (given(self.environment, SOURCE_SECRET_ENV[key]) for key in ("access-key", "secret-key"))
+        keys = (access, secret) if access and secret else None
+        try:
+            return of_prefix(place, keys, self.stop, self.log, self.redact)
+        except AttemptError as error:
+            self.log.warning("The source cannot be listed, so its revision is not recorded", error=str(error))
+            return None
+
+
+def prefix_of(source: str, environment: Mapping[str, str], *, no_https: bool) -> S3Prefix | None:
+    """Return what JuiceFS takes the URL of a source for; None unless it is all objects below a prefix of an S3 store.
+
+    Without `/` at its end a URL means an object, or keys with a common beginning. `no_https` is the option of that
+    name. Of `s3://BUCKET/` alone JuiceFS asks AWS for the region; here it is that of the environment.
+    """
+    parts = urlsplit(source)
+    scheme, host, path = parts.scheme.lower(), parts.netloc, unquote(parts.path).lstrip("/")
+    if scheme not in JUICEFS_STORAGES or not host or "@" in host or parts.query or parts.fragment:
+        return None
+    in_path = scheme == "minio" or _PATH_STYLE.fullmatch(host) is not None
+    bucket, _, prefix = path.partition("/") if in_path else ("", "", path)
+    if prefix and not prefix.endswith("/"):
+        return None
+    region = environment.get("AWS_REGION") or environment.get("AWS_DEFAULT_REGION") or DEFAULT_REGION
+    protocol = "http" if no_https or scheme == "minio" or _is_of_address(host) else "https"
+    amazon = _AMAZON.fullmatch(host) if scheme == "s3" else None
+    path_style = True
+    if amazon:
+        bucket, host, path_style = bucket or amazon["bucket"] or "", amazon["host"], in_path
+        region = amazon["region"] or DEFAULT_REGION
+    elif not in_path and "." in host:
+        bucket, _, host = host.partition(".")
+    elif not in_path:
+        bucket, host, path_style = host, f"s3.{region}.amazonaws.com", False
+    return S3Prefix(f"{protocol}://{host}", bucket, prefix, region, path_style=path_style) if bucket else None
+
+
+def _is_of_address(host: str) -> bool:
+    """Return whether the host is a bucket before an IP address: JuiceFS then uses no TLS."""
+    try:
+        ip_address(host.partition(":")[0].partition(".")[2])
+    except ValueError:
+        return False
+    return True

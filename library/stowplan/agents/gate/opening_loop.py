@@ -1,0 +1,145 @@
+"""Wait until all that a run waits for is ready, open the run, and watch for a while that it stays open."""
+
+import asyncio
+from dataclasses import dataclass, field
+from time import monotonic
+
+from stowplan.agents.cluster.answers import Manifest, Refused, Unreachable
+from stowplan.agents.cluster.client import Client
+from stowplan.agents.cluster.place import ObjectAddress
+from stowplan.agents.gate.events import Changed, Event, Events, Unread, watch
+from stowplan.agents.gate.readiness import Readiness, unseen
+from stowplan.agents.gate.settings import GateSettings
+from stowplan.agents.gate.workload import Door, door, opening
+from stowplan.agents.runtime import timestamp
+from stowplan.agents.runtime.log import Log
+from stowplan.schema.agents.exit_codes import ExitCode
+from stowplan.schema.agents.field_managers import GATE
+
+WATCHED = 60.0
+"""Seconds for which the run is watched after it was opened: a sync that began before may close it once more."""
+
+_TICK = 1.0
+"""Seconds between two looks at the clock, and between two tries of a change that was refused."""
+
+
+async def tend(settings: GateSettings, client: Client, log: Log) -> int:
+    """Open the run when it is time, and return the exit code 0 once it has stayed open."""
+    events: Events = asyncio.Queue()
+    tending = Tending(settings, client, log)
+    async with asyncio.TaskGroup() as tasks:
+        running = [tasks.create_task(watch(client, place, events)) for place in tending.places()]
+        await tending.until_open(events)
+        for task in running:
+            task.cancel()
+    return ExitCode.DONE
+
+
+@dataclass
+class Tending:
+    """The work of one gate: it takes events, opens the run, and ends."""
+
+    settings: GateSettings
+    client: Client
+    log: Log
+    owner: ObjectAddress = field(init=False)
+    waits: dict[ObjectAddress, Readiness] = field(init=False)
+    resources: dict[ObjectAddress, Manifest | None] = field(default_factory=dict)
+    """Last known version of each custom resource that the run waits for."""
+    objects: dict[ObjectAddress, Manifest | None] = field(init=False)
+    """Last known version of each Job or JobSet, in the order in which they are opened; None if it does not exist."""
+    suspended: bool = True
+    """Whether the user holds the run back; true until the custom resource is known."""
+    last: float | None = None
+    """Time of the last opening, or at which the run was first seen open."""
+    doors: dict[ObjectAddress, Door] = field(default_factory=dict)
+    """States that were logged last."""
+
+    def __post_init__(self) -> None:
+        config, known = self.settings.config, self.settings
+        self.owner = known.resource(config.owner.kind, config.owner.name)
+        self.waits = {known.resource(wait.kind, wait.name): unseen(wait) for wait in config.waits}
+        self.objects = {known.workload(each): None for each in config.objects}
+        self.log.info("Waiting", waits=", ".join(f"{wait.kind} {wait.name}" for wait in config.waits))
+
+    def places(self) -> list[ObjectAddress]:
+        """Return the addresses of all objects to watch."""
+        return [self.owner, *self.waits, *self.objects]
+
+    async def until_open(self, events: Events) -> None:
+        """Process events until the run is open and has stayed open for a while."""
+        while not self._is_done():
+            try:
+                async with asyncio.timeout(_TICK):
+                    self._take(await events.get())
+            except TimeoutError:
+                pass
+            else:
+                # What has come meanwhile counts before anything is changed.
+                while not events.empty():
+                    self._take(events.get_nowait())
+            await self._act()
+
+    def _take(self, event: Event) -> None:
+        match event:
+            case Unread(place, trouble):
+                self.log.warning("Cannot read an object: trying again", object=place.path, error=str(trouble))
+            case Changed(place, found) if place == self.owner:
+                self.suspended = found is None or bool((found.get("spec") or {}).get("suspend"))
+            case Changed(place, found) if place in self.waits:
+                self.resources[place] = found
+                self._look()
+            case Changed(place, found):
+                self.objects[place] = found
+                self._look()
+
+    def _look(self) -> None:
+        born = max(
+            (str(each["metadata"].get("creationTimestamp")) for each in self.objects.values() if each), default=""
+        )
+        for place, found in self.resources.items():
+            if self.waits[place].saw(found, born, monotonic()):
+                self.log.info(self.waits[place].view.text)
+
+    async def _act(self) -> None:
+        """Open what is closed, in order, if nothing holds the run back. After a failure the rest waits."""
+        doors = {place: self._door(place) for place in self.objects}
+        for place, state in doors.items():
+            if self.doors.get(place) is not state:
+                self.log.info(f"{place.name} is {state.value}")
+        self.doors = doors
+        if Door.ABSENT in doors.values():
+            return
+        if Door.CLOSED not in doors.values():
+            self.last = self.last or monotonic()
+            return
+        now = monotonic()
+        if self.suspended or not all(wait.is_ready(now) for wait in self.waits.values()):
+            return
+        for place, state in doors.items():
+            if state is Door.CLOSED and not await self._open(place):
+                return
+        self.last = monotonic()
+
+    async def _open(self, place: ObjectAddress) -> bool:
+        """Open one object. Return whether it is open now."""
+        found = self.objects[place]
+        if found is None:
+            return False
+        change = opening(found, timestamp.now(), admission=self.settings.config.admission)
+        match await self.client.merge_patch(place, change, GATE):
+            case Refused() | Unreachable() as trouble:
+                self.log.warning("Cannot open: trying again", object=place.path, error=str(trouble))
+                return False
+            case opened:
+                self.objects[place] = opened
+                self.log.info("Opened", object=place.path)
+                return True
+
+    def _door(self, place: ObjectAddress) -> Door:
+        return door(self.objects[place], admission=self.settings.config.admission)
+
+    def _is_done(self) -> bool:
+        if self.last is None or monotonic() - self.last < WATCHED:
+            return False
+        return not {Door.ABSENT, Door.CLOSED} & set(self.doors.values())

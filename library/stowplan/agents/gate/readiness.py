@@ -1,0 +1,106 @@
+"""Whether what a run waits for is ready, by the status of its custom resource. It uses neither clock nor network."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from stowplan.agents.cluster.answers import Manifest
+from stowplan.schema.agents.gate_config import GateWait, digest
+from stowplan.schema.kinds.conditions import TASK_FIELDS
+
+SETTLED = 60.0
+"""Seconds for which a spec must be ready by another run than the compiled one, before that run counts too.
+
+The Jobs of an unchanged spec stay those of an older compiler, whose names end in other hashes.
+"""
+
+REPLACED = 3600.0
+"""The same if the spec in the cluster is older than the run, and not the compiled one.
+
+Argo CD tries for half an hour to apply that.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What the custom resource says."""
+
+    ready: bool
+    text: str
+    """What is missing, or what is ready, as a sentence without a full stop."""
+    after: float = 0.0
+    """Seconds for which this view must last before it counts as ready."""
+
+
+def look(wait: GateWait, resource: Manifest | None, born: str) -> View:
+    """Return whether the custom resource is ready; None stands for one that does not exist.
+
+    `born` is the time at which the closed run was created (RFC 3339), empty before that. A spec that was written later
+    is an edit of the compiled one, or that one itself.
+    """
+    name = f"{wait.kind} {wait.name}"
+    if resource is None:
+        return View(ready=False, text=f"{name} does not exist")
+    status: Manifest = resource.get("status") or {}
+    if status.get("observedGeneration") != resource["metadata"].get("generation"):
+        return View(ready=False, text=f"{name} has no report on its newest spec")
+    condition = _condition(status, wait.condition)
+    if condition.get("status") != "True":
+        why = condition.get("message") or condition.get("reason") or "it has no report yet"
+        return View(ready=False, text=f"{name} is not {wait.condition}: {why}")
+    if wait.revision and status.get("revision") != wait.revision:
+        held = status.get("revision") or "an unknown revision"
+        return View(ready=False, text=f"{name} is {wait.condition}, but holds {held}, not {wait.revision}")
+    run = _run(wait.kind, status)
+    if run == wait.run or not wait.spec:
+        return View(ready=True, text=f"{name} is {wait.condition}")
+    text = f"{name} is {wait.condition}, but by run {run or 'unknown'}, not {wait.run or 'unknown'}"
+    current = digest(resource) == wait.spec or bool(born and _written(resource) > born)
+    return View(ready=False, text=text, after=SETTLED if current else REPLACED)
+
+
+def _run(kind: str, status: Manifest) -> str:
+    """Return the hash of the run that a status is about; empty if it names none. Tasks name a Job, which ends in it."""
+    field = TASK_FIELDS.get(kind, ("run",))[0]
+    return str(status.get(field) or "").rpartition("-")[2]
+
+
+def _written(resource: Manifest) -> str:
+    """Return the time of the last change of the spec (RFC 3339); empty if it is not known."""
+    times = (
+        str(each.get("time") or "")
+        for each in resource["metadata"].get("managedFields") or ()
+        if "f:spec" in (each.get("fieldsV1") or {})
+    )
+    return max(times, default="")
+
+
+def _condition(status: Manifest, kind: str) -> dict[str, Any]:
+    found = (each for each in status.get("conditions") or () if each.get("type") == kind)
+    return next(found, {})
+
+
+@dataclass(slots=True)
+class Readiness:
+    """The views of one custom resource so far. Times are in seconds, of any monotonic clock."""
+
+    wait: GateWait
+    view: View
+    since: float
+    """Time of the first of the equal views that came last."""
+
+    def saw(self, resource: Manifest | None, born: str, now: float) -> bool:
+        """Record the present version of the custom resource. Return whether the view of it has changed."""
+        view = look(self.wait, resource, born)
+        changed = view != self.view
+        if changed:
+            self.view, self.since = view, now
+        return changed
+
+    def is_ready(self, now: float) -> bool:
+        """Return whether the run need not wait for this any more at time `now`."""
+        return self.view.ready or (self.view.after > 0 and now - self.since >= self.view.after)
+
+
+def unseen(wait: GateWait) -> Readiness:
+    """Return the readiness of a custom resource before the API server has answered."""
+    return Readiness(wait, View(ready=False, text=f"{wait.kind} {wait.name} is not known yet"), 0.0)

@@ -1,0 +1,78 @@
+"""Whether a Job or a JobSet is closed, and the change that opens it. It uses neither clock nor network."""
+
+from collections.abc import Iterator
+from enum import Enum
+
+from stowplan.agents.cluster.answers import Manifest
+from stowplan.schema.agents.field_managers import ARGO_CD
+from stowplan.schema.agents.gate_config import ADMISSION_GATE, ADMISSION_GATE_NAME, OPENED
+
+
+class Door(Enum):
+    """State of a Job or JobSet."""
+
+    ABSENT = "absent"
+    CLOSED = "closed"
+    OPEN = "open"
+    HELD = "suspended by somebody else"
+
+
+_OVER = frozenset({"Complete", "Completed", "Failed"})
+"""Conditions of Jobs and JobSets that have ended."""
+
+
+def door(found: Manifest | None, *, admission: bool) -> Door:
+    """Return the state of a Job or JobSet; None stands for one that does not exist.
+
+    With `admission` Kueue holds it back by an annotation. Otherwise it is suspended: as it was compiled, or because
+    Argo CD applied that once more after a gate had opened it. A suspension by anybody else is respected.
+    """
+    if found is None:
+        return Door.ABSENT
+    notes = _notes(found)
+    if admission:
+        return Door.CLOSED if ADMISSION_GATE_NAME in _names(notes) else Door.OPEN
+    conditions = (found.get("status") or {}).get("conditions") or ()
+    if any(each.get("type") in _OVER and each.get("status") == "True" for each in conditions):
+        return Door.OPEN
+    if not (found.get("spec") or {}).get("suspend"):
+        return Door.OPEN
+    ours = OPENED not in notes or set(_suspenders(found)) == {ARGO_CD}
+    return Door.CLOSED if ours else Door.HELD
+
+
+def opening(found: Manifest, now: str, *, admission: bool) -> Manifest:
+    """Return the merge patch that opens a Job or JobSet. It fails if the object is another one, or has changed.
+
+    `now` is the time in RFC 3339.
+    """
+    metadata = found["metadata"]
+    annotations: Manifest = {OPENED: now}
+    patch: Manifest = {
+        "metadata": {
+            "uid": metadata["uid"],
+            "resourceVersion": metadata["resourceVersion"],
+            "annotations": annotations,
+        }
+    }
+    if not admission:
+        return {**patch, "spec": {"suspend": False}}
+    others = [name for name in _names(_notes(found)) if name != ADMISSION_GATE_NAME]
+    annotations[ADMISSION_GATE] = ",".join(others) or None
+    return patch
+
+
+def _notes(found: Manifest) -> Manifest:
+    notes: Manifest = found["metadata"].get("annotations") or {}
+    return notes
+
+
+def _names(notes: Manifest) -> list[str]:
+    return [name.strip() for name in str(notes.get(ADMISSION_GATE) or "").split(",") if name.strip()]
+
+
+def _suspenders(found: Manifest) -> Iterator[str]:
+    """Yield the field managers that own `spec.suspend`."""
+    for each in found["metadata"].get("managedFields") or ():
+        if "f:suspend" in ((each.get("fieldsV1") or {}).get("f:spec") or {}):
+            yield str(each.get("manager"))

@@ -1,0 +1,83 @@
+"""Holds the lock of a lineage, and writes the marker of the run that has it."""
+
+import math
+import os
+from pathlib import Path
+
+from stowplan.agents.attempt import safe_files
+from stowplan.agents.attempt.dataset_lock.flag import FOLDER, Flag, flag_of, is_of
+from stowplan.agents.attempt.dataset_lock.lock import Lock
+from stowplan.agents.attempt.dataset_lock.mounted_state import MountedState
+from stowplan.agents.attempt.stop import Stop
+from stowplan.agents.hold_lineage.marker import marker
+from stowplan.agents.runtime.log import Log
+from stowplan.schema.agents.lineage import LineageConfig
+from stowplan.schema.agents.lineage_state import MARKER_FILE, state_directory
+
+SILENCE_SECONDS = 600.0
+"""Seconds without a sign of life after which the run that has a lineage is considered dead."""
+
+_CLOCK = "clock"
+"""File in the folder of the flags, whose time of modification is the present time by the clock of the file system."""
+
+
+def hold(config: LineageConfig, run: str, stop: Stop, log: Log) -> None:
+    """Wait for the lineage, write its marker, and hold its lock until `stop`. Never returns.
+
+    `run` is the name of the run. Makes the directory of the lineage, which every user may write to, since the program
+    that trains has a user of its own. Raises StoppedError after the stop, AttemptError TRANSIENT (10) if the lock was
+    lost, and OSError if the claim cannot be written to.
+    """
+    os.umask(0)
+    root, state = Path(config.path), _state(config)
+    with safe_files.folder(root, config.lineage, create=True):
+        pass
+    _forget(root, state, run)
+    place = f"lineage {config.lineage}"
+    lock = Lock(state, run, stop, log, silence=SILENCE_SECONDS, patience=math.inf, place=place)
+    with lock.held():
+        present = marker(config, run)
+        before = safe_files.json_object(safe_files.read(root, f"{state.directory}/{MARKER_FILE}")) or {}
+        state.write({MARKER_FILE: present.model_dump_json(indent=2).encode()})
+        log.info(f"The run has {place}", image=present.image, before=_text(before, "run"), of=_text(before, "image"))
+        stop.wait()
+        stop.check()
+
+
+def _forget(root: Path, state: MountedState, run: str) -> None:
+    """Remove the flags of earlier attempts of the run, and those of owners that have been dead for long already.
+
+    Kubernetes has ended the pod of the attempt before. The lock itself would wait for the others from now on.
+    """
+    state.write({f"{FOLDER}{_CLOCK}": b""})
+    ages = _ages(root, f"{state.directory}/{FOLDER}".rstrip("/"))
+    flags = filter(None, map(flag_of, state.read()))
+    state.remove(flag.path for flag in flags if is_of(flag, run) or _age(ages, flag) > SILENCE_SECONDS)
+
+
+def _ages(root: Path, folder: str) -> dict[str, float]:
+    """Return the age of each file in a folder in seconds, by its name, compared with the file `_CLOCK`.
+
+    Both times come from the same file system, so the clock of this machine does not matter.
+    """
+    found: dict[str, float] = {}
+    with safe_files.folder(root, folder) as descriptor:
+        for name in safe_files.names(root, folder):
+            try:
+                found[name] = os.stat(name, dir_fd=descriptor, follow_symlinks=False).st_mtime
+            except FileNotFoundError:
+                continue
+    return {name: found[_CLOCK] - time for name, time in found.items()}
+
+
+def _age(ages: dict[str, float], flag: Flag) -> float:
+    return ages.get(flag.path.removeprefix(FOLDER), 0.0)
+
+
+def _state(config: LineageConfig) -> MountedState:
+    return MountedState(Path(config.path), state_directory(config.lineage))
+
+
+def _text(found: dict[str, object], key: str) -> str | None:
+    value = found.get(key)
+    return value if isinstance(value, str) else None

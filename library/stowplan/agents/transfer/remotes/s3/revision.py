@@ -1,0 +1,58 @@
+"""Revision of the objects below a prefix, for agents that copy them by other means."""
+
+from dataclasses import dataclass
+
+from stowplan.agents.attempt.network import Network
+from stowplan.agents.attempt.redaction import Redactor
+from stowplan.agents.attempt.stop import Stop
+from stowplan.agents.runtime.log import Log
+from stowplan.agents.transfer.network.retry import Attempts
+from stowplan.agents.transfer.remotes.s3.protocol.endpoint import DEFAULT_REGION, Bucket
+from stowplan.agents.transfer.remotes.s3.protocol.failure import of_any
+from stowplan.agents.transfer.remotes.s3.protocol.listing import objects
+from stowplan.agents.transfer.remotes.s3.protocol.rest_client import Wire
+from stowplan.agents.transfer.remotes.s3.protocol.signing import Credentials
+from stowplan.schema.remotes.s3_listing import ListingHash
+
+__all__ = ["DEFAULT_REGION", "S3Prefix", "of_prefix"]
+
+_RETRIES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class S3Prefix:
+    """A prefix of a bucket."""
+
+    endpoint: str
+    """URL of the server without a path."""
+    bucket: str
+    prefix: str
+    """Empty for the whole bucket; otherwise it ends in `/`."""
+    region: str
+    path_style: bool
+    """True if the bucket's name is in the path of URLs, False if it is the first label of the host."""
+
+
+def of_prefix(place: S3Prefix, keys: tuple[str, str] | None, stop: Stop, log: Log, redact: Redactor) -> str:
+    """List the objects and return the hash of the listing.
+
+    `keys` are access key and secret key, None for requests without a signature. Raises AttemptError if the objects
+    cannot be listed, and StoppedError if the work must stop.
+    """
+    bucket = Bucket(
+        place.bucket,
+        place.endpoint,
+        place.region,
+        path_style=place.path_style,
+        credentials=Credentials(*keys) if keys else None,
+        # The program that copies the objects connects to the same server.
+        network=Network(allow_loopback=True),
+    )
+    wire, listing = Wire(bucket, Attempts(_RETRIES, stop, log, of_any), redact), ListingHash()
+    try:
+        for each in objects(wire, place.prefix):
+            stop.check()
+            listing.add(each.key, each.size, each.etag)
+    finally:
+        wire.close()
+    return listing.revision

@@ -1,0 +1,179 @@
+"""Runs that are compiled closed, and the gate: the agent that opens one when all that it waits for is ready."""
+
+from collections.abc import Sequence
+
+from stowplan.library.builders import network_policy
+from stowplan.library.builders.config_map import named_config_map
+from stowplan.library.builders.metadata import metadata
+from stowplan.library.builders.pods import agent_pod
+from stowplan.library.builders.rbac import role_binding, service_account
+from stowplan.library.ir.data import Site
+from stowplan.library.ir.gate import Gate
+from stowplan.library.ir.training import TrainingGroup
+from stowplan.library.manifest import Json, Manifest, group_of
+from stowplan.library.values import labels, names
+from stowplan.schema.agents.gate_config import (
+    ADMISSION_GATE,
+    ADMISSION_GATE_NAME,
+    GATE_ANNOTATION,
+    GateConfig,
+    GateObject,
+    GateOwner,
+    GateWait,
+)
+from stowplan.schema.kinds.table import KINDS
+from stowplan.schema.meta import LARGEST_INT32
+from stowplan.schema.platform.settings import Amounts, Resources
+
+COMPONENT = "gate"
+MODULE = "stowplan.agents.gate"
+_PLURALS = {"Job": "jobs", "JobSet": "jobsets"}
+_WATCH, _OPEN = ["get", "watch"], ["get", "patch", "watch"]
+_REQUESTS = Amounts(cpu="10m", memory="32Mi")
+
+
+def closed(group: TrainingGroup) -> Json:
+    """Return the annotations of a Job or JobSet that waits for a gate, else an empty mapping.
+
+    One that its user holds back has none: Argo CD must not ignore `suspend` then.
+    """
+    gate = group.gate
+    if gate is None or group.suspend:
+        return {}
+    names_ = ", ".join(f"{wait.spec.kind} {wait.spec.name}" for wait in gate.waits)
+    return {GATE_ANNOTATION: names_, **({ADMISSION_GATE: ADMISSION_GATE_NAME} if gate.admission else {})}
+
+
+def held(group: TrainingGroup) -> Json:
+    """Return the field `suspend` of a Job or JobSet that its user or a gate holds back, else an empty mapping.
+
+    The user's `suspend` is no part of the run's hash: the same run goes on when the user lets it.
+    """
+    by_gate = group.gate is not None and not group.gate.admission
+    return {"suspend": True} if group.suspend or by_gate else {}
+
+
+def mark(group: TrainingGroup) -> list[str]:
+    """Return what makes the hash of a run that waits for a gate another one: a run that is open is never closed.
+
+    The list is empty for other runs.
+    """
+    return [COMPONENT] if group.gate else []
+
+
+def is_gate(body: Json) -> bool:
+    """Return whether this is the Job of a gate, which trains nothing."""
+    return body["kind"] == "Job" and (body["metadata"].get("labels") or {}).get(labels.COMPONENT) == COMPONENT
+
+
+def waits(body: Json) -> str:
+    """Return what a Job or JobSet waits for that is compiled closed, for people; empty for any other object."""
+    return str((body["metadata"].get("annotations") or {}).get(GATE_ANNOTATION) or "")
+
+
+def manifests(group: TrainingGroup, made: Sequence[Manifest], site: Site) -> list[Manifest]:
+    """Return the objects of the gate of a run; an empty list if the run waits for none, or its user holds it back.
+
+    `made` are the objects of the run. All objects of the gate belong to the run too, except the ServiceAccount.
+    """
+    if group.gate is None or group.suspend:
+        return []
+    helpers = {role.name for role in group.helpers}
+    workloads = [each for each in made if each.kind in _PLURALS]
+    workloads.sort(key=lambda each: each.body["metadata"]["labels"][labels.COMPONENT] not in helpers | {"group"})
+    config = _config(group, group.gate, workloads)
+    origin, home = group.origin, group.origin.spec.namespace
+    stem = f"{group.names.base}-{COMPONENT}"
+    account = group.names.gate
+    # The hash covers the template with a blank name, since the name of the ConfigMap has the hash too.
+    run = workloads[0].name[-names.HASH_LENGTH :]
+    blank = _job_spec(group, group.gate, site, config_map="", account=account)
+    name = group.names.part(
+        COMPONENT, names.content_hash(run, blank, config.model_dump(mode="json", exclude_none=True))
+    )
+    job = {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": metadata("Job", name, origin, COMPONENT, namespace=home, extra_labels={labels.RUN_HASH: run}),
+        "spec": _job_spec(group, group.gate, site, config_map=name, account=account),
+    }
+    binding = role_binding(name, origin, role=name, accounts=[(home, account)])
+    return [
+        service_account(account, origin, namespace=home),
+        Manifest(_policy(name, group, site), stem=stem, run=True),
+        named_config_map(name, origin, COMPONENT, config, namespace=home, stem=stem),
+        Manifest(_role(name, group, config, workloads), stem=stem, run=True),
+        Manifest(binding.body, stem=stem, run=True),
+        Manifest(job, stem=stem, run=True),
+    ]
+
+
+def _config(group: TrainingGroup, gate: Gate, workloads: Sequence[Manifest]) -> GateConfig:
+    spec = group.origin.spec
+    return GateConfig(
+        namespace=spec.namespace,
+        owner=GateOwner(kind=spec.kind, name=spec.name),
+        waits=[
+            GateWait(
+                kind=each.spec.kind,
+                name=each.spec.name,
+                condition=each.condition,
+                run=each.run,
+                spec=each.digest,
+                revision=each.revision,
+            )
+            for each in gate.waits
+        ],
+        objects=[GateObject.model_validate({"kind": each.kind, "name": each.name}) for each in workloads],
+        admission=gate.admission,
+    )
+
+
+def _role(name: str, group: TrainingGroup, config: GateConfig, workloads: Sequence[Manifest]) -> Json:
+    """Return the Role: to read the custom resources of the run and of what it waits for, and to patch the run."""
+    wanted = [(config.owner.kind, config.owner.name), *((each.kind, each.name) for each in config.waits)]
+    rules = [
+        _rule(KINDS[kind].group(), KINDS[kind].PLURAL, {own for other, own in wanted if other == kind}, _WATCH)
+        for kind in dict(wanted)
+    ]
+    for kind in dict.fromkeys(each.kind for each in workloads):
+        same = [each for each in workloads if each.kind == kind]
+        rules.append(_rule(group_of(same[0].api_version), _PLURALS[kind], {each.name for each in same}, _OPEN))
+    meta = metadata("Role", name, group.origin, COMPONENT, namespace=group.origin.spec.namespace)
+    return {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role", "metadata": meta, "rules": rules}
+
+
+def _rule(group: str, plural: str, names_: set[str], verbs: list[str]) -> Json:
+    return {"apiGroups": [group], "resources": [plural], "resourceNames": sorted(names_), "verbs": verbs}
+
+
+def _policy(name: str, group: TrainingGroup, site: Site) -> Json:
+    spec = group.origin.spec
+    meta = metadata("NetworkPolicy", name, group.origin, COMPONENT, namespace=spec.namespace)
+    rules = network_policy.closed(labels.component_selector(spec, COMPONENT), site.platform.network.egress)
+    return {"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy", "metadata": meta, "spec": rules}
+
+
+def _job_spec(group: TrainingGroup, gate: Gate, site: Site, *, config_map: str, account: str) -> Json:
+    """Return the spec of the gate's Job: it is tried again without end, since a run that it leaves closed never starts.
+
+    The Job has no time to live: Argo CD would see a removed Job as missing and start it again.
+    """
+    pod = agent_pod.AgentPod(
+        component=COMPONENT,
+        agent="control",
+        module=MODULE,
+        args=(),
+        config_map=config_map,
+        service_account=account,
+        resources=Resources(requests=_REQUESTS, limits=site.platform.resources.control.limits),
+        restart_policy="OnFailure",
+        scratch_size="16Mi",
+    )
+    spec: Json = {
+        "backoffLimit": LARGEST_INT32,
+        "completions": 1,
+        "parallelism": 1,
+        "template": agent_pod.template(pod, group.origin, site),
+    }
+    return {**spec, "activeDeadlineSeconds": gate.timeout} if gate.timeout else spec

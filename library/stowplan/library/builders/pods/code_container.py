@@ -1,0 +1,86 @@
+"""Init container that clones a Git repository into a volume of a training pod, which the trainer mounts read-only.
+
+It reports to nobody, so it needs neither a token nor RBAC rights. A token for the repository is a variable from a
+Secret, which only this container has.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from stowplan.library.builders.pods import agent_pod
+from stowplan.library.ir.data import Site
+from stowplan.library.manifest import Json
+from stowplan.library.values import labels
+from stowplan.schema.agents.cache_config import CONFIG_DIRECTORY, RUN_ENV
+from stowplan.schema.agents.exit_codes import PERMANENT
+from stowplan.schema.agents.transfer_config import CLAIM_DIRECTORY
+
+COMPONENT = "code"
+CONTAINER = "fetch-code"
+VOLUME, _CONFIG, _SCRATCH = VOLUMES = ("stowplan-code", "stowplan-code-config", "stowplan-code-scratch")
+_COMMAND = ("python", "-m", "stowplan.agents.transfer")
+
+
+class Code(NamedTuple):
+    """A repository for the trainer.
+
+    `config` is the name of the agent's ConfigMap, `env` the variables that the configuration names. `directory` is the
+    repository in the volume, `path` where the trainer finds it.
+    """
+
+    config: str
+    env: tuple[Json, ...]
+    directory: str
+    path: str
+
+
+def added(template: Json, code: Code, trainer: int, site: Site) -> Json:
+    """Return a copy of a pod template with the init container, before the user's own, and the mount in the trainer.
+
+    `trainer` is the index of its container.
+    """
+    spec = dict(template["spec"])
+    spec["initContainers"] = [_container(code, site), *(spec.get("initContainers") or ())]
+    own = {"mountPath": code.path, "name": VOLUME, "readOnly": True, "subPath": code.directory}
+    trains = spec["containers"][trainer]
+    mounted = {**trains, "volumeMounts": [*(trains.get("volumeMounts") or ()), own]}
+    spec["containers"] = [mounted if at == trainer else each for at, each in enumerate(spec["containers"])]
+    spec["volumes"] = [
+        *(spec.get("volumes") or ()),
+        {"name": VOLUME, "emptyDir": {}},
+        {"name": _CONFIG, "configMap": {"name": code.config}},
+        {"name": _SCRATCH, "emptyDir": {"sizeLimit": "1Gi"}},
+    ]
+    return {**template, "spec": spec}
+
+
+def is_ours(container: Json) -> bool:
+    """Return whether `container` is the init container that `added` adds, not a user's of the same name."""
+    return container.get("name") == CONTAINER and container.get("command") == list(_COMMAND)
+
+
+def rules(template: Json) -> Iterator[Json]:
+    """Yield the rule of a Job that fails at once if the code can never be fetched; nothing for pods without code."""
+    for each in filter(is_ours, template["spec"].get("initContainers") or ()):
+        codes = {"containerName": each["name"], "operator": "In", "values": [int(code) for code in PERMANENT]}
+        yield {"action": "FailJob", "onExitCodes": codes}
+
+
+def _container(code: Code, site: Site) -> Json:
+    return {
+        "name": CONTAINER,
+        "image": agent_pod.image(site, "git"),
+        "command": list(_COMMAND),
+        "env": [
+            {"name": "HOME", "value": agent_pod.SCRATCH},
+            agent_pod.field_env(RUN_ENV, f"metadata.labels['{labels.RUN_HASH}']"),
+            *code.env,
+        ],
+        "resources": agent_pod.amounts(site.platform.resources.task),
+        "securityContext": agent_pod.restricted_container(),
+        "volumeMounts": [
+            {"mountPath": CONFIG_DIRECTORY, "name": _CONFIG, "readOnly": True},
+            {"mountPath": agent_pod.SCRATCH, "name": _SCRATCH},
+            {"mountPath": CLAIM_DIRECTORY, "name": VOLUME},
+        ],
+    }

@@ -1,0 +1,77 @@
+"""Init container that delays an agent's pod until a training run has ended.
+
+Only this container has the token of the pod's ServiceAccount, which may read the run and nothing else.
+"""
+
+from stowplan.library.builders.metadata import metadata
+from stowplan.library.builders.pods import agent_pod, token
+from stowplan.library.ir.data import Origin, Site
+from stowplan.library.manifest import Json, Manifest
+from stowplan.schema.agents.run_end import When
+from stowplan.schema.meta import ObjectId
+
+CONTAINER = "wait-run"
+_COMMAND = ("python", "-m", "stowplan.agents.wait_run")
+_TOKEN = "run-token"  # noqa: S105 - the name of a volume
+
+
+def added(template: Json, run: ObjectId, when: When, site: Site) -> Json:
+    """Return a copy of an agent's pod template with the init container. The other containers lose their token.
+
+    `run` is the Job or JobSet of the training run. Both containers share the scratch volume, by which the first tells
+    the second whether there is anything to do.
+    """
+    spec = {**template["spec"], "automountServiceAccountToken": False}
+    spec["initContainers"] = [_container(run, when, site)]
+    spec["volumes"] = [*spec["volumes"], token.volume(_TOKEN)]
+    return {**template, "spec": spec}
+
+
+def role(name: str, stem: str, origin: Origin, run: ObjectId, plural: str) -> Manifest:
+    """Return the Role of the init container: it may read and watch the run.
+
+    `stem` is the name without the hash, `plural` the name of the run's kind in URLs.
+    """
+    meta = metadata("Role", name, origin, "output", namespace=origin.spec.namespace)
+    body = {
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "Role",
+        "metadata": meta,
+        "rules": rules(run, plural),
+    }
+    return Manifest(body, stem=stem, run=True)
+
+
+def rules(run: ObjectId, plural: str) -> list[Json]:
+    """Return the rules of the Role of the init container: it may read and watch the run, of the kind `plural`."""
+    return [{"apiGroups": [run.group], "resources": [plural], "resourceNames": [run.name], "verbs": ["get", "watch"]}]
+
+
+def following(template: Json, run: ObjectId) -> Json:
+    """Return a copy of a pod template that `added` returned, whose init container waits for `run` in place of its own.
+
+    `run` is in the same namespace.
+    """
+    spec = template["spec"]
+    (container,) = spec["initContainers"]
+    *_, condition = container["args"]
+    changed = {**container, "args": _arguments(run, condition)}
+    return {**template, "spec": {**spec, "initContainers": [changed]}}
+
+
+def _arguments(run: ObjectId, when: str) -> list[str]:
+    option = "--job" if run.kind == "Job" else "--job-set"
+    return ["--namespace", run.namespace, option, run.name, "--when", when]
+
+
+def _container(run: ObjectId, when: When, site: Site) -> Json:
+    return {
+        "name": CONTAINER,
+        "image": agent_pod.image(site, "control"),
+        "command": list(_COMMAND),
+        "args": _arguments(run, when),
+        "env": [{"name": "HOME", "value": agent_pod.SCRATCH}, agent_pod.run_env()],
+        "resources": agent_pod.amounts(site.platform.resources.control),
+        "securityContext": agent_pod.restricted_container(),
+        "volumeMounts": [{"mountPath": agent_pod.SCRATCH, "name": agent_pod.SCRATCH_VOLUME}, token.mount(_TOKEN)],
+    }

@@ -1,0 +1,67 @@
+"""Where the pod of an output can run, by the access modes of the claim that it shares with the trainer."""
+
+from typing import Literal
+
+from stowplan.library.dialects.training.writable import Writable
+from stowplan.library.ir.data import Origin
+from stowplan.library.manifest import Json
+from stowplan.library.values import labels
+from stowplan.schema.kinds.native.training import Training
+
+Attachment = Literal["anywhere", "near", "impossible"]
+"""`near` is on the node of the trainer. `impossible` is a claim for one pod, or for one node under several trainers."""
+
+_MANY = "ReadWriteMany"
+_ONE_POD = "ReadWriteOncePod"
+_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+
+
+def of(model: Training, home: Writable) -> Attachment:
+    """Return where the pod of an output in `home` can run.
+
+    A claim of unknown modes that several trainers mount can be mounted by several nodes.
+    """
+    several = model.spec.num_nodes > 1 or model.spec.elastic is not None
+    if home.modes is None:
+        return "anywhere" if several else "near"
+    if _MANY in home.modes:
+        return "anywhere"
+    return "impossible" if several or tuple(home.modes) == (_ONE_POD,) else "near"
+
+
+def near(spec: Json, template: Json, origin: Origin, run: str) -> Json:
+    """Return a Job's spec whose pod runs on the node of the trainer, as long as the pod of the trainer exists.
+
+    `template` is the pod template of the trainer, whose tolerations the pod needs too; `run` is the hash of its run.
+    Attempts are containers of one pod, since a pod that is made after the trainer's end would find no node.
+    """
+    pod = spec["template"]["spec"]
+    tolerations = [*(pod.get("tolerations") or ()), *(template["spec"].get("tolerations") or ())]
+    changed = {
+        **pod,
+        "affinity": _affinity(labels.run_selector(origin.spec, run)),
+        "restartPolicy": "OnFailure",
+        **(
+            {"tolerations": [each for at, each in enumerate(tolerations) if each not in tolerations[:at]]}
+            if tolerations
+            else {}
+        ),
+    }
+    # Kubernetes allows rules about exit codes only for pods that are never restarted.
+    rest = {key: value for key, value in spec.items() if key != "podFailurePolicy"}
+    return {**rest, "template": {**spec["template"], "spec": changed}}
+
+
+def following(spec: Json, run: str) -> Json:
+    """Return a Job's spec that `near` returned, near the trainer of the run with the hash `run`; others unchanged."""
+    pod = spec["template"]["spec"]
+    if "affinity" not in pod:
+        return spec
+    (term,) = pod["affinity"]["podAffinity"][_REQUIRED]
+    affinity = _affinity({**term["labelSelector"]["matchLabels"], labels.RUN_HASH: run})
+    return {**spec, "template": {**spec["template"], "spec": {**pod, "affinity": affinity}}}
+
+
+def _affinity(selected: dict[str, str]) -> Json:
+    term = {"labelSelector": {"matchLabels": selected}, "topologyKey": labels.HOSTNAME}
+    return {"podAffinity": {_REQUIRED: [term]}}

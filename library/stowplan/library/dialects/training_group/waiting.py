@@ -1,0 +1,157 @@
+"""How a training job waits for a dataset: closed until it is ready, or with pods that wait themselves."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Protocol
+
+from stowplan.library.builders.pods import wait_container
+from stowplan.library.dialects.shared.context import Context
+from stowplan.library.ir.data import CachedDataset
+from stowplan.library.ir.gate import Gate, Wait
+from stowplan.library.ir.training import DatasetMount
+from stowplan.library.manifest import Unit
+from stowplan.library.values.labels import COMPONENT
+from stowplan.library.values.names import HASH_LENGTH
+from stowplan.schema.agents.gate_config import ReadyCondition, digest
+from stowplan.schema.agents.wait_config import DEFAULT_TIMEOUT, SECOND_LOOK, Until, WaitConfig
+from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, Severity, finding
+from stowplan.schema.meta import SpecId
+from stowplan.schema.platform.platform import Platform
+
+_FIRST_KUEUE = (0, 19)
+"""First version of Kueue whose admission gates are on by default (feature `AdmissionGatedBy`)."""
+
+
+class GivenWait(Protocol):
+    """The field `wait` of a dataset in the spec of a job."""
+
+    @property
+    def until(self) -> Until | None:
+        """Return what to wait for; None for the default."""
+        ...
+
+    @property
+    def timeout_seconds(self) -> int | None:
+        """Return the seconds after which the job fails; None for the default."""
+        ...
+
+
+def waiting(
+    mount: DatasetMount,
+    given: GivenWait,
+    dataset: CachedDataset,
+    unit: Unit,
+    context: Context,
+    *,
+    number: int = 0,
+    revision: str | None = None,
+) -> DatasetMount:
+    """Return the mount with what its pods, or the run, wait for. `unit` is what the dataset compiles to.
+
+    `number` counts the datasets for which the job waits, from 0. `revision` is what the sync of the dataset must have
+    brought, None for anything. After a gate the pods look once more: a dataset may be copied anew between the two.
+    """
+    until = given.until or step(dataset)
+    wait = _wait(until, dataset, unit)._replace(revision=revision) if _gates(dataset, until, context.platform) else None
+    config = WaitConfig(
+        dataset=dataset.names.name,
+        path=wait_container.path(dataset.names.name),
+        until=until,
+        revision=revision,
+        timeout=SECOND_LOOK if wait else given.timeout_seconds or DEFAULT_TIMEOUT,
+        retry=wait is not None,
+    )
+    init = wait_container.container(mount.volume, config, context.site, sub_path=mount.sub_path, number=number)
+    return replace(mount, wait=init, until=wait, timeout=given.timeout_seconds if wait else None)
+
+
+def gate(mounts: Sequence[DatasetMount], context: Context) -> Gate | None:
+    """Return what a run with these mounts waits for if it is compiled closed, else None.
+
+    It waits for datasets first, and then for what the job runs after. That has no time limit.
+    """
+    closed = [(mount.until, mount.timeout) for mount in mounts if mount.until]
+    closed += [(wait, None) for wait in context.awaited.values()]
+    if not closed:
+        return None
+    limits = [timeout for _, timeout in closed if timeout is not None]
+    timeout = max(limits) if len(limits) == len(closed) else None
+    waits: dict[SpecId, Wait] = {}
+    # Where two mounts wait for one dataset, the gate reads for the one that names a revision; the pods look for both.
+    for wait, _ in sorted(closed, key=lambda each: each[0].revision is None):
+        waits.setdefault(wait.spec, wait)
+    return Gate(tuple(waits.values()), timeout, context.platform.engines.gang == "kueue")
+
+
+def step(dataset: CachedDataset) -> Until:
+    """Return the default of `until`: `synced`, or `mounted` for a dataset without a sync of its own."""
+    return "synced" if dataset.source else "mounted"
+
+
+def findings(given: GivenWait, dataset: CachedDataset, path: FieldPath, platform: Platform) -> Iterator[Finding]:
+    """Yield findings about the field `wait` at `path`: what the dataset never is, and what the platform lacks."""
+    yield from _steps(given, dataset, (*path, "until"))
+    if not _closable(dataset, given.until or step(dataset)):
+        return
+    if not kueue_gates(platform):
+        message = (
+            "Pods of the job wait themselves, and reserve their quota meanwhile: Kueue has no admission gates here."
+            " From 0.19 on it also evicts pods that are not ready after 30 minutes."
+        )
+        hint = (
+            "With Kueue 0.19 or later set `engines.kueueVersion` and `engines.kueueAdmissionGates: true`; else raise"
+            " `waitForPodsReady` of Kueue."
+        )
+        yield finding("SP701", path, message, hint, anchor=Anchor.KEY)
+    elif not platform.reporter:
+        message = "The platform has no reporter, by whose reports a gate would know that the dataset is ready."
+        hint = "Remove `reporter: false` from the platform file, or `wait` here."
+        yield finding("SP702", path, message, hint, anchor=Anchor.KEY)
+
+
+def _steps(given: GivenWait, dataset: CachedDataset, path: FieldPath) -> Iterator[Finding]:
+    """Yield a finding if a job waits for a step, `synced` or `warmed`, that the dataset does not take itself."""
+    name = dataset.names.name
+    if given.until == "warmed" and not dataset.warmed:
+        task = "SampleJob" if dataset.origin.spec.kind == "SampleSet" else "DatasetTask"
+        message = f"No warmup follows a sync of {name}, so the pods would wait in vain."
+        if dataset.warms:
+            message = f"{name} copies nothing itself, so the pods wait in vain unless a {task} syncs it."
+        hint = f"Wait until `{step(dataset)}`, or let the dataset be warmed after its sync."
+        yield finding("SP454", path, message, hint)
+    elif given.until == "synced" and not dataset.source:
+        kind = dataset.origin.spec.kind
+        task = "SampleJob" if kind == "SampleSet" else "DatasetTask"
+        message = f"{name} copies nothing itself, so the pods wait for whatever else syncs its volume."
+        hint = f"Nothing to do where a {task} or another {kind} does; else wait until `mounted`."
+        yield finding("SP454", path, message, hint, severity=Severity.INFO)
+
+
+def _closable(dataset: CachedDataset, until: Until) -> bool:
+    """Return whether the status of the dataset says when it is ready. Of a mere mount only its pods know."""
+    return dataset.source is not None and (until == "synced" or (until == "warmed" and dataset.warmed))
+
+
+def _gates(dataset: CachedDataset, until: Until, platform: Platform) -> bool:
+    return _closable(dataset, until) and kueue_gates(platform)
+
+
+def kueue_gates(platform: Platform) -> bool:
+    """Return whether a run can be closed: always without Kueue, with it only by its admission gates."""
+    engines = platform.engines
+    if engines.gang != "kueue":
+        return True
+    version = tuple(int(part) for part in engines.kueue_version.split(".")[:2])
+    return version >= _FIRST_KUEUE and engines.kueue_admission_gates
+
+
+def _wait(until: Until, dataset: CachedDataset, unit: Unit) -> Wait:
+    """Return what the gate reads of the dataset. Run and digest are empty if the dataset has errors."""
+    syncs = (
+        each.name[-HASH_LENGTH:]
+        for each in unit.manifests
+        if each.kind == "Job" and each.run and each.body["metadata"]["labels"][COMPONENT] == "sync"
+    )
+    resources = (digest(each.body) for each in unit.manifests if each.kind == dataset.origin.spec.kind)
+    condition: ReadyCondition = "Warmed" if until == "warmed" else "Ready"
+    return Wait(dataset.origin.spec, condition, next(syncs, ""), next(resources, ""))

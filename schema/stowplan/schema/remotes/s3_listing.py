@@ -1,0 +1,30 @@
+"""Revision of objects in an S3 store, which has no revisions of its own: a hash of their listing."""
+
+import hashlib
+import json
+
+LISTING = "sha256:"
+"""Beginning of such a revision; 64 hexadecimal digits follow."""
+
+JUICEFS_STORAGES = ("minio", "s3")
+"""Schemes of the URIs of `juicefs sync` whose stores speak the protocol of S3, so that agents can list them."""
+
+
+class ListingHash:
+    """Hash of a listing: of the key, size and ETag of each object below a prefix, in ascending order of keys.
+
+    Keys are relative to the prefix, so a copy of the objects in another bucket has the same hash if its ETags are the
+    same. Patterns (`include`, `exclude`) make no difference: all objects below the prefix count.
+    """
+
+    def __init__(self) -> None:
+        self._hash = hashlib.sha256()
+
+    def add(self, key: str, size: int, etag: str) -> None:
+        """Add an object, the one with the next key. Its size is in bytes; quotes around its ETag do not count."""
+        self._hash.update(json.dumps([key, size, etag.strip('"')], ensure_ascii=False).encode() + b"\n")
+
+    @property
+    def revision(self) -> str:
+        """The hash of what was added so far."""
+        return f"{LISTING}{self._hash.hexdigest()}"
