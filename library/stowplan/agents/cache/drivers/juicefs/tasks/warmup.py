@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
+from itertools import count
 from pathlib import Path
 
 from stowplan.agents.attempt import safe_files
@@ -25,10 +26,11 @@ LONGEST_LIST = 64 << 20
 """Maximum size in bytes of a file that lists paths."""
 
 ROUNDS = 3
-"""Maximum number of passes over all files. A later pass is fast, since it skips blocks that are already cached.
+"""Number of passes over all files before one that caches nothing more is the last.
 
-The second one is for storage that failed for a moment; both are for a cache that was full of other blocks, of which it
-drops some in each pass. A cache that is too small gets no second pass.
+A later pass is fast, since it skips blocks that are already cached. It is for storage that failed for a moment, and for
+a cache that was full of other blocks: to make room JuiceFS drops the older one of two random blocks, so each pass leaves
+more of this share. A cache that is too small gets no second pass.
 """
 
 
@@ -81,7 +83,8 @@ class WarmupTask:
             if is_too_small(now) and size >= now.held:
                 raise _FullError
 
-        for number in range(ROUNDS):
+        for number in count():
+            last = done.cached
             if number:
                 self.work.log.warning("Too little is cached: loading once more", cached=done.cached, of=done.bytes)
             with suppress(_FullError):
@@ -91,7 +94,7 @@ class WarmupTask:
             if done.files == len(share) and done.cached * 100 >= self.config.threshold * done.bytes:
                 return f"{_percent(done)} of {len(share)} files, {done.bytes} bytes, are in the cache of this node"
             now = settling.look()
-            if is_too_small(now):
+            if is_too_small(now) or (number + 1 >= ROUNDS and done.cached <= last):
                 break
         if now.dropped > before.dropped:
             return self._too_small(done, int(now.held))
