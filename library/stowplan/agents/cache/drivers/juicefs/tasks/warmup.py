@@ -29,8 +29,8 @@ ROUNDS = 3
 """Number of passes over all files before one that caches nothing more is the last.
 
 A later pass is fast, since it skips blocks that are already cached. It is for storage that failed for a moment, and for
-a cache that was full of other blocks: to make room JuiceFS drops the older one of two random blocks, so each pass leaves
-more of this share. A cache that is too small gets no second pass.
+a cache that was full of other blocks: JuiceFS makes room by dropping the older one of two random blocks, so most passes
+leave more of this share. A cache that is too small gets no second pass.
 """
 
 
