@@ -12,6 +12,7 @@ from typing import Annotated
 
 import typer
 
+from stowplan.compiler.cli.commenting import comment
 from stowplan.compiler.cli.comparing import diff
 from stowplan.compiler.cli.compiling import synth, validate
 from stowplan.compiler.cli.explaining import explain
@@ -29,7 +30,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for command in (init, validate, synth, watch, diff, status, retire, migrate, explain, crds, schema):
+for command in (init, validate, synth, watch, diff, comment, status, retire, migrate, explain, crds, schema):
     app.command()(command)
 
 
