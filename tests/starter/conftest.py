@@ -1,10 +1,15 @@
 """Fixtures of the tests with a starter repository."""
 
+import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from tests.repositories import REPOSITORY
+from tests.starter.ci import Installations, Runner
 from tests.starter.repository import StarterRepository, begin
 
 
@@ -19,3 +24,29 @@ def begun(tmp_path: Path, template: StarterRepository) -> StarterRepository:
     """A starter repository whose output is committed."""
     shutil.copytree(template.root, tmp_path / "repo")
     return StarterRepository(tmp_path / "repo")
+
+
+@pytest.fixture(scope="session")
+def installations(tmp_path_factory: pytest.TempPathFactory) -> Installations:
+    root = tmp_path_factory.mktemp("installations")
+    commands: tuple[tuple[str | Path, ...], ...] = (
+        ("install", "hatchling>=1.27", "--target", root / "tools"),
+        ("wheel", REPOSITORY, "--no-deps", "--wheel-dir", root / "wheels"),
+    )
+    for command in commands:
+        done = subprocess.run(
+            [sys.executable, "-m", "pip", "--quiet", *command], capture_output=True, text=True, check=False
+        )
+        if done.returncode:
+            message = f"pip cannot build Stowplan here: {done.stderr[-500:]}"
+            if os.environ.get("CI") == "true":
+                pytest.fail(message)
+            pytest.skip(message)
+    return Installations(root)
+
+
+@pytest.fixture
+def runner(begun: StarterRepository, installations: Installations) -> Runner:
+    (begun.root / "requirements/stowplan.txt").write_text(installations.requirement)
+    begun.must("git", "commit", "-qam", "Say where Stowplan comes from")
+    return Runner(begun, installations)

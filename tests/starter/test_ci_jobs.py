@@ -1,25 +1,20 @@
 """The jobs of `stowplan init` and the action of this repository: their form, and the effects of their shell steps.
 
-Each step runs as in its service, with an installation of Stowplan by the job's own `pip install`. Its dependencies are
-those of the tests. Steps with other actions are left out.
+Each step runs as in its service, by `ci.py`.
 """
 
 import hashlib
 import json
-import os
 import re
 import subprocess
-import sys
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
-from ruamel.yaml import YAML
 
 from stowplan.compiler.generate import starter
 from tests.repositories import REPOSITORY
+from tests.starter.ci import Job, Runner, github_job, gitlab_job, load
 from tests.starter.repository import PROGRAMS, StarterRepository
 from tests.unit.outputs import in_one_file
 
@@ -30,9 +25,6 @@ MISTAKE = (SPEC, "numNodes: 2", "numNode: 2")
 NONE = "0" * 40
 """What services give for the commit before a push where there is none."""
 EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
-
-BASH = ("bash", "--noprofile", "--norc", "-eo", "pipefail", "-c")
-"""As GitHub runs a step of `shell: bash`; GitLab stops at the first error as well."""
 
 
 def check_form(file: Path, schema: str, *more: str) -> None:
@@ -52,122 +44,29 @@ def test_they_have_the_form_that_their_services_want(tmp_path: Path) -> None:
     check_form(ACTION, "vendor.github-actions")
 
 
-@dataclass(frozen=True)
-class Installations:
-    """What the install steps of the jobs install, each once: into a folder of its own below `root`."""
-
-    root: Path
-    """Has the build tools in `tools`, and in `wheels` this version of Stowplan, as a package index would have it."""
-    done: dict[str, Path] = field(default_factory=dict)
-
-    @property
-    def requirement(self) -> str:
-        """The wheel as `requirements/stowplan.txt` names it, once a person has written its hash there."""
-        (wheel,) = (self.root / "wheels").iterdir()
-        digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
-        return f"stowplan=={wheel.name.split('-')[1]} --hash=sha256:{digest}\n"
-
-    def install(self, step: str, folder: Path, target: Path, variables: Mapping[str, str]) -> int:
-        """Run an install step in a folder; its exit code."""
-        pip = {"FIND_LINKS": self.root / "wheels", "NO_INDEX": 1, "TARGET": target}
-        own = {f"PIP_{name}": str(value) for name, value in pip.items()}
-        path = {"PATH": f"{PROGRAMS}{os.pathsep}{os.environ['PATH']}", "PYTHONPATH": str(self.root / "tools")}
-        environment = {**os.environ, **own, **path, **variables}
-        return subprocess.run([*BASH, step], cwd=folder, env=environment, check=False).returncode
-
-    def environment(self, step: str, folder: Path, variables: Mapping[str, str]) -> dict[str, str]:
-        """The environment of a machine after an install step."""
-        if step not in self.done:
-            self.done[step] = self.root / f"site-{len(self.done)}"
-            assert self.install(step, folder, self.done[step], variables) == 0
-        site = self.done[step]
-        return {
-            "PYTHONPATH": str(site),
-            "PATH": os.pathsep.join(map(str, (site / "bin", PROGRAMS, os.environ["PATH"]))),
-        }
-
-
-@pytest.fixture(scope="module")
-def installations(tmp_path_factory: pytest.TempPathFactory) -> Installations:
-    root = tmp_path_factory.mktemp("installations")
-    commands: tuple[tuple[str | Path, ...], ...] = (
-        ("install", "hatchling>=1.27", "--target", root / "tools"),
-        ("wheel", REPOSITORY, "--no-deps", "--wheel-dir", root / "wheels"),
-    )
-    for command in commands:
-        done = subprocess.run(
-            [sys.executable, "-m", "pip", "--quiet", *command], capture_output=True, text=True, check=False
-        )
-        if done.returncode:
-            message = f"pip cannot build Stowplan here: {done.stderr[-500:]}"
-            if os.environ.get("CI") == "true":
-                pytest.fail(message)
-            pytest.skip(message)
-    return Installations(root)
-
-
-@dataclass(frozen=True)
-class Runner:
-    """The machine of a CI service."""
-
-    repo: StarterRepository
-    installations: Installations
-
-    def steps(
-        self, steps: list[dict[str, Any]], context: Mapping[str, str], programs: Path | None = None
-    ) -> subprocess.CompletedProcess[str]:
-        """Run them until one fails; the last one that ran. Conditions on the event are taken to hold.
-
-        Commands in the folder `programs` are found before those that are installed.
-        """
-        machine: dict[str, str] = {}
-        done = None
-        for step in (each for each in steps if "run" in each):
-            own = {name: filled(value, context) for name, value in step.get("env", {}).items()}
-            if step["run"].startswith("pip install --require-hashes "):
-                continue
-            if step["run"].startswith("pip install "):
-                machine = self.installations.environment(step["run"], self.repo.root, own)
-                if programs:
-                    machine["PATH"] = f"{programs}{os.pathsep}{machine['PATH']}"
-                continue
-            done = self.repo.run(*BASH, step["run"], environment={"CI": "true"} | machine | own | dict(context))
-            if done.returncode:
-                break
-        assert done
-        return done
-
-
-def filled(text: str, context: Mapping[str, str]) -> str:
-    """A value with the expressions in it replaced, as the service does it before a step runs."""
-    return re.sub(r"\$\{\{ *([\w.]+) *\}\}", lambda found: context[found[1]], text)
-
-
-@pytest.fixture
-def runner(begun: StarterRepository, installations: Installations) -> Runner:
-    (begun.root / "requirements/stowplan.txt").write_text(installations.requirement)
-    begun.must("git", "commit", "-qam", "Say where Stowplan comes from")
-    return Runner(begun, installations)
-
-
-def load(file: Path) -> Any:
-    return YAML(typ="safe").load(file)
-
-
 def pull_request(runner: Runner) -> dict[str, str]:
     """What GitHub tells a step in a pull request."""
     runner.repo.must("git", "update-ref", "refs/remotes/origin/main", "HEAD")
     summary = str(runner.repo.root.parent / "summary.md")
-    return {"GITHUB_BASE_REF": "main", "github.event.before": "", "GITHUB_STEP_SUMMARY": summary}
+    return {
+        "GITHUB_BASE_REF": "main",
+        "GITHUB_STEP_SUMMARY": summary,
+        "github.event.before": "",
+        "github.event.pull_request.number": "7",
+        "github.event_name": "pull_request",
+    }
 
 
-def workflow_steps(runner: Runner) -> list[dict[str, Any]]:
-    steps: list[dict[str, Any]] = load(runner.repo.root / WORKFLOW)["jobs"]["check"]["steps"]
-    return steps
+def workflow(runner: Runner) -> Job:
+    return github_job(runner.repo.root / WORKFLOW, "check")
 
 
-def gitlab_steps(runner: Runner) -> list[dict[str, Any]]:
-    return [{"run": line} for line in load(runner.repo.root / GITLAB)["stowplan"]["script"]]
+def gitlab_check(runner: Runner) -> Job:
+    return gitlab_job(runner.repo.root / GITLAB, "stowplan")
+
+
+def action_job() -> Job:
+    return Job(load(ACTION)["runs"]["steps"])
 
 
 def action_inputs(**inputs: str) -> dict[str, str]:
@@ -178,33 +77,38 @@ def action_inputs(**inputs: str) -> dict[str, str]:
 
 def github(runner: Runner) -> subprocess.CompletedProcess[str]:
     """The starter's workflow for a pull request."""
-    return runner.steps(workflow_steps(runner), pull_request(runner))
+    return runner.run(workflow(runner), pull_request(runner))
+
+
+def merge_request(base: str) -> dict[str, str]:
+    """What GitLab tells a job in a merge request."""
+    return {"CI_MERGE_REQUEST_IID": "7", "CI_MERGE_REQUEST_DIFF_BASE_SHA": base, "CI_COMMIT_BEFORE_SHA": NONE}
 
 
 def gitlab(runner: Runner) -> subprocess.CompletedProcess[str]:
     """The starter's job for a merge request."""
     base = runner.repo.must("git", "rev-parse", "HEAD").strip()
-    return runner.steps(gitlab_steps(runner), {"CI_MERGE_REQUEST_DIFF_BASE_SHA": base, "CI_COMMIT_BEFORE_SHA": NONE})
+    return runner.run(gitlab_check(runner), merge_request(base))
 
 
 def action(runner: Runner, **inputs: str) -> subprocess.CompletedProcess[str]:
     """The action of this repository for a pull request."""
-    return runner.steps(load(ACTION)["runs"]["steps"], action_inputs(**inputs) | pull_request(runner))
+    return runner.run(action_job(), action_inputs(**inputs) | pull_request(runner))
 
 
 def github_push(runner: Runner, before: str, programs: Path | None = None) -> subprocess.CompletedProcess[str]:
-    """The check of the starter's workflow for a push; the page of what changes is for pull requests."""
-    steps = [each for each in workflow_steps(runner) if "if" not in each]
-    return runner.steps(steps, {"GITHUB_BASE_REF": "", "github.event.before": before}, programs)
+    """The starter's workflow for a push."""
+    context = {"GITHUB_BASE_REF": "", "github.event.before": before, "github.event_name": "push"}
+    return runner.run(workflow(runner), context, programs)
 
 
 def gitlab_push(runner: Runner, before: str, programs: Path | None = None) -> subprocess.CompletedProcess[str]:
-    return runner.steps(gitlab_steps(runner)[:3], {"CI_COMMIT_BEFORE_SHA": before}, programs)
+    return runner.run(gitlab_check(runner), {"CI_COMMIT_BEFORE_SHA": before}, programs)
 
 
 def action_push(runner: Runner, before: str, programs: Path | None = None) -> subprocess.CompletedProcess[str]:
     context = action_inputs() | {"GITHUB_BASE_REF": "", "github.event.before": before}
-    return runner.steps(load(ACTION)["runs"]["steps"], context, programs)
+    return runner.run(action_job(), context, programs)
 
 
 PUSHES = [github_push, gitlab_push, action_push]
@@ -280,10 +184,15 @@ def recorder(tmp_path: Path) -> Path:
     return program.parent
 
 
-def base(done: subprocess.CompletedProcess[str]) -> str:
+def bases(done: subprocess.CompletedProcess[str]) -> set[str]:
+    """The bases that the commands of a job were given; those that go into files are not among them."""
     assert done.returncode == 0, done.stdout
-    (found,) = re.findall(r"^base=(.*)$", done.stdout, re.MULTILINE)
-    return str(found)
+    return set(re.findall(r"^base=(.*)$", done.stdout, re.MULTILINE))
+
+
+def base(done: subprocess.CompletedProcess[str]) -> str:
+    (found,) = bases(done)
+    return found
 
 
 def commit(repo: StarterRepository, message: str) -> str:
@@ -331,13 +240,13 @@ def test_the_very_first_push_passes(runner: Runner, push: Any) -> None:
 def test_requests_are_compared_with_the_branch_they_go_to(runner: Runner, recorder: Path) -> None:
     """Never with their own parent, which the author made as well."""
     context = pull_request(runner)
-    steps = [each for each in workflow_steps(runner) if "if" not in each]
-    assert base(runner.steps(steps, context, recorder)) == "origin/main"
-    assert base(runner.steps(load(ACTION)["runs"]["steps"], action_inputs() | context, recorder)) == "origin/main"
-    given = action_inputs(base="release") | context
-    assert base(runner.steps(load(ACTION)["runs"]["steps"], given, recorder)) == "release"
-    request = {"CI_MERGE_REQUEST_DIFF_BASE_SHA": "1" * 40, "CI_COMMIT_BEFORE_SHA": NONE}
-    assert base(runner.steps(gitlab_steps(runner)[:3], request, recorder)) == "1" * 40
+    assert bases(runner.run(workflow(runner), context, recorder)) == {"origin/main"}
+    assert bases(runner.run(action_job(), action_inputs() | context, recorder)) == {"origin/main"}
+    assert bases(runner.run(action_job(), action_inputs(base="release") | context, recorder)) == {"release"}
+    request = merge_request("1" * 40)
+    assert bases(runner.run(gitlab_check(runner), request, recorder)) == {"1" * 40}
+    request["CI_MERGE_REQUEST_TARGET_BRANCH_SHA"] = "2" * 40
+    assert bases(runner.run(gitlab_check(runner), request, recorder)) == {"2" * 40}
 
 
 def forge(repo: StarterRepository) -> None:
@@ -380,6 +289,6 @@ def test_a_program_with_another_hash_is_not_installed(runner: Runner, tmp_path: 
     requirement = runner.repo.root / "requirements/stowplan.txt"
     digest = requirement.read_text().strip()[-64:]
     requirement.write_text(requirement.read_text().replace(digest, "1" * 64))
-    step = next(each["run"] for each in workflow_steps(runner) if "--no-deps" in each.get("run", ""))
+    step = next(each["run"] for each in workflow(runner).steps if "--no-deps" in each.get("run", ""))
     assert runner.installations.install(step, runner.repo.root, tmp_path / "site", {}) == 1
     assert not (tmp_path / "site").exists()

@@ -1,9 +1,20 @@
 """The commands that write generated files: `init`, `crds` and `schema`."""
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+
+class CiOfOutput(StrEnum):
+    """What CI does with the output folder, as `starter.Ci`, which takes long to import."""
+
+    CHECK = "check"
+    COMMIT = "commit"
+
+
+_OTHER = {CiOfOutput.CHECK: CiOfOutput.COMMIT, CiOfOutput.COMMIT: CiOfOutput.CHECK}
 
 
 def init(
@@ -18,6 +29,10 @@ def init(
             metavar="NAMES", help="Environments of the platform file, such as `dev,prod`.", show_default="none"
         ),
     ] = "",
+    ci: Annotated[
+        CiOfOutput,
+        typer.Option(help="Whether you commit the output and CI checks it, or CI commits it on the main branch."),
+    ] = CiOfOutput.CHECK,
 ) -> None:
     """Start a repository: platform file, a Dataset, a Training, editor settings, CI jobs.
 
@@ -33,7 +48,8 @@ def init(
     if problem := of_starter.problem(names):
         raise typer.BadParameter(problem, param_hint="--environments")
     try:
-        written, kept = starter.write(folder, legacy=legacy, environment_names=names)
+        written, kept = starter.write(folder, legacy=legacy, environment_names=names, ci=starter.Ci(ci))
+        others = starter.of_other_ci(folder, starter.Ci(ci))
     except OSError as error:
         raise typer.BadParameter(f"{error.filename or folder}: {error.strerror}.", param_hint="FOLDER") from None
     for path in written:
@@ -44,8 +60,12 @@ def init(
         typer.echo(f"{folder / 'stowplan.yaml'} stays as it is: add `environments` with {', '.join(names)} to it.")
     if installation.FILE in written and installation.incomplete(installation.requirements()):
         typer.echo(f"CI cannot install Stowplan yet: finish {folder / installation.FILE}, which says how.")
-    command = "stowplan synth" if folder == Path() else f"stowplan synth {folder}"
-    typer.echo(f"Next: edit the specs, run `{command}`, and commit everything.")
+    for path in others:
+        typer.echo(f"{folder / path} is for `--ci {_OTHER[ci]}`: remove it, and run this command again.")
+    command = "stowplan synth" if ci is CiOfOutput.CHECK else "stowplan validate"
+    where = "" if folder == Path() else f" {folder}"
+    rest = "" if ci is CiOfOutput.CHECK else " CI then compiles them and commits out/."
+    typer.echo(f"Next: edit the specs, run `{command}{where}`, and commit everything.{rest}")
 
 
 def crds(folder: Annotated[Path, typer.Argument(help="Folder to write to.")] = Path("crds")) -> None:

@@ -2,6 +2,7 @@
 
 import errno
 from collections.abc import Sequence
+from enum import StrEnum
 from importlib.metadata import version
 from pathlib import Path
 from string import Template
@@ -25,6 +26,7 @@ _TEMPLATES = {
     ".vscode/settings.json": "vscode-settings.json",
     ".vscode/extensions.json": "vscode-extensions.json",
     ".github/workflows/stowplan.yaml": "github-workflow.yaml",
+    ".github/workflows/stowplan-comment.yaml": "github-comment.yaml",
     "CODEOWNERS": "codeowners",
     ".gitlab-ci.yml": "gitlab-ci.yaml",
     ".pre-commit-config.yaml": "pre-commit-config.yaml",
@@ -33,6 +35,21 @@ _TEMPLATES = {
 }
 _LEGACY = {"specs/mnist.yaml": "legacy-dataset.yaml", "specs/mnist-train.yaml": "legacy-training.yaml"}
 """Specs of `SampleSet` and `PaddleJob`, in the place of `Dataset` and `Training`."""
+_COMMIT = {
+    ".github/workflows/stowplan.yaml": "github-workflow-commit.yaml",
+    ".github/workflows/stowplan-output.yaml": "github-output.yaml",
+    ".gitlab-ci.yml": "gitlab-ci-commit.yaml",
+    ".pre-commit-config.yaml": "pre-commit-config-commit.yaml",
+    "ci/commit-output.sh": "commit-output.sh",
+}
+"""CI that writes the output folder, in the place of CI that checks it."""
+
+
+class Ci(StrEnum):
+    """What CI does with the output folder."""
+
+    CHECK = "check"
+    COMMIT = "commit"
 
 
 def files(
@@ -42,24 +59,38 @@ def files(
     path: str = Platform().argocd.path,
     legacy: bool = False,
     environment_names: Sequence[str] = (),
+    ci: Ci = Ci.CHECK,
 ) -> dict[str, str]:
     """Return the contents of the files, by path relative to the folder of the user's repository.
 
     `kubernetes` is the version of Kubernetes for the editor schemas, such as `1.36`. `name` is what the names of Argo
     CD's objects begin with, and `path` where it finds the output. `legacy` selects specs of the kinds `SampleSet` and
     `PaddleJob` instead of `Dataset` and `Training`. `environment_names` are the environments of the platform file, in
-    their order.
+    their order. `ci` says whether people commit the output and CI checks it, or CI commits it.
     """
     values = {"version": version("stowplan"), "name": quoted(name), "path": quoted(path)}
     here = Path(__file__).parent
     # `safe_substitute`, because `$schema` and the variables of scripts are no placeholders of this template.
+    templates = _TEMPLATES | (_LEGACY if legacy else {}) | (_COMMIT if ci is Ci.COMMIT else {})
     texts = {
         path: Template((here / file).read_text(encoding="utf-8")).safe_substitute(values)
-        for path, file in (_TEMPLATES | (_LEGACY if legacy else {})).items()
+        for path, file in templates.items()
     }
     texts[_PLATFORM] += environments.text(environment_names)
     texts[installation.FILE] = installation.requirements()
     return texts | {f"{SCHEMAS}/{name}": text for name, text in export.schemas(kubernetes).items()}
+
+
+def of_other_ci(folder: Path, ci: Ci) -> list[str]:
+    """Return the files in `folder` that `init` wrote for the other value of `ci`. Edited ones are not among them."""
+    other = files(ci=Ci.CHECK if ci is Ci.COMMIT else Ci.COMMIT)
+    own = files(ci=ci)
+    return [path for path in sorted(_COMMIT) if path in other and _is(folder / path, other[path], own.get(path))]
+
+
+def _is(file: Path, text: str, other: str | None) -> bool:
+    """Whether a file has this text, and `other` is another one."""
+    return text != other and file.is_file() and file.read_bytes() == text.encode()
 
 
 def _path(folder: Path) -> str:
@@ -70,11 +101,13 @@ def _path(folder: Path) -> str:
     return found if found and found.isprintable() else Platform().argocd.path
 
 
-def write(folder: Path, *, legacy: bool = False, environment_names: Sequence[str] = ()) -> tuple[list[str], list[str]]:
+def write(
+    folder: Path, *, legacy: bool = False, environment_names: Sequence[str] = (), ci: Ci = Ci.CHECK
+) -> tuple[list[str], list[str]]:
     """Write the missing files. Return two lists of paths: written files, and existing files, which stay unchanged.
 
-    `legacy` and `environment_names` are as in `files`. Raises `OSError` if a folder cannot be created or is a link, or
-    a file cannot be written.
+    `legacy`, `environment_names` and `ci` are as in `files`. Raises `OSError` if a folder cannot be created or is a
+    link, or a file cannot be written.
     """
     wanted = files(
         export.kubernetes_version(folder),
@@ -82,6 +115,7 @@ def write(folder: Path, *, legacy: bool = False, environment_names: Sequence[str
         path=_path(folder),
         legacy=legacy,
         environment_names=environment_names,
+        ci=ci,
     )
     written: list[str] = []
     kept: list[str] = []
