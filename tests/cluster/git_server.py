@@ -3,6 +3,7 @@
 import os
 import subprocess
 import threading
+from base64 import b64decode
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -12,9 +13,12 @@ from urllib.parse import urlsplit
 
 
 @contextmanager
-def serving(folder: Path) -> Iterator[str]:
-    """Serve the bare repositories in `folder` for reading; gives the URL that their names are appended to."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Handler, folder))
+def serving(folder: Path, token: str = "") -> Iterator[str]:
+    """Serve the bare repositories in `folder` for reading; gives the URL that their names are appended to.
+
+    With a `token`, every request needs it as its password, and may then push too.
+    """
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Handler, folder, token))
     thread = threading.Thread(target=server.serve_forever, name="git-server")
     thread.start()
     try:
@@ -28,8 +32,9 @@ def serving(folder: Path) -> Iterator[str]:
 class _Handler(BaseHTTPRequestHandler):
     """Speaks CGI (RFC 3875) with `git http-backend`, which the standard library is about to lose."""
 
-    def __init__(self, folder: Path, *arguments: object) -> None:
+    def __init__(self, folder: Path, token: str, *arguments: object) -> None:
         self._folder = folder
+        self._token = token
         super().__init__(*arguments)  # type: ignore[arg-type]  # what socketserver passes
 
     def do_GET(self) -> None:
@@ -41,7 +46,18 @@ class _Handler(BaseHTTPRequestHandler):
     def log_message(self, *arguments: object) -> None:
         """Say nothing: Argo CD asks every few seconds."""
 
+    def _allowed(self) -> bool:
+        kind, _, given = self.headers.get("Authorization", "").partition(" ")
+        password = b64decode(given).decode().partition(":")[2] if kind == "Basic" else ""
+        return password == self._token
+
     def _answer(self, body: bytes) -> None:
+        if not self._allowed():
+            self.send_response(401)
+            self.send_header("WWW-Authenticate", 'Basic realm="git"')
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+            return
         done = subprocess.run(
             ["git", "http-backend"], input=body, env=self._environment(body), capture_output=True, check=True
         )
@@ -67,6 +83,7 @@ class _Handler(BaseHTTPRequestHandler):
             "PATH_INFO": url.path,
             "QUERY_STRING": url.query,
             "REMOTE_ADDR": self.client_address[0],
+            **({"REMOTE_USER": "robot"} if self._token else {}),
             "CONTENT_TYPE": self.headers.get("Content-Type", ""),
             "CONTENT_LENGTH": str(len(body)),
             "HTTP_CONTENT_ENCODING": self.headers.get("Content-Encoding", ""),

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from fnmatch import fnmatch
 from pathlib import Path
+from typing import Any
 
 import pytest
 from ruamel.yaml import YAML
@@ -177,23 +178,41 @@ def test_modelines_lead_to_schemas(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("legacy", [False, True])
-@pytest.mark.parametrize("path", [name for name in starter.files() if name.endswith((".yml", ".yaml"))])
-def test_yaml_is_sound_and_complete(path: str, legacy: bool) -> None:  # noqa: FBT001 - a case
-    text = starter.files(legacy=legacy)[path]
+@pytest.mark.parametrize("ci", starter.Ci)
+@pytest.mark.parametrize(
+    "path", [name for name in starter.files(ci=starter.Ci.COMMIT) if name.endswith((".yml", ".yaml"))]
+)
+def test_yaml_is_sound_and_complete(path: str, legacy: bool, ci: starter.Ci) -> None:  # noqa: FBT001 - a case
+    text = starter.files(legacy=legacy, ci=ci).get(path)
+    if text is None:
+        assert (path, ci) == (OUTPUT, starter.Ci.CHECK)
+        return
     assert YAML(typ="safe").load(text)
     assert "${version}" not in text
     assert "$$" not in text
 
 
 WORKFLOW, GITLAB = ".github/workflows/stowplan.yaml", ".gitlab-ci.yml"
+COMMENT, OUTPUT = ".github/workflows/stowplan-comment.yaml", ".github/workflows/stowplan-output.yaml"
+SCRIPT = "ci/commit-output.sh"
 ACTION = (REPOSITORY / ".github/actions/check/action.yml").read_text()
 REQUIREMENTS = "requirements/stowplan-dependencies.txt"
 
 
-def test_nothing_is_installed_by_a_name_alone() -> None:
+@pytest.fixture(params=starter.Ci)
+def files(request: pytest.FixtureRequest) -> dict[str, str]:
+    """The files of `init`, and the action of this repository."""
+    return starter.files(ci=request.param) | {"action": ACTION}
+
+
+def workflows(files: dict[str, str]) -> dict[str, Any]:
+    """The workflows of GitHub among the files."""
+    return {path: YAML(typ="safe").load(text) for path, text in files.items() if path.startswith(".github/workflows/")}
+
+
+def test_nothing_is_installed_by_a_name_alone(files: dict[str, str]) -> None:
     """Otherwise anyone who registers a free name on an index could run code in every user's CI."""
-    files = starter.files() | {"action": ACTION}
-    for path in (WORKFLOW, GITLAB, "action", ".pre-commit-config.yaml"):
+    for path in (*workflows(files), GITLAB, "action", ".pre-commit-config.yaml"):
         assert "stowplan==" not in files[path]
         for install in re.findall(r"pip install (.*)", files[path]):
             assert install.startswith(("--require-hashes -r ", "--no-deps --no-build-isolation "))
@@ -226,28 +245,67 @@ def test_dependencies_are_those_of_the_lock_file_by_hash() -> None:
     assert len(names) == len(re.findall(r"^[a-z]", locked, re.MULTILINE))
 
 
-def test_actions_and_images_are_pinned() -> None:
-    used = re.findall(r"uses: (.*)", starter.files()[WORKFLOW] + ACTION)
-    assert len(used) == 3
+def test_actions_and_images_are_pinned(files: dict[str, str]) -> None:
+    used = re.findall(r"uses: (.*)", "".join(files[path] for path in (*workflows(files), "action")))
+    assert len(used) in (7, 9)
     assert all(re.fullmatch(r"actions/[a-z-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", each) for each in used)
-    assert re.search(r"image: python:[\w.-]+@sha256:[0-9a-f]{64}\n", starter.files()[GITLAB])
+    names = {each.split(" ")[0] for each in used}
+    assert len({each.split("@")[0] for each in names}) == len(names), "one version of each"
+    assert re.search(r"image: python:[\w.-]+@sha256:[0-9a-f]{64}\n", files[GITLAB])
 
 
-def test_the_workflow_has_no_more_rights_than_it_needs() -> None:
-    workflow = YAML(typ="safe").load(starter.files()[WORKFLOW])
-    assert workflow["permissions"] == {"contents": "read"}
-    checkout = workflow["jobs"]["check"]["steps"][0]
-    assert checkout["with"] == {"fetch-depth": 0, "persist-credentials": False}
-    for steps in (workflow["jobs"]["check"]["steps"], YAML(typ="safe").load(ACTION)["runs"]["steps"]):
-        assert not [each for each in steps if "${{" in each.get("run", "")]
+def test_workflows_have_no_more_rights_than_they_need(files: dict[str, str]) -> None:
+    """What runs code of a pull request may read it, and nothing else."""
+    needed = {
+        WORKFLOW: ({"contents": "read"}, {}),
+        COMMENT: ({}, {"actions": "read", "contents": "read", "pull-requests": "write"}),
+        OUTPUT: ({"contents": "read"}, {"contents": "write"}),
+    }
+    for path, workflow in workflows(files).items():
+        (job,) = workflow["jobs"].values()
+        assert (workflow["permissions"], job.get("permissions", {})) == needed[path]
+        checkout = next(each for each in job["steps"] if each.get("uses", "").startswith("actions/checkout@"))
+        assert checkout["with"]["persist-credentials"] is False
+        assert "ref" not in checkout["with"]
+    assert "pull_request_target" not in "".join(files.values())
+
+
+def test_no_script_holds_what_strangers_write(files: dict[str, str]) -> None:
+    """A title or the name of a branch in a script is run; in a variable it is not."""
+    jobs = [job for workflow in workflows(files).values() for job in workflow["jobs"].values()]
+    steps = [each for job in jobs for each in job["steps"]]
+    steps += YAML(typ="safe").load(ACTION)["runs"]["steps"]
+    assert [each for each in steps if "run" in each]
+    assert not [each for each in steps if "${{" in each.get("run", "")]
 
 
 def test_every_check_has_a_base() -> None:
-    files = starter.files() | {"action": ACTION}
-    for path in (WORKFLOW, GITLAB, "action", ".pre-commit-config.yaml"):
+    files = starter.files() | {"action": ACTION, SCRIPT: starter.files(ci=starter.Ci.COMMIT)[SCRIPT]}
+    for path in (WORKFLOW, GITLAB, "action", ".pre-commit-config.yaml", SCRIPT):
         checks = [line for line in files[path].splitlines() if "--check" in line]
         assert checks
         assert all("--base " in line for line in checks)
+
+
+def test_ci_that_commits_has_no_check_of_committed_output(tmp_path: Path) -> None:
+    done = run("init", str(tmp_path), "--ci", "commit")
+    assert "Next: edit the specs, run `stowplan validate " in done.output
+    assert "CI then compiles them and commits out/." in done.output
+    files = starter.files(ci=starter.Ci.COMMIT)
+    assert set(files) - set(starter.files()) == {OUTPUT, SCRIPT}
+    for path in (WORKFLOW, GITLAB, ".pre-commit-config.yaml"):
+        assert "--check" not in files[path]
+
+
+def test_ci_of_the_other_sort_is_named(tmp_path: Path) -> None:
+    """It stays, as every file that is there, and would fail."""
+    run("init", str(tmp_path))
+    done = run("init", str(tmp_path), "--ci", "commit")
+    for path in (WORKFLOW, GITLAB, ".pre-commit-config.yaml"):
+        sentence = f"{tmp_path / path} is for `--ci check`: remove it, and run this command again."
+        assert sentence in done.output
+        (tmp_path / path).unlink()
+    assert "remove it" not in run("init", str(tmp_path), "--ci", "commit").output
 
 
 @pytest.mark.parametrize(
@@ -258,6 +316,8 @@ def test_every_check_has_a_base() -> None:
         "stowplan.yaml",
         "extensions/rules.py",
         "requirements/stowplan.txt",
+        SCRIPT,
+        OUTPUT,
         WORKFLOW,
         GITLAB,
         ".pre-commit-config.yaml",
