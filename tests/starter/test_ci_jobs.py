@@ -37,9 +37,11 @@ def check_form(file: Path, schema: str, *more: str) -> None:
     assert done.returncode == 0, done.stdout
 
 
-def test_they_have_the_form_that_their_services_want(tmp_path: Path) -> None:
-    starter.write(tmp_path)
-    check_form(tmp_path / WORKFLOW, "vendor.github-workflows")
+@pytest.mark.parametrize("ci", starter.Ci)
+def test_they_have_the_form_that_their_services_want(tmp_path: Path, ci: starter.Ci) -> None:
+    starter.write(tmp_path, ci=ci)
+    for workflow_file in (tmp_path / WORKFLOW).parent.iterdir():
+        check_form(workflow_file, "vendor.github-workflows")
     check_form(tmp_path / GITLAB, "vendor.gitlab-ci", "--data-transform", "gitlab-ci")
     check_form(ACTION, "vendor.github-actions")
 

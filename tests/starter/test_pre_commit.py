@@ -9,6 +9,7 @@ import subprocess
 import pytest
 from ruamel.yaml import YAML
 
+from stowplan.compiler.generate import starter
 from tests.repositories import REPOSITORY
 from tests.starter.repository import StarterRepository
 
@@ -62,6 +63,8 @@ def results(output: str) -> set[str]:
 
 
 def test_the_files_are_what_pre_commit_reads(begun: StarterRepository) -> None:
+    (begun.root / "commit.yaml").write_text(starter.files(ci=starter.Ci.COMMIT)[".pre-commit-config.yaml"])
+    begun.must("pre-commit", "validate-config", "commit.yaml")
     begun.must("pre-commit", "validate-manifest", str(MANIFEST))
     begun.must("pre-commit", "validate-config", ".pre-commit-config.yaml", str(REPOSITORY / ".pre-commit-config.yaml"))
 

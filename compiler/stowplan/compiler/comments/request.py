@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Protocol, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar
 
 from stowplan.compiler.comments.body import body, is_review
 from stowplan.compiler.comments.rest import Rest, RestError
@@ -37,7 +37,7 @@ class Comment:
 class Request(Protocol):
     """An open or closed pull or merge request of a service. All methods raise `RestError`."""
 
-    limit: int
+    limit: ClassVar[int]
     """Maximum number of characters of a comment."""
 
     def head(self) -> str:

@@ -314,6 +314,7 @@ def test_ci_of_the_other_sort_is_named(tmp_path: Path) -> None:
         "out/argocd/root.yaml",
         "out/ml/sampleset-a/job-a.yaml",
         "stowplan.yaml",
+        "stowplan.lock",
         "extensions/rules.py",
         "requirements/stowplan.txt",
         SCRIPT,
