@@ -89,7 +89,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A node of the graph. `lines` are short facts below the title, such as `4 nodes × 8 GPUs`."""
+    """A node of the graph. `lines` are short facts below the title, such as `4 nodes, 8 GPUs each`."""
 
     id: str
     part: Part
@@ -103,7 +103,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """An arrow from one node to another, by their ids. `text` says how, such as `waits until warmed`; it may be empty."""
+    """An arrow from one node to another, by their ids. `text` may say how: `waits until warmed`."""
 
     start: str
     end: str
