@@ -54,10 +54,14 @@ class SpecName:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A run that a change starts, ends or replaces; `reasons` are sentences, such as which field was changed."""
+    """A run that a change starts, ends or replaces, such as the `sync` of a dataset (`part`).
+
+    `reasons` say why: which fields were changed, or a sentence.
+    """
 
     fate: Fate
     spec: SpecName
+    part: str
     reasons: tuple[str, ...]
 
 
