@@ -7,12 +7,12 @@ from stowplan.compiler.diff.change import Action
 from stowplan.compiler.kubernetes.fields import identity, items, mapping
 from stowplan.compiler.review.model import Edge, Node, Part, State
 from stowplan.compiler.review.runs import spec_name
-from stowplan.compiler.review.scene import Scene, Scenes, runs, spec_of, specs
+from stowplan.compiler.review.scene import Objects, Scene, Scenes, runs, spec_of, specs
 from stowplan.library.dialects.shared.run_order import ANNOTATION, of_annotation, of_field
 from stowplan.library.manifest import Json
 from stowplan.schema.kinds.native.dataset_task import RunAfter
 from stowplan.schema.kinds.table import DATASET_KINDS, TRAINING_KINDS
-from stowplan.schema.meta import SpecId
+from stowplan.schema.meta import ObjectId, SpecId
 
 _MOST_LINES = 4
 
@@ -33,6 +33,7 @@ class _Builder:
         self.scene, self.nodes, self.edges = scene, dict[str, Node](), dict[tuple[str, str], Edge]()
         self._before, self._after = specs(scene.before), specs(scene.after)
         self._changed = _changed_paths(scene)
+        self._runs = [_runs(side) for side in (scene.before, scene.after)]
         self._known = {spec for spec in self._before.keys() | self._after.keys() if spec.kind in DATASET_KINDS}
         self._places = [{place for _, body in held.values() for place in _places(body)} for held in self._sides]
         for spec in sorted(self._before.keys() | self._after.keys()):
@@ -90,6 +91,13 @@ class _Builder:
 
     def _id(self, spec: SpecId) -> str:
         return f"{_part(spec).value}:{self.scene.name}:{spec}"
+
+
+def _runs(objects: Objects) -> dict[SpecId, frozenset[ObjectId]]:
+    found: dict[SpecId, set[ObjectId]] = {}
+    for spec, _, body in runs(objects):
+        found.setdefault(spec, set()).add(identity(body))
+    return {spec: frozenset(own) for spec, own in found.items()}
 
 
 def _changed_paths(scene: Scene) -> dict[SpecId, tuple[str, ...]]:

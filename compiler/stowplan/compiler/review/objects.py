@@ -1,18 +1,15 @@
 """Each changed object with a diff of its file, and with the origins of its changed values."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from difflib import SequenceMatcher
 
 from stowplan.compiler.diff.change import Action, Change
-from stowplan.compiler.diff.fields import Field
 from stowplan.compiler.diff.groups import Group, grouped
 from stowplan.compiler.diff.wording import shown, title
-from stowplan.compiler.provenance.leaves import INSIDE, leaves
-from stowplan.compiler.provenance.source_map import ExplainedLeaf, SourceMap, ValueOrigin
-from stowplan.compiler.review.model import DiffLine, Leaf, Object, Origin, Place, Side
+from stowplan.compiler.review.model import DiffLine, Leaf, Object, Side
+from stowplan.compiler.review.origins import Origins
 from stowplan.compiler.review.scene import Scene, Scenes
-from stowplan.schema.diagnostics import FieldPath, dotted
-from stowplan.schema.meta import SpecId
+from stowplan.schema.diagnostics import dotted
 from stowplan.schema.wording import counted
 
 CONTEXT = 3
@@ -20,12 +17,7 @@ CONTEXT = 3
 MOST_LINES = 400
 """Lines of the diff of one object."""
 MOST_LEAVES = 40
-MOST_ORIGINS = 3
-MOST_SPECS = 12
-"""Specs of which the origins of values are searched: each must be compiled many times for it."""
 _HIDDEN = ("Secret",)
-
-_Entries = Mapping[FieldPath, Sequence[ExplainedLeaf]]
 
 
 def objects(scenes: Scenes, version: str) -> tuple[Object, ...]:
@@ -39,7 +31,7 @@ def objects(scenes: Scenes, version: str) -> tuple[Object, ...]:
 
 def _of_scene(scene: Scene, version: str) -> Iterator[tuple[tuple[int, int, str, str], Object]]:
     """Yield each object of an output folder with its rank among all."""
-    origins = _Origins(scene, version)
+    origins = Origins(scene, version)
     for group in grouped(scene.changes):
         yield group.first.rank, _object(group, scene, origins)
 
@@ -49,7 +41,7 @@ def object_path(scene: Scene, path: str) -> str:
     return f"{scene.name}/{path}" if scene.name else path
 
 
-def _object(group: Group, scene: Scene, origins: "_Origins") -> Object:
+def _object(group: Group, scene: Scene, origins: Origins) -> Object:
     change = group.first
     return Object(
         change.action,
@@ -92,49 +84,6 @@ def _bounded(lines: Iterator[DiffLine]) -> Iterator[DiffLine]:
         yield DiffLine(Side.GAP, 0, 0, f"{len(found) - MOST_LINES} more lines are left out here")
 
 
-def _leaves(change: Change, origins: "_Origins") -> Iterator[Leaf]:
-    entries = origins.of(change) if change.fields else {}
+def _leaves(change: Change, origins: Origins) -> Iterator[Leaf]:
     for field in change.fields[:MOST_LEAVES]:
-        found = _origins_of(field, entries)
-        yield Leaf(dotted(field.path), shown(field.before), shown(field.after), tuple(found)[:MOST_ORIGINS])
-
-
-def _origins_of(field: Field, entries: _Entries) -> list[Origin]:
-    """Return the origins of a changed field, or of all leaves below it."""
-    path = tuple(map(str, field.path))
-    own = [each for place, held in entries.items() if place[: len(path)] == path for each in held]
-    found = [_origin(each) for entry in own for each in entry.origins]
-    found += [Origin(rule.text, None) for entry in own for rule in entry.rules]
-    return list(dict.fromkeys(found))
-
-
-def _origin(origin: ValueOrigin) -> Origin:
-    name = dotted(origin.path)
-    if origin.default:
-        return Origin(f"the default of {name}", None)
-    return Origin(f"{origin.how} {name}", Place(origin.location.file, origin.location.line))
-
-
-class _Origins:
-    """The origins of values in one output folder, searched for at most `MOST_SPECS` specs."""
-
-    def __init__(self, scene: Scene, version: str) -> None:
-        self._scene = scene
-        self._map = SourceMap(scene.program, scene.outputs, version)
-        self._studied: set[SpecId] = set()
-
-    def of(self, change: Change) -> _Entries:
-        """Return the explained leaves of a changed object, by their places without indices; empty if not searched."""
-        output = self._scene.places.get(change.path)
-        if output is None or output.spec is None or output.reused:
-            return {}
-        if output.spec not in self._studied:
-            if len(self._studied) == MOST_SPECS:
-                return {}
-            self._studied.add(output.spec)
-        found: dict[FieldPath, list[ExplainedLeaf]] = {}
-        places = leaves(output.manifest.body)
-        for place, entry in zip(places, self._map.entries(output), strict=True):
-            key = tuple(str(part).removeprefix("=") for part in place if part != INSIDE)
-            found.setdefault(key, []).append(entry)
-        return found
+        yield Leaf(dotted(field.path), shown(field.before), shown(field.after), origins.of(change, field))
