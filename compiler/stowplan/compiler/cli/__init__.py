@@ -20,6 +20,7 @@ from stowplan.compiler.cli.generating import crds, init, schema
 from stowplan.compiler.cli.migrating import migrate
 from stowplan.compiler.cli.reporting import status
 from stowplan.compiler.cli.retiring import retire
+from stowplan.compiler.cli.reviewing import report
 from stowplan.compiler.cli.watching import watch
 
 app = typer.Typer(
@@ -30,7 +31,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for command in (init, validate, synth, watch, diff, comment, status, retire, migrate, explain, crds, schema):
+for command in (init, validate, synth, watch, diff, report, comment, status, retire, migrate, explain, crds, schema):
     app.command()(command)
 
 

@@ -8,18 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from stowplan.compiler.cli.ending import Ending
+from stowplan.compiler.cli.changes import Comparisons, compared
 from stowplan.compiler.cli.environments import EnvOption, chosen
-from stowplan.compiler.cli.options import Format, Out, PlatformOption, Repo, again, repository, writable_output
-from stowplan.compiler.diagnostics.report import Report
+from stowplan.compiler.cli.options import Out, PlatformOption, Repo, repository, writable_output
 
 if TYPE_CHECKING:
-    from stowplan.compiler.compiling.alike import Made
     from stowplan.compiler.diff.change import Change
     from stowplan.compiler.diff.environments import Column
-    from stowplan.compiler.environments.target import Target
-    from stowplan.compiler.pipeline import Compiled
-    from stowplan.compiler.repository.layout import Repository
 
 
 class Shape(StrEnum):
@@ -30,12 +25,29 @@ class Shape(StrEnum):
     JSON = "json"
 
 
+class Gate(StrEnum):
+    """What `--fail-on` can stop a merge for."""
+
+    SECURITY = "security"
+    DATA_LOSS = "data-loss"
+    RERUN = "rerun"
+    RIGHTS = "rights"
+
+
 _UNLIMITED = 1_000
 
 
 Base = Annotated[
     str | None,
     typer.Option(metavar="REV", help="Commit to compare with.", show_default="the output folder as it is"),
+]
+FailOn = Annotated[
+    str | None,
+    typer.Option(
+        metavar="RISKS",
+        help=f"End with exit code 1 if there are such risks: {', '.join(Gate)}; several with commas.",
+        show_default="none",
+    ),
 ]
 ShapeOption = Annotated[Shape, typer.Option("--format", help="For a terminal, for a comment, or for programs.")]
 
@@ -48,6 +60,7 @@ def diff(
     platform: PlatformOption = None,
     base: Base = None,
     shape: ShapeOption = Shape.TEXT,
+    fail_on: FailOn = None,
 ) -> None:
     """Say what the specs change in the output, object by object, the riskiest first. Writes nothing.
 
@@ -58,44 +71,66 @@ def diff(
     source = repository(repo, platform)
     top = writable_output(out, source)
     targets = chosen(source, env)
+    found = compared(source, top, base, targets)
     if not targets:
-        _print(_changes(source, top, base, advice=again(source, top))[0], shape)
+        _print(found.all[0].changes, shape)
     else:
-        _print_all(source, top, base, targets, shape)
+        _print_all(found, shape)
+    stop_on(found, fail_on)
 
 
-def _print_all(source: "Repository", top: Path, base: str | None, targets: "Sequence[Target]", shape: Shape) -> None:
+def stop_on(found: Comparisons, fail_on: str | None) -> None:
+    """End the process with exit code 1, and say why, if the changes have a risk that `fail_on` lists.
+
+    A rerun is a run that ends and starts again, or that is ended.
+    """
+    if fail_on is None:
+        return
+    from stowplan.compiler.diff.change import Action, Danger  # noqa: PLC0415 - start-up time
+    from stowplan.compiler.diff.wording import title  # noqa: PLC0415
+
+    dangers = {
+        Gate.SECURITY: Danger.SECURITY,
+        Gate.DATA_LOSS: Danger.DATA,
+        Gate.RERUN: Danger.RUN,
+        Gate.RIGHTS: Danger.RIGHTS,
+    }
+    said = []
+    for gate in _gates(fail_on):
+        for change in (change for each in found.all for change in each.changes):
+            if gate is Gate.RERUN and change.action not in (Action.REPLACED, Action.REMOVED):
+                continue
+            said += [f"{gate}: {title(change)}: {each.text}" for each in change.risks if each.danger is dangers[gate]]
+    for line in said:
+        typer.echo(line, err=True)
+    if said:
+        raise typer.Exit(1)
+
+
+def _gates(text: str) -> list[Gate]:
+    words = [word.strip() for word in text.split(",")]
+    if unknown := [word for word in words if word not in list(Gate)]:
+        raise typer.BadParameter(f'"{unknown[0]}" is none of {", ".join(Gate)}.', param_hint="--fail-on")
+    return [Gate(word) for word in words]
+
+
+def _print_all(found: Comparisons, shape: Shape) -> None:
     """Print the changes of each target and, with several environments, how these differ from each other."""
-    from stowplan.compiler.compiling.alike import of_environment  # noqa: PLC0415 - start-up time
-    from stowplan.compiler.diff.environments import cells, columns  # noqa: PLC0415
-    from stowplan.compiler.diff.records import records  # noqa: PLC0415
+    from stowplan.compiler.diff.records import records  # noqa: PLC0415 - start-up time
 
-    changed, held, first = {}, [], None
-    for target in targets:
-        changed[target.name], compiled = _changes(
-            source,
-            top / target.name,
-            base,
-            advice=again(source, top),
-            place=target,
-            first=of_environment(first, target),
-        )
-        first = compiled.made or first
-        held.append((target, cells(compiled.program, compiled.outputs, compiled.waiting) if compiled.program else {}))
-    found = columns(held) if len({each.environment.name for each in targets}) > 1 else []
     if shape is Shape.JSON:
         from stowplan.compiler.diff import environments_wording  # noqa: PLC0415
 
-        parts: dict[str, Any] = {"environments": {name: {"changes": records(own)} for name, own in changed.items()}}
-        typer.echo(json.dumps(parts | (environments_wording.records(found) if found else {}), indent=2))
+        parts: dict[str, Any] = {"environments": {each.name: {"changes": records(each.changes)} for each in found.all}}
+        typer.echo(json.dumps(parts | (environments_wording.records(found.columns) if found.columns else {}), indent=2))
         return
-    for index, (name, changes) in enumerate(changed.items()):
-        heading = f"# {name}\n" if shape is Shape.MARKDOWN else f"{name}:"
+    for index, each in enumerate(found.all):
+        heading = f"# {each.name}\n" if shape is Shape.MARKDOWN else f"{each.name}:"
         typer.echo(heading if index == 0 else f"\n{heading}")
-        _print(changes, shape)
-    if found:
+        _print(each.changes, shape)
+    if found.columns:
         typer.echo()
-        _print_columns(found, shape)
+        _print_columns(found.columns, shape)
 
 
 def _print_columns(found: "Sequence[Column]", shape: Shape) -> None:
@@ -114,60 +149,6 @@ def _print_columns(found: "Sequence[Column]", shape: Shape) -> None:
         (console if console.is_terminal else Console(width=_UNLIMITED)).print(wording.table(found))
     for line in wording.lines(found):
         typer.echo(line)
-
-
-def _changes(
-    source: "Repository",
-    target: Path,
-    base: str | None,
-    *,
-    advice: str,
-    place: "Target | None" = None,
-    first: "Made | None" = None,
-) -> "tuple[Sequence[Change], Compiled]":
-    """Return the changes of the output folder `target`, and what it was compiled to.
-
-    `place` is the environment that it is for, if there are any, and `first` what another of its clusters was made from.
-    `advice` is what advised commands need, see `options.again`.
-    """
-    from stowplan.compiler.diff.comparison import compare  # noqa: PLC0415
-    from stowplan.compiler.diff.risks.foreign import foreign, without  # noqa: PLC0415
-    from stowplan.compiler.diff.risks.unvouched import judged  # noqa: PLC0415
-    from stowplan.compiler.output.folder import scan  # noqa: PLC0415
-    from stowplan.compiler.output.write import unusable  # noqa: PLC0415
-    from stowplan.compiler.pipeline import compile_repository  # noqa: PLC0415
-    from stowplan.compiler.repository.commit import BaseError  # noqa: PLC0415 - start-up time
-
-    report = Report()
-    try:
-        before = _before(target, base, place)
-        compiled = compile_repository(source, target, report, base=judged(before, base), target=place, first=first)
-        if report.failed:
-            Ending(source.folder, report, compiled.texts, Format.TEXT, advice).finish({})
-        found = foreign(compiled.files, scan(target), compiled.committed, before if base else None)
-    except BaseError as error:
-        raise typer.BadParameter(str(error), param_hint="--base") from None
-    except OSError as error:
-        report.add(unusable(target, error))
-        Ending(source.folder, report, {}, Format.TEXT, advice).finish({})
-    changes = [*found, *compare(without(found, before, compiled.files), compiled.outputs)]
-    return changes, compiled
-
-
-def _before(out: Path, base: str | None, place: "Target | None") -> dict[str, bytes]:
-    """Return the files of the output folder `out`, in the commit `base` or as it is; those that `place` takes over."""
-    from stowplan.compiler.committed import adoption  # noqa: PLC0415 - start-up time
-    from stowplan.compiler.diff.base import at_commit, on_disk  # noqa: PLC0415
-    from stowplan.compiler.environments.target import names  # noqa: PLC0415
-    from stowplan.compiler.output.inventory_files import below  # noqa: PLC0415
-
-    folder = adoption.at_commit(place, out, base) if base else adoption.source(place, out) or out
-    found = at_commit(folder, base) if base else on_disk(folder)
-    if place is None or folder == out:
-        return found
-    known = names(place.source.data["environments"])
-    apart = tuple(f"{name}/" for name in known if below(name, found))
-    return {path: content for path, content in found.items() if not path.startswith(apart)}
 
 
 def _print(changes: "Sequence[Change]", shape: Shape) -> None:

@@ -73,10 +73,10 @@ def records(columns: Sequence[Column]) -> dict[str, Any]:
 
 
 def _row(spec: SpecId, columns: Sequence[Column]) -> list[str]:
-    return [str(spec), *(_cell(column.cells.get(spec)) for column in columns)]
+    return [str(spec), *(cell(column.cells.get(spec)) for column in columns)]
 
 
-def _cell(cell: Cell | None) -> str:
+def cell(cell: Cell | None) -> str:
     if cell is None:
         return "-"
     runs = [f"run {cell.run}"] if cell.run else []

@@ -75,15 +75,15 @@ def _folded(groups: Sequence[Group]) -> Iterator[str]:
 
 def _item(group: Group) -> str:
     first = group.first
-    lines = [f"- **{first.action}** `{_code(title(first))}` from `{_code(first.source)}`"]
-    lines += [f"  - {risk.danger}: {_escaped(risk.text)}" for risk in first.risks[:MOST_RISKS]]
+    lines = [f"- **{first.action}** `{code(title(first))}` from `{code(first.source)}`"]
+    lines += [f"  - {risk.danger}: {escaped(risk.text)}" for risk in first.risks[:MOST_RISKS]]
     if len(first.risks) > MOST_RISKS:
         lines.append(f"  - and {len(first.risks) - MOST_RISKS} more risks")
-    lines += [f"  - `{_code(field_line(field))}`" for field in first.fields[:MOST_FIELDS]]
+    lines += [f"  - `{code(field_line(field))}`" for field in first.fields[:MOST_FIELDS]]
     if len(first.fields) > MOST_FIELDS:
         lines.append(f"  - and {len(first.fields) - MOST_FIELDS} more fields")
     if group.others:
-        lines.append(f"  - `{_code(others(group))}`")
+        lines.append(f"  - `{code(others(group))}`")
     return "\n".join(lines) + "\n"
 
 
@@ -104,12 +104,12 @@ def _fitting(head: str, blocks: Sequence[str], limit: int) -> str:
     return text
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
     """Escape a string so that it renders as itself: no markup, entity, HTML, link or mention."""
     parts = _REFERENCE.split(cut(visible(text), LONGEST_RISK))
     return "<!-- -->".join(_MEANING.sub(r"\\\1", part) for part in parts)
 
 
-def _code(text: str) -> str:
+def code(text: str) -> str:
     """Return a string for use between backticks: itself without backticks and cut; a blank if it is empty."""
     return cut(visible(text), LONGEST_LINE).replace("`", "'") or " "

@@ -1,0 +1,96 @@
+"""The command `report`."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from stowplan.compiler.cli.changes import compared
+from stowplan.compiler.cli.comparing import Base, FailOn, stop_on
+from stowplan.compiler.cli.environments import EnvOption, chosen
+from stowplan.compiler.cli.options import Out, PlatformOption, Repo, repository, writable_output
+
+if TYPE_CHECKING:
+    from stowplan.compiler.cli.changes import Comparisons
+    from stowplan.compiler.review.model import Review
+
+
+class Shape(StrEnum):
+    """Format of a review."""
+
+    HTML = "html"
+    MARKDOWN = "markdown"
+
+
+File = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", help="File to write.", show_default="report.html, or standard output for Markdown"),
+]
+ShapeOption = Annotated[Shape, typer.Option("--format", help="A page for a browser, or a comment.")]
+Page = Annotated[str, typer.Option(metavar="URL", help="Where the page is, for a link in the comment.")]
+
+
+def report(
+    repo: Repo = Path(),
+    out: Out = None,
+    *,
+    env: EnvOption = None,
+    platform: PlatformOption = None,
+    base: Base = None,
+    file: File = None,
+    shape: ShapeOption = Shape.HTML,
+    page: Page = "",
+    fail_on: FailOn = None,
+) -> None:
+    """Write a page for the reviewers of a change: what runs, what ends, what it costs, and what could be lost.
+
+    The page is one file that needs no network. As Markdown, the review is a short comment for a pull request.
+
+    Example: stowplan report --base origin/main -o report.html
+    """
+    source = repository(repo, platform)
+    top = writable_output(out, source)
+    found = compared(source, top, base, chosen(source, env))
+    made = reviewed(found, base)
+    if shape is Shape.MARKDOWN:
+        _write_comment(made, found, page, file)
+    else:
+        from stowplan.compiler.review.page.render import render  # noqa: PLC0415 - start-up time
+
+        _write(file or Path("report.html"), render(made))
+    stop_on(found, fail_on)
+
+
+def reviewed(found: "Comparisons", base: str | None) -> "Review":
+    """Return the review of what was compared with the commit `base`, or with the output folder as it is."""
+    from importlib.metadata import version  # noqa: PLC0415 - start-up time
+
+    from stowplan.compiler.review.build import review  # noqa: PLC0415
+    from stowplan.compiler.review.scene import Scene, Scenes  # noqa: PLC0415
+
+    scenes = tuple(
+        Scene(each.name, each.before, each.compiled.outputs, each.changes, each.compiled.program)
+        for each in found.all
+        if each.compiled.program
+    )
+    return review(Scenes(scenes, tuple(found.columns)), base or "the output folder", version("stowplan"))
+
+
+def _write_comment(made: "Review", found: "Comparisons", page: str, file: Path | None) -> None:
+    from stowplan.compiler.review.markdown import comment  # noqa: PLC0415 - start-up time
+
+    changes = [change for each in found.all for change in each.changes]
+    text = comment(made, changes, page=page)
+    if file:
+        _write(file, text + "\n")
+    else:
+        typer.echo(text)
+
+
+def _write(file: Path, text: str) -> None:
+    try:
+        file.write_text(text)
+    except OSError as error:
+        raise typer.BadParameter(f"{file} cannot be written: {error.strerror}.", param_hint="--output") from None
+    typer.echo(f"Wrote {file}", err=True)

@@ -1,0 +1,144 @@
+"""Numbers of an output folder: GPUs, time, storage, caches and pods."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from stowplan.compiler.checks.objects.pods import pods_of
+from stowplan.compiler.kubernetes.fields import items, mapping
+from stowplan.compiler.review.model import Figure
+from stowplan.compiler.review.scene import Objects, Scenes, runs, spec_of
+from stowplan.library.manifest import Json
+from stowplan.library.values.quantities import amount
+from stowplan.schema.kinds.table import TRAINING_KINDS
+
+_ACCELERATOR = re.compile(r"(gpu|tpu|npu|gaudi|mlu|dcu|xpu|accelerator)", re.IGNORECASE)
+"""Extended resources that count as accelerators; others, such as those of networks, do not."""
+_HOUR = 3600
+_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
+
+
+@dataclass(slots=True)
+class _Total:
+    accelerators: Counter[str] = field(default_factory=Counter)
+    hours: Counter[str] = field(default_factory=Counter)
+    unlimited: set[str] = field(default_factory=set)
+    pods: int = 0
+    storage: Decimal = Decimal(0)
+    memory: int = 0
+    disk: int = 0
+
+
+def figures(scenes: Scenes) -> tuple[Figure, ...]:
+    """Return the numbers of all output folders before and after the change; those that are zero are left out."""
+    before, after = (_total(list(each)) for each in zip(*((one.before, one.after) for one in scenes.all), strict=True))
+    found = []
+    for name in sorted(before.accelerators | after.accelerators):
+        found.append(_figure(f"{name} of all jobs at once", before.accelerators[name], after.accelerators[name]))
+        found.append(_hours(name, before, after))
+    found += [
+        _figure("pods of jobs at once", before.pods, after.pods),
+        _bytes("storage that claims request", before.storage, after.storage),
+        _bytes("cache memory on each node at most", Decimal(before.memory), Decimal(after.memory)),
+        _bytes("cache disk on each node at most", Decimal(before.disk), Decimal(after.disk)),
+    ]
+    return tuple(each for each in found if (each.before, each.after) != ("0", "0"))
+
+
+def _total(folders: list[Objects]) -> _Total:
+    total = _Total()
+    for objects in folders:
+        for spec, _, body in runs(objects):
+            if spec.kind in TRAINING_KINDS:
+                _add_training(total, body)
+            else:
+                total.pods += sum(each for each, _, _ in _pods(body))
+        for body in objects.values():
+            if body.get("kind") == "PersistentVolumeClaim" and not _is_unbounded(body):
+                asked = amount(mapping(body, "spec", "resources", "requests").get("storage"))
+                total.storage += asked or 0
+            elif body.get("kind") == "PersistentVolume" and spec_of(body):
+                memory, disk = _cache(body)
+                total.memory += memory
+                total.disk += disk
+    return total
+
+
+def _is_unbounded(body: Json) -> bool:
+    """Whether the claim is for a volume of ours without a size of its own, such as a bucket."""
+    return mapping(body, "spec").get("storageClassName") == "" and bool(mapping(body, "spec").get("volumeName"))
+
+
+def _add_training(total: _Total, body: Json) -> None:
+    for pods, seconds, resources in _pods(body):
+        total.pods += pods
+        for name, number in resources.items():
+            total.accelerators[name] += pods * number
+            if seconds is None:
+                total.unlimited.add(name)
+            else:
+                total.hours[name] += pods * number * seconds
+
+
+def _pods(body: Json) -> Iterator[tuple[int, int | None, dict[str, int]]]:
+    """Yield the pods of each template of a Job or JobSet: number, deadline in seconds or None, accelerators of a pod.
+
+    The deadline of a JobSet's Job counts anew for each restart.
+    """
+    attempts = 1
+    jobs = [(1, mapping(body, "spec"))]
+    if body.get("kind") == "JobSet":
+        attempts += int(mapping(body, "spec", "failurePolicy").get("maxRestarts") or 0)
+        jobs = [
+            (int(each.get("replicas", 1)), mapping(each, "template", "spec"))
+            for each in items(body, "spec", "replicatedJobs")
+        ]
+    for (replicas, job), pod in zip(jobs, pods_of(body), strict=False):
+        seconds = job.get("activeDeadlineSeconds") or pod.spec.get("activeDeadlineSeconds")
+        own = Counter[str]()
+        for _, container in pod.containers:
+            limits = mapping(container, "resources", "requests") | mapping(container, "resources", "limits")
+            for name, value in limits.items():
+                if "/" in name and _ACCELERATOR.search(name):
+                    own[name] = max(own[name], 0) + int(amount(value) or 0)
+        parallel = job.get("parallelism", 1)
+        yield replicas * int(parallel), int(seconds) * attempts if seconds else None, dict(own)
+
+
+def _cache(body: Json) -> tuple[int, int]:
+    """Return the sizes in bytes of a volume's cache in the memory and on the disks of a node, by its mount options."""
+    options = dict(each.partition("=")[::2] for each in mapping(body, "spec").get("mountOptions") or ())
+    size = int(options.get("cache-size", "0") or 0) << 20
+    return (size, 0) if options.get("cache-dir", "").startswith("/dev/shm") else (0, size)  # noqa: S108 - a mount option
+
+
+def _hours(name: str, before: _Total, after: _Total) -> Figure:
+    old, new = (float("inf") if name in each.unlimited else each.hours[name] for each in (before, after))
+    title = f"hours of {name} at most"
+    return Figure(
+        title, _number_of_hours(name, before), _number_of_hours(name, after), None if old == new else new > old
+    )
+
+
+def _number_of_hours(name: str, total: _Total) -> str:
+    return "no limit" if name in total.unlimited else f"{-(-total.hours[name] // _HOUR):,}"
+
+
+def _figure(title: str, before: int, after: int) -> Figure:
+    return Figure(title, f"{before:,}", f"{after:,}", None if before == after else after > before)
+
+
+def _bytes(title: str, before: Decimal, after: Decimal) -> Figure:
+    return Figure(title, size_text(before), size_text(after), None if before == after else after > before)
+
+
+def size_text(number: Decimal) -> str:
+    """Return a number of bytes with a binary unit and at most one decimal: `1.5 TiB`."""
+    if not number:
+        return "0"
+    value, unit = number, 0
+    while value >= 1024 and unit < len(_UNITS) - 1:
+        value, unit = value / 1024, unit + 1
+    return f"{value:.1f}".removesuffix(".0") + f" {_UNITS[unit]}"

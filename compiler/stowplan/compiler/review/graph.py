@@ -1,0 +1,216 @@
+"""The graph of a change: where data comes from, who reads it, and where results go."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from stowplan.compiler.diff.change import Action
+from stowplan.compiler.kubernetes.fields import identity, items, mapping
+from stowplan.compiler.review.model import Edge, Node, Part, State
+from stowplan.compiler.review.runs import spec_name
+from stowplan.compiler.review.scene import Objects, Scene, Scenes, runs, spec_of, specs
+from stowplan.library.dialects.shared.run_order import ANNOTATION, of_annotation, of_field
+from stowplan.library.manifest import Json
+from stowplan.schema.kinds.native.dataset_task import RunAfter
+from stowplan.schema.kinds.table import DATASET_KINDS, TRAINING_KINDS
+from stowplan.schema.meta import ObjectId, SpecId
+
+_MOST_LINES = 4
+
+
+def graph(scenes: Scenes) -> tuple[tuple[Node, ...], tuple[Edge, ...]]:
+    """Return the nodes and edges of all output folders, each in the order of their ids."""
+    nodes: dict[str, Node] = {}
+    edges: dict[tuple[str, str], Edge] = {}
+    for scene in scenes.all:
+        own = _Builder(scene)
+        nodes |= own.nodes
+        edges |= own.edges
+    return tuple(nodes[key] for key in sorted(nodes)), tuple(edges[key] for key in sorted(edges))
+
+
+class _Builder:
+    def __init__(self, scene: Scene) -> None:
+        self.scene, self.nodes, self.edges = scene, dict[str, Node](), dict[tuple[str, str], Edge]()
+        self._before, self._after = specs(scene.before), specs(scene.after)
+        self._changed = _changed_paths(scene)
+        self._runs = [_runs(side) for side in (scene.before, scene.after)]
+        self._known = {spec for spec in self._before.keys() | self._after.keys() if spec.kind in DATASET_KINDS}
+        self._places = [{place for _, body in held.values() for place in _places(body)} for held in self._sides]
+        for spec in sorted(self._before.keys() | self._after.keys()):
+            self._add(spec)
+
+    @property
+    def _sides(self) -> tuple[Mapping[SpecId, tuple[str, Json]], Mapping[SpecId, tuple[str, Json]]]:
+        return self._before, self._after
+
+    def _add(self, spec: SpecId) -> None:
+        old, new = (held[spec][1] if spec in held else None for held in self._sides)
+        body = new or old or {}
+        state = self._state(spec, old, new)
+        name = spec_name(self.scene, spec)
+        own = self._id(spec)
+        title = self.scene.titled(f"{spec.kind} {name.name}")
+        facts = tuple(_facts(body))[:_MOST_LINES]
+        self.nodes[own] = Node(own, _part(spec), title, facts, state, name.place, self._changed.get(spec, ()))
+        for side in (old, new):
+            for place, text in _sources(side or {}):
+                self._edge(self._place(place, Part.SOURCE), own, text, self._place_state(place, Part.SOURCE))
+            for place in _targets(side or {}):
+                self._edge(own, self._place(place, Part.OUTPUT), "", self._place_state(place, Part.OUTPUT))
+        for dataset, text in _datasets(body, spec, self._known):
+            self._edge(self._id(dataset), own, text, state)
+        for before in _before(body, spec):
+            if before in self._before or before in self._after:
+                self._edge(self._id(before), own, "runs after", state)
+
+    def _place(self, place: str, part: Part) -> str:
+        """Add a node for a place outside of the specs, and return its id."""
+        node = f"{part.value}:{place}"
+        self.nodes[node] = Node(node, part, place, (), self._place_state(place, part), None, ())
+        return node
+
+    def _place_state(self, place: str, part: Part) -> State:
+        before, after = ((place, part) in each for each in self._places)
+        return State.UNCHANGED if before and after else State.CREATED if after else State.REMOVED
+
+    def _state(self, spec: SpecId, old: Json | None, new: Json | None) -> State:
+        if old is None:
+            return State.CREATED
+        if new is None:
+            return State.REMOVED
+        held = [
+            {identity(body) for of, _, body in runs(side) if of == spec}
+            for side in (self.scene.before, self.scene.after)
+        ]
+        if held[0] - held[1]:
+            return State.REPLACED
+        return State.CHANGED if spec in self._changed else State.UNCHANGED
+
+    def _edge(self, start: str, end: str, text: str, state: State) -> None:
+        self.edges[start, end] = Edge(start, end, text, state)
+
+    def _id(self, spec: SpecId) -> str:
+        return f"{_part(spec).value}:{self.scene.name}:{spec}"
+
+
+def _runs(objects: Objects) -> dict[SpecId, frozenset[ObjectId]]:
+    found: dict[SpecId, set[ObjectId]] = {}
+    for spec, _, body in runs(objects):
+        found.setdefault(spec, set()).add(identity(body))
+    return {spec: frozenset(own) for spec, own in found.items()}
+
+
+def _changed_paths(scene: Scene) -> dict[SpecId, tuple[str, ...]]:
+    found: dict[SpecId, list[str]] = {}
+    for change in scene.changes:
+        if change.action is Action.FOREIGN:
+            continue
+        body = scene.after.get(change.path) or scene.before.get(change.path) or {}
+        if spec := spec_of(body):
+            found.setdefault(spec, []).append(change.path)
+    return {spec: tuple(paths) for spec, paths in found.items()}
+
+
+def _part(spec: SpecId) -> Part:
+    if spec.kind in DATASET_KINDS:
+        return Part.DATASET
+    return Part.TRAINING if spec.kind in TRAINING_KINDS else Part.TASK
+
+
+def _facts(body: Json) -> Iterator[str]:
+    """Yield short facts about a spec: nodes, accelerator, queue, cache nodes, image, schedule."""
+    spec = mapping(body, "spec")
+    if (nodes := spec.get("numNodes")) is not None:
+        accelerator = f", {spec['accelerator']}" if spec.get("accelerator") else ""
+        yield f"{nodes} {'node' if nodes == 1 else 'nodes'}{accelerator}"
+    if (cache := mapping(spec, "cache").get("nodes")) is not None:
+        yield f"cached on {cache} {'node' if cache == 1 else 'nodes'}"
+    if (partitions := spec.get("partitions")) is not None:
+        yield f"cached on {partitions} {'node' if partitions == 1 else 'nodes'}"
+    if image := spec.get("image"):
+        yield str(image).rpartition("/")[2]
+    if queue := mapping(spec, "scheduling").get("queue"):
+        yield f"queue {queue}"
+    if schedule := spec.get("schedule") or mapping(spec, "refresh").get("schedule"):
+        yield f"at {schedule}"
+
+
+def _sources(body: Json) -> Iterator[tuple[str, str]]:
+    """Yield the places that a spec copies data from, each with a word for the edge."""
+    source = mapping(body, "spec", "source")
+    if body.get("kind") == "DataCube":
+        yield from ((each, "") for each in _cube_place(source))
+        return
+    if uri := source.get("uri") or mapping(body, "spec", "syncOptions").get("source"):
+        yield str(uri), ""
+    yield from ((each, "") for each in _native(source))
+    if code := mapping(body, "spec", "code", "git"):
+        yield from ((each, "code") for each in _native({"git": code}))
+
+
+def _targets(body: Json) -> Iterator[str]:
+    """Yield the places that a spec copies data to."""
+    if body.get("kind") == "DataCube":
+        yield from _cube_place(mapping(body, "spec", "sink"))
+    yield from _native(mapping(body, "spec", "copy", "to"))
+    for output in items(body, "spec", "outputs"):
+        yield from _native(mapping(output, "to"))
+
+
+def _places(body: Json) -> Iterator[tuple[str, Part]]:
+    yield from ((place, Part.SOURCE) for place, _ in _sources(body))
+    yield from ((place, Part.OUTPUT) for place in _targets(body))
+
+
+def _native(place: Mapping[str, Any]) -> Iterator[str]:
+    if s3 := mapping(place, "s3"):
+        yield str(s3.get("uri", ""))
+    if hub := mapping(place, "huggingface"):
+        revision = f"@{hub['revision']}" if hub.get("revision") else ""
+        yield f"hf://{hub.get('type', 'dataset')}s/{hub.get('repo', '')}{revision}"
+    if git := mapping(place, "git"):
+        ref = f"@{git['ref']}" if git.get("ref") else ""
+        yield f"{git.get('url', '')}{ref}"
+    if storage := mapping(place, "storage"):
+        yield str(storage.get("uri", ""))
+    if claim := mapping(place, "claim"):
+        yield f"claim {claim.get('name', '')}"
+
+
+def _cube_place(side: Mapping[str, Any]) -> Iterator[str]:
+    options = {str(each.get("name")): each.get("value") for each in items(side, "options")}
+    kind = str(side.get("type", ""))
+    if kind == "pvc":
+        claim = mapping(side, "pvc")
+        name = claim.get("name") or mapping(claim, "template", "metadata").get("name") or "new"
+        yield f"claim {name}"
+        return
+    given = (options.get(key) for key in ("s3-uri", "repo", "repository", "remote-url", "url"))
+    place = next((str(each) for each in given if each), "")
+    yield f"{kind} {place}".strip()
+
+
+def _datasets(body: Json, spec: SpecId, known: set[SpecId]) -> Iterator[tuple[SpecId, str]]:
+    """Yield the datasets that a spec names, with what it waits for."""
+    own = mapping(body, "spec")
+    legacy = "SampleSet"
+    if name := mapping(own, "sampleSetRef").get("name"):
+        yield from _if_known(SpecId(legacy, spec.namespace, str(name)), "", known)
+    if name := mapping(own, "datasetRef").get("name"):
+        yield from _if_known(SpecId("Dataset", spec.namespace, str(name)), "", known)
+    for each in items(own, "datasets"):
+        wait = f"waits until {mapping(each, 'wait').get('until', 'ready')}" if "wait" in each else ""
+        yield from _if_known(SpecId("Dataset", spec.namespace, str(each.get("name", ""))), wait, known)
+
+
+def _if_known(dataset: SpecId, text: str, known: set[SpecId]) -> Iterator[tuple[SpecId, str]]:
+    if dataset in known:
+        yield dataset, text
+
+
+def _before(body: Json, spec: SpecId) -> Sequence[SpecId]:
+    """Return the specs after which a spec runs."""
+    fields = [each for each in items(body, "spec", "runAfter") if each.get("kind") and each.get("name")]
+    named = of_field([RunAfter.model_validate(each) for each in fields], spec.namespace)
+    annotations = mapping(body, *(str(part) for part in ANNOTATION[:-1]))
+    return [each.spec for each in (*named, *of_annotation(annotations, spec.namespace))]

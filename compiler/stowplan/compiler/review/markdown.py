@@ -1,0 +1,106 @@
+"""The short form of a review: a comment on a pull request."""
+
+from collections.abc import Iterator, Sequence
+
+from stowplan.compiler.diff import markdown as changes_markdown
+from stowplan.compiler.diff.change import Change
+from stowplan.compiler.diff.markdown import LIMIT, code, escaped
+from stowplan.compiler.review.mermaid import mermaid
+from stowplan.compiler.review.model import Fate, Figure, Review, Run
+from stowplan.schema.wording import counted
+
+MOST_LINES = 20
+"""Lines of one section; the page shows all."""
+_SIGNS = {Fate.ENDS: "ends", Fate.REPLACED: "**ends and starts again**", Fate.STARTS: "starts"}
+
+
+def comment(review: Review, changes: Sequence[Change], *, page: str = "", limit: int = LIMIT) -> str:
+    """Return a comment of at most `limit` characters; what does not fit is left out by whole sections, which it says.
+
+    `page` is a sentence that says where the whole review is; it may be empty.
+    """
+    head = "\n".join(["### Stowplan", "", *_verdict(review), ""])
+    sections = [
+        *([f"{page}\n"] if page else []),
+        _figures(review.figures),
+        f"{graph}\n" if (graph := mermaid(review)) else "",
+        _listed("Pins moved", [f"{each.what} {each.name}: {each.before} → {each.after}" for each in review.pins]),
+        _listed("New Secrets that must be there", list(_secrets(review))),
+    ]
+    text, left = head, 0
+    for section in filter(None, sections):
+        if len(text) + len(section) > limit // 2:
+            left += 1
+        else:
+            text += f"\n{section}"
+    if left:
+        text += f"\n{counted(left, 'section')} did not fit into this comment.\n"
+    return f"{text}\n{changes_markdown.comment(changes, limit=limit - len(text) - 1)}"
+
+
+def _verdict(review: Review) -> Iterator[str]:
+    verdict = review.verdict
+    yield f"**{verdict_line(review)}**"
+    if verdict.runs:
+        yield ""
+    yield from _bounded([_run(run) for run in verdict.runs], "runs")
+    for title, sentences in (
+        ("Security", verdict.security),
+        ("Data at risk", verdict.data),
+        ("Rights added", verdict.rights),
+    ):
+        if sentences:
+            yield f"- **{title}**"
+            yield from _bounded([f"  - {escaped(each)}" for each in sentences], "sentences")
+
+
+def verdict_line(review: Review) -> str:
+    """Return the verdict in one line: `1 run ends, 2 runs start; no data is at risk; no rights are added`."""
+    runs, verdict = review.verdict.runs, review.verdict
+    parts = []
+    for fate, one, several in (
+        (Fate.ENDS, "run ends", "runs end"),
+        (Fate.REPLACED, "run ends and starts again", "runs end and start again"),
+        (Fate.STARTS, "run starts", "runs start"),
+    ):
+        number = sum(run.fate is fate for run in runs)
+        if number:
+            parts.append(f"{number} {one if number == 1 else several}")
+    first = ", ".join(parts) or "No run starts or ends"
+    data = f"{counted(len(verdict.data), 'warning')} about data" if verdict.data else "no data is at risk"
+    rights = f"{counted(len(verdict.rights), 'right')} added" if verdict.rights else "no rights are added"
+    security = [f"{counted(len(verdict.security), 'warning')} about security"] if verdict.security else []
+    return "; ".join([first, *security, data, rights])
+
+
+def _run(run: Run) -> str:
+    spec = run.spec
+    place = f" (`{code(spec.place.file)}:{spec.place.line}`)" if spec.place.line else ""
+    why = f": {escaped('; '.join(run.reasons))}" if run.reasons else ""
+    name = code(f"{spec.kind} {spec.namespace}/{spec.name}")
+    return f"- {_SIGNS[run.fate]}: {escaped(run.part)} of `{name}`{place}{why}"
+
+
+def _figures(figures: Sequence[Figure]) -> str:
+    rows = [f"| {escaped(each.title)} | {each.before} | {each.after} |" for each in figures if each.more is not None]
+    if not rows:
+        return ""
+    return "\n".join(["| | before | after |", "|---|---:|---:|", *_bounded(rows, "numbers"), ""])
+
+
+def _secrets(review: Review) -> Iterator[str]:
+    for each in review.secrets:
+        if each.new:
+            keys = f" with {', '.join(each.keys)}" if each.keys else ""
+            where = "in this repository" if each.defined else "not in this repository"
+            yield f"{each.namespace}/{each.name}{keys}, {where}"
+
+
+def _listed(title: str, lines: Sequence[str]) -> str:
+    items = [f"- {escaped(each)}" for each in lines]
+    return "\n".join([f"#### {title}", "", *_bounded(items, "lines"), ""]) if lines else ""
+
+
+def _bounded(lines: Sequence[str], what: str) -> list[str]:
+    more = len(lines) - MOST_LINES
+    return [*lines[:MOST_LINES], *([f"- and {more} more {what}"] if more > 0 else [])]

@@ -1,0 +1,70 @@
+"""The graph of what changed as text for Mermaid, which GitHub and GitLab draw in comments."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from stowplan.compiler.diagnostics.escaping import visible
+from stowplan.compiler.diff.wording import cut
+from stowplan.compiler.review.model import Edge, Node, Part, Review, State
+
+MOST_NODES = 40
+_LONGEST = 60
+_SIGNS = {
+    State.CREATED: "+ ",
+    State.CHANGED: "~ ",
+    State.REPLACED: "! ",
+    State.REMOVED: "- ",
+    State.UNCHANGED: "",
+}
+_SHAPES = {
+    Part.SOURCE: ("[/", "/]"),
+    Part.DATASET: ("[(", ")]"),
+    Part.TASK: ("([", "])"),
+    Part.TRAINING: ("[", "]"),
+    Part.OUTPUT: ("[/", "/]"),
+}
+_STYLES = {
+    State.CREATED: "stroke:#1a7f37,stroke-width:2px",
+    State.CHANGED: "stroke:#9a6700,stroke-width:2px",
+    State.REPLACED: "stroke:#bc4c00,stroke-width:3px",
+    State.REMOVED: "stroke:#cf222e,stroke-width:2px,stroke-dasharray:4",
+    State.UNCHANGED: "stroke:#8c959f",
+}
+_UNSAFE = re.compile(r"[^\w ./:@+=,*!~()-]")
+
+
+def mermaid(review: Review) -> str:
+    """Return the changed nodes and their neighbours, at most `MOST_NODES`; empty if nothing in the graph changes."""
+    nodes = chosen(review)
+    if not nodes:
+        return ""
+    names = {node.id: f"n{index}" for index, node in enumerate(nodes)}
+    return "\n".join(["```mermaid", "graph LR", *_lines(nodes, review.edges, names), "```"])
+
+
+def chosen(review: Review) -> list[Node]:
+    """Return the changed nodes, then their unchanged neighbours, cut to `MOST_NODES`."""
+    changed = [node for node in review.nodes if node.state is not State.UNCHANGED]
+    ids = {node.id for node in changed}
+    near = {other for edge in review.edges for other in (edge.start, edge.end) if ids & {edge.start, edge.end}} - ids
+    return [*changed, *(node for node in review.nodes if node.id in near)][:MOST_NODES]
+
+
+def _lines(nodes: Sequence[Node], edges: Sequence[Edge], names: dict[str, str]) -> Iterator[str]:
+    for node in nodes:
+        start, end = _SHAPES[node.part]
+        yield f'  {names[node.id]}{start}"{_SIGNS[node.state]}{_safe(node.title)}"{end}'
+    for edge in edges:
+        if edge.start in names and edge.end in names:
+            text = f'|"{_safe(edge.text)}"|' if edge.text else ""
+            yield f"  {names[edge.start]} -->{text} {names[edge.end]}"
+    for state, style in _STYLES.items():
+        own = [names[node.id] for node in nodes if node.state is state]
+        if own:
+            yield f"  classDef {state.value} {style}"
+            yield f"  class {','.join(own)} {state.value}"
+
+
+def _safe(text: str) -> str:
+    """Return a text without the characters that mean something to Mermaid or HTML."""
+    return cut(_UNSAFE.sub("_", visible(text)), _LONGEST)

@@ -1,0 +1,256 @@
+"""The review of a change: plain values that the comment and the page show."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from stowplan.compiler.diff.change import Action, Risk
+
+
+class State(StrEnum):
+    """What a change does to a node of the graph or to an object."""
+
+    CREATED = "created"
+    CHANGED = "changed"
+    REPLACED = "replaced"
+    REMOVED = "removed"
+    UNCHANGED = "unchanged"
+
+
+class Fate(StrEnum):
+    """What a change does to a run of a spec."""
+
+    ENDS = "ends"
+    REPLACED = "ends and starts again"
+    STARTS = "starts"
+
+
+class Part(StrEnum):
+    """What a node of the graph is, from left to right."""
+
+    SOURCE = "source"
+    DATASET = "dataset"
+    TASK = "task"
+    TRAINING = "training"
+    OUTPUT = "output"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A line of a user's file. `line` counts from 1; 0 means the file as a whole."""
+
+    file: str
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SpecName:
+    """The spec that something belongs to, and where its document begins."""
+
+    kind: str
+    namespace: str
+    name: str
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run that a change starts, ends or replaces, such as the `sync` of a dataset (`part`).
+
+    `reasons` say why: which fields were changed, or a sentence.
+    """
+
+    fate: Fate
+    spec: SpecName
+    part: str
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a reviewer must know first. `data` and `rights` are sentences; all empty means that nothing is at stake."""
+
+    runs: tuple[Run, ...]
+    data: tuple[str, ...]
+    """Data that may be lost, or that nothing manages any more."""
+    rights: tuple[str, ...]
+    """Rights that agents or users gain."""
+    security: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A number before and after the change, such as `GPUs nvidia.com/gpu`: 8 → 16.
+
+    The values are texts with their units, such as `1.5 TiB`, or `no limit`. `more` says whether the number grows;
+    None if it stays the same.
+    """
+
+    title: str
+    before: str
+    after: str
+    more: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A node of the graph. `lines` are short facts below the title, such as `4 nodes, 8 GPUs each`."""
+
+    id: str
+    part: Part
+    title: str
+    lines: tuple[str, ...]
+    state: State
+    place: Place | None
+    objects: tuple[str, ...]
+    """Paths of the changed files of the output that belong to it, for links to their diffs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """An arrow from one node to another, by their ids. `text` may say how: `waits until warmed`."""
+
+    start: str
+    end: str
+    text: str
+    state: State
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of what happens after the merge, in order: a sync wave of Argo CD, or what agents do then."""
+
+    title: str
+    lines: tuple[str, ...]
+    by: str
+    """Who does it: `Argo CD` or `agents`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What an environment holds of one spec: a short text for each aspect (run, image, revision), and how it stands.
+
+    `note` says how far it is behind another environment, if it is.
+    """
+
+    text: str
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    title: str
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """What each environment has of each spec in which they differ. Every row has one cell for each column."""
+
+    columns: tuple[str, ...]
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pin:
+    """A pin that was added, moved or removed. An empty `before` means added, an empty `after` removed."""
+
+    what: str
+    name: str
+    before: str
+    after: str
+    note: str
+    """Such as the subject and date of a commit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """A Secret that the specs refer to. `defined` says whether the repository defines it; its content is never read."""
+
+    namespace: str
+    name: str
+    keys: tuple[str, ...]
+    used_by: tuple[str, ...]
+    defined: bool
+    new: bool
+    """Whether nothing referred to it before the change."""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a changed value comes from: the line of a spec, or a sentence for a default or a constant."""
+
+    text: str
+    place: Place | None
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """A changed value of an object: its path in dots, its texts before and after, and its origins."""
+
+    path: str
+    before: str
+    after: str
+    origins: tuple[Origin, ...]
+
+
+class Side(StrEnum):
+    """Which side of a diff a line stands on."""
+
+    BOTH = " "
+    BEFORE = "-"
+    AFTER = "+"
+    GAP = "…"
+    """Unchanged lines that are left out; the text says how many."""
+
+
+@dataclass(frozen=True, slots=True)
+class DiffLine:
+    """A line of a diff; `before` and `after` are line numbers from 1, or 0 on a side where there is no such line."""
+
+    side: Side
+    before: int
+    after: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Object:
+    """A changed object with its diff. `path` is that of its file in the output; unique in a review."""
+
+    action: Action
+    path: str
+    title: str
+    source: str
+    environment: str
+    risks: tuple[Risk, ...]
+    leaves: tuple[Leaf, ...]
+    lines: tuple[DiffLine, ...]
+    others: tuple[str, ...] = ()
+    """Titles of objects with the same change, which are not shown by themselves."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hazard:
+    """A risk of one or more objects: the risk once, and the objects by path."""
+
+    risk: Risk
+    objects: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """All that reviewers see of a change; tuples are in the order in which they are shown."""
+
+    summary: str
+    verdict: Verdict
+    figures: tuple[Figure, ...]
+    nodes: tuple[Node, ...]
+    edges: tuple[Edge, ...]
+    steps: tuple[Step, ...]
+    matrix: Matrix | None
+    hazards: tuple[Hazard, ...]
+    pins: tuple[Pin, ...]
+    secrets: tuple[Secret, ...]
+    objects: tuple[Object, ...]
+    base: str
+    """What the change is compared with, such as the name of a commit."""

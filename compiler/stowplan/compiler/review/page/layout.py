@@ -1,0 +1,72 @@
+"""Where the nodes and edges of a graph stand, as the library dagre computes it in Node.js."""
+
+import json
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from stowplan.library.composition import node
+
+_SCRIPT = Path(__file__).with_name("layout.js")
+_SECONDS = 120
+
+Point = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A node to place: its id, and its width and height in pixels."""
+
+    id: str
+    width: float
+    height: float
+
+
+@dataclass(frozen=True, slots=True)
+class Arrow:
+    """An edge to place: the ids of its ends, and the width of its text in pixels, 0 for none."""
+
+    start: str
+    end: str
+    width: float
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Where an edge goes, and where the middle of its text is; None without a text."""
+
+    points: tuple[Point, ...]
+    label: Point | None
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The size of the picture, the middle of each box by id, and the line of each arrow in their order."""
+
+    width: float
+    height: float
+    boxes: dict[str, Point]
+    lines: tuple[Line, ...]
+
+
+def layout(boxes: Sequence[Box], arrows: Sequence[Arrow]) -> Layout:
+    """Return where boxes and arrows stand, in pixels; the same for the same input."""
+    given = {
+        "nodes": {each.id: [each.width, each.height] for each in boxes},
+        "edges": [[each.start, each.end, each.width] for each in arrows],
+    }
+    done = subprocess.run(  # noqa: S603 - no shell, and the names of specs go through standard input
+        [node.program(), str(_SCRIPT)],
+        input=json.dumps(given),
+        capture_output=True,
+        check=True,
+        text=True,
+        timeout=_SECONDS,
+    )
+    found = json.loads(done.stdout)
+    lines = tuple(
+        Line(tuple((x, y) for x, y in each["points"]), tuple(each["label"]) if each["label"] else None)
+        for each in found["edges"]
+    )
+    return Layout(found["width"], found["height"], {key: (x, y) for key, (x, y) in found["nodes"].items()}, lines)

@@ -1,0 +1,132 @@
+"""The graph of a review as an SVG picture with text, links and one class for each state."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from stowplan.compiler.diff.wording import cut
+from stowplan.compiler.review.model import Edge, Node, Review, State
+from stowplan.compiler.review.page.layout import Arrow, Box, Line, layout
+
+MOST_NODES = 150
+"""Nodes of a picture. A larger graph shows the changed nodes and their neighbours only, and then the changed first."""
+_LONGEST = 38
+_LETTER, _SMALL = 7.4, 6.3
+"""Width in pixels of a character of a title and of a fact. Fonts differ, so each text is stretched to its width."""
+_LINE, _PADDING = 16, 10
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A line of text in a node: `x` and `y` are where it begins, and `length` is its width, all in pixels."""
+
+    x: float
+    y: float
+    length: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnNode:
+    """A node of the picture; `target` is the id of the element that it links to, empty for none."""
+
+    node: Node
+    target: str
+    x: float
+    y: float
+    width: float
+    height: float
+    title: Text
+    facts: tuple[Text, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnEdge:
+    """An arrow of the picture: the path of its line, and its text at a place."""
+
+    edge: Edge
+    path: str
+    label: Text | None
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """The picture; `left_out` is the number of nodes that it does not show."""
+
+    width: float
+    height: float
+    nodes: tuple[DrawnNode, ...]
+    edges: tuple[DrawnEdge, ...]
+    left_out: int
+
+
+SIGNS = {
+    State.CREATED: "+",
+    State.CHANGED: "~",
+    State.REPLACED: "!",
+    State.REMOVED: "−",  # noqa: RUF001 - a minus sign, as wide as the plus
+    State.UNCHANGED: "",
+}
+"""Signs of the states, so that nobody needs to see colours."""
+
+
+def picture(review: Review, targets: dict[str, str]) -> Picture:
+    """Return the picture of a review. `targets` are the ids of the elements for the diffs, by path of the object."""
+    nodes = _chosen(review)
+    known = {each.id for each in nodes}
+    edges = [each for each in review.edges if each.start in known and each.end in known]
+    boxes = [Box(each.id, *_size(each)) for each in nodes]
+    placed = layout(boxes, [Arrow(each.start, each.end, len(each.text) * _SMALL) for each in edges])
+    drawn = tuple(
+        _node(each, box, placed.boxes[each.id], _target(each, targets)) for each, box in zip(nodes, boxes, strict=True)
+    )
+    lines = tuple(_edge(each, line) for each, line in zip(edges, placed.lines, strict=True))
+    return Picture(placed.width, placed.height, drawn, lines, len(review.nodes) - len(nodes))
+
+
+def _chosen(review: Review) -> Sequence[Node]:
+    """Return the nodes to show: the changed ones and those beside them, at most `MOST_NODES`."""
+    changed = [node for node in review.nodes if node.state is not State.UNCHANGED]
+    ids = {node.id for node in changed}
+    near = {other for edge in review.edges for other in (edge.start, edge.end) if ids & {edge.start, edge.end}}
+    found = [*changed, *(node for node in review.nodes if node.id in near - ids)][:MOST_NODES]
+    kept = {node.id for node in found}
+    return [node for node in review.nodes if node.id in kept]
+
+
+def _size(node: Node) -> tuple[float, float]:
+    widths = [(len(_title(node))) * _LETTER, *(len(cut(fact, _LONGEST)) * _SMALL for fact in node.lines)]
+    return max(widths) + 2 * _PADDING, _LINE * (1 + len(node.lines)) + 2 * _PADDING - 2
+
+
+def _title(node: Node) -> str:
+    sign = SIGNS[node.state]
+    return f"{sign} {cut(node.title, _LONGEST)}" if sign else cut(node.title, _LONGEST)
+
+
+def _node(node: Node, box: Box, middle: tuple[float, float], target: str) -> DrawnNode:
+    x, y = round(middle[0] - box.width / 2, 1), round(middle[1] - box.height / 2, 1)
+    title = _title(node)
+    facts = tuple(
+        Text(x + _PADDING, round(y + _PADDING + 11 + _LINE * (index + 1), 1), len(fact) * _SMALL, fact)
+        for index, fact in enumerate(cut(each, _LONGEST) for each in node.lines)
+    )
+    head = Text(x + _PADDING, round(y + _PADDING + 11, 1), len(title) * _LETTER, title)
+    return DrawnNode(node, target, x, y, round(box.width, 1), round(box.height, 1), head, facts)
+
+
+def _target(node: Node, targets: dict[str, str]) -> str:
+    return next((targets[path] for path in node.objects if path in targets), "")
+
+
+def _edge(edge: Edge, line: Line) -> DrawnEdge:
+    first, *rest = line.points
+    path = f"M{_pair(first)}" + "".join(f"L{_pair(each)}" for each in rest)
+    label = None
+    if edge.text and line.label:
+        length = len(edge.text) * _SMALL
+        label = Text(round(line.label[0] - length / 2, 1), round(line.label[1] + 4, 1), length, edge.text)
+    return DrawnEdge(edge, path, label)
+
+
+def _pair(point: tuple[float, float]) -> str:
+    return f"{point[0]:g} {point[1]:g}"

@@ -1,0 +1,93 @@
+"""Which runs a change starts, ends and replaces."""
+
+from collections.abc import Iterator, Sequence
+
+from stowplan.compiler.diff.change import Action, Change, Danger
+from stowplan.compiler.diff.wording import field_line
+from stowplan.compiler.kubernetes.fields import identity, mapping
+from stowplan.compiler.review.model import Fate, Place, Run, SpecName
+from stowplan.compiler.review.scene import Objects, Scene, component, runs, specs
+from stowplan.library.values import labels
+from stowplan.schema.kinds.table import KINDS, TRAINING_KINDS
+from stowplan.schema.meta import ObjectId, SpecId
+
+MOST_REASONS = 4
+_FATES = {(True, True): Fate.REPLACED, (True, False): Fate.ENDS, (False, True): Fate.STARTS}
+_ORDER = tuple(Fate)
+
+
+def run_changes(scene: Scene) -> list[Run]:
+    """Return the runs that the change of one output folder starts, ends or replaces, those that end first."""
+    before, after = _parts(scene.before), _parts(scene.after)
+    changes = _by_spec(scene)
+    found = []
+    for key in sorted(before.keys() | after.keys()):
+        old, new = before.get(key, frozenset()), after.get(key, frozenset())
+        gone, come = old - new, new - old
+        if gone or come:
+            spec, part = key
+            name = spec_name(scene, spec)
+            reasons = _reasons(changes.get(spec, ()), part, scene)
+            found.append(
+                Run(
+                    _FATES[bool(gone), bool(come)],
+                    name,
+                    part_title(spec, part),
+                    tuple(dict.fromkeys(reasons))[:MOST_REASONS],
+                )
+            )
+    return sorted(found, key=lambda run: (_ORDER.index(run.fate), run.spec.kind, run.spec.namespace, run.spec.name))
+
+
+def part_title(spec: SpecId, part: str) -> str:
+    """Return what people call a part of a spec that runs: the sync of a dataset, the training of a training job."""
+    if spec.kind in TRAINING_KINDS:
+        return "copy of outputs" if part == "output" else "training"
+    return "transfer" if part in ("copy", "transfer") else part
+
+
+def spec_name(scene: Scene, spec: SpecId) -> SpecName:
+    """Return a spec with the place of its document, or with its file alone if the change removed it."""
+    for each in scene.program.specs:
+        if (each.id.kind, each.id.namespace) == spec[:2] and each.id.name.startswith(spec.name[:50]):
+            found = each.document.locate(())
+            return SpecName(spec.kind, spec.namespace, each.id.name, Place(found.file, found.line))
+    for own in (scene.after, scene.before):
+        if held := specs(own).get(spec):
+            annotations = mapping(held[1], "metadata", "annotations")
+            return SpecName(spec.kind, spec.namespace, spec.name, Place(str(annotations.get(labels.SOURCE, ""))))
+    return SpecName(spec.kind, spec.namespace, spec.name, Place(""))
+
+
+def _parts(objects: Objects) -> dict[tuple[SpecId, str], frozenset[ObjectId]]:
+    """Return the runs of each part of each spec: the sync of a dataset is another run than its warmup."""
+    found: dict[tuple[SpecId, str], set[ObjectId]] = {}
+    for spec, _, body in runs(objects):
+        found.setdefault((spec, component(body)), set()).add(identity(body))
+    return {key: frozenset(each) for key, each in found.items()}
+
+
+def _by_spec(scene: Scene) -> dict[SpecId, list[Change]]:
+    found: dict[SpecId, list[Change]] = {}
+    known = {path: spec for own in (scene.before, scene.after) for spec, (path, _) in specs(own).items()}
+    folders = {path.rpartition("/")[0]: spec for path, spec in known.items()}
+    for change in scene.changes:
+        if spec := folders.get(change.path.rpartition("/")[0]):
+            found.setdefault(spec, []).append(change)
+    return found
+
+
+def _reasons(changes: Sequence[Change], part: str, scene: Scene) -> Iterator[str]:
+    """Yield why a run starts or ends: the changed fields of its spec, then what the risks of its Jobs say."""
+    custom = [each for each in changes if each.id.kind in KINDS]
+    for change in custom:
+        if change.action is Action.CREATED:
+            yield "The spec is new."
+        elif change.action is Action.REMOVED:
+            yield "The spec is removed."
+        else:
+            yield from (field_line(field) for field in change.fields if field.path[:1] == ("spec",))
+    for change in changes:
+        body = scene.after.get(change.path) or scene.before.get(change.path) or {}
+        if component(body) == part:
+            yield from (risk.text for risk in change.risks if risk.danger is Danger.RUN)

@@ -1,0 +1,120 @@
+"""One output folder before and after a change, as objects."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import PurePosixPath
+
+from stowplan.compiler.diff.change import Change
+from stowplan.compiler.diff.environments import Column
+from stowplan.compiler.kubernetes.fields import identity, mapping
+from stowplan.compiler.model import Output, Program
+from stowplan.compiler.output.read_back import reread
+from stowplan.compiler.output.render import carries_header, render
+from stowplan.library.builders import gate
+from stowplan.library.engines.registry import STARTING_KINDS
+from stowplan.library.manifest import Json
+from stowplan.library.values import labels
+from stowplan.library.values.names import LABEL_LIMIT, shorten
+from stowplan.schema.kinds.table import KINDS
+from stowplan.schema.meta import SpecId
+
+Objects = Mapping[str, Json]
+"""Objects by the path of their file."""
+
+
+@dataclass(frozen=True)
+class Scene:
+    """One output folder before and after the change.
+
+    `name` is its environment or cluster, empty without environments. `files` are the contents of its files before, by
+    path. `outputs` are the compiled objects.
+    """
+
+    name: str
+    files: Mapping[str, bytes]
+    outputs: Sequence[Output]
+    changes: Sequence[Change]
+    program: Program
+
+    @cached_property
+    def before(self) -> Objects:
+        """The objects before, of all files that Stowplan wrote."""
+        now, found = self.after, {}
+        for path, content in self.files.items():
+            if not path.endswith(".yaml") or not carries_header(content):
+                continue
+            if path in now and content == self.texts[path]:
+                found[path] = now[path]
+            elif manifest := reread(content, PurePosixPath(path).stem):
+                found[path] = manifest.body
+        return found
+
+    @cached_property
+    def after(self) -> Objects:
+        """The objects after the change."""
+        return {each.path: each.manifest.body for each in self.outputs if each.path.endswith(".yaml")}
+
+    @cached_property
+    def texts(self) -> Mapping[str, bytes]:
+        """The contents of the files after the change."""
+        return {each.path: each.reused or render(each) for each in self.outputs if each.path.endswith(".yaml")}
+
+    @cached_property
+    def places(self) -> Mapping[str, Output]:
+        """The compiled objects by path."""
+        return {each.path: each for each in self.outputs}
+
+    def titled(self, text: str) -> str:
+        """Return a text that names the environment, if there is one."""
+        return f"{text} ({self.name})" if self.name else text
+
+
+@dataclass(frozen=True, slots=True)
+class Scenes:
+    """All output folders of a change, and what they have of each spec if there are several environments."""
+
+    all: tuple[Scene, ...]
+    columns: tuple[Column, ...] = ()
+
+
+def spec_of(body: Json) -> SpecId | None:
+    """Return the spec that an object says it belongs to; None if it belongs to none.
+
+    The name is cut as in a label, so that it is the same for all objects of the spec.
+    """
+    own = mapping(body, "metadata", "labels")
+    kind, name = own.get(labels.SPEC_KIND), own.get(labels.SPEC_NAME)
+    if not isinstance(kind, str) or not isinstance(name, str):
+        return None
+    return SpecId(kind, str(own.get(labels.SPEC_NAMESPACE) or identity(body).namespace or _home(body)), name)
+
+
+def specs(objects: Objects) -> dict[SpecId, tuple[str, Json]]:
+    """Return the custom resources by spec, each with its path, sorted."""
+    found = {_cut(body): (path, body) for path, body in objects.items() if body.get("kind") in KINDS}
+    return dict(sorted(found.items()))
+
+
+def runs(objects: Objects) -> Iterator[tuple[SpecId, str, Json]]:
+    """Yield what starts when it is synced, with its spec and path: Jobs and JobSets without gates and held ones."""
+    for path, body in objects.items():
+        if body.get("kind") in STARTING_KINDS and not gate.is_gate(body) and (spec := spec_of(body)):
+            held = mapping(body, "spec").get("suspend") and not gate.waits(body)
+            if not held:
+                yield spec, path, body
+
+
+def component(body: Json) -> str:
+    """Return which part of its spec an object is, such as `sync`."""
+    return str(mapping(body, "metadata", "labels").get(labels.COMPONENT, ""))
+
+
+def _cut(body: Json) -> SpecId:
+    own = identity(body)
+    return SpecId(own.kind, own.namespace, shorten(own.name, LABEL_LIMIT))
+
+
+def _home(body: Json) -> str:
+    """Return the namespace of the spec of a cluster-scoped object: that of the claim for which its volume is."""
+    return str(mapping(body, "spec", "claimRef").get("namespace", ""))
