@@ -151,8 +151,38 @@ def test_the_page_of_a_pull_request_says_what_changes(runner: Runner) -> None:
     runner.repo.must("stowplan", "synth")
     assert github(runner).returncode == 0
     summary = (runner.repo.root.parent / "summary.md").read_text()
-    assert summary.startswith("### Stowplan: ")
+    assert summary.startswith("### Stowplan\n\n**1 run ends and starts again; ")
     assert "`spec.completions: 2 → 3`" in summary
+
+
+@pytest.mark.parametrize("job", [github, gitlab, action])
+def test_reviewers_get_a_page_and_a_comment(runner: Runner, job: Any) -> None:
+    runner.repo.edit(SPEC, "numNodes: 2", "numNodes: 3")
+    runner.repo.must("stowplan", "synth")
+    folder = runner.repo.root / "review of it"
+    done = job(runner, review=str(folder)) if job is action else job(runner)
+    assert done.returncode == 0, done.stdout
+    made = {github: runner.repo.root.parent / "artifacts/stowplan-review", gitlab: runner.repo.root / "review"}
+    found = made.get(job, folder)
+    assert "1 run ends and starts again" in (found / "comment.md").read_text()
+    assert "<html" in (found / "report.html").read_text()
+
+
+@pytest.mark.parametrize(("risks", "code"), [("rerun", 1), ("security, rerun", 1), ("security,data-loss", 0), ("", 0)])
+@pytest.mark.parametrize("provider", ["github", "gitlab"])
+def test_risks_that_the_variable_names_fail_the_check(runner: Runner, provider: str, risks: str, code: int) -> None:
+    """After the comment is made, since it says why."""
+    file = runner.repo.root / (WORKFLOW if provider == "github" else GITLAB)
+    assert file.read_text().count('FAIL_ON: ""') == 1
+    file.write_text(file.read_text().replace('FAIL_ON: ""', f'FAIL_ON: "{risks}"'))
+    runner.repo.edit(SPEC, "numNodes: 2", "numNodes: 3")
+    runner.repo.must("stowplan", "synth")
+    done = github(runner) if provider == "github" else gitlab(runner)
+    assert done.returncode == code, done.stdout
+    assert ("rerun: Job ml/mnist-train" in done.stdout) == bool(code)
+    root = runner.repo.root
+    made = root / "review" if provider == "gitlab" else root.parent / "artifacts/stowplan-review"
+    assert (made / "comment.md").is_file()
 
 
 def test_a_repository_below_the_root_and_an_output_elsewhere(runner: Runner) -> None:
@@ -170,6 +200,8 @@ def test_a_repository_below_the_root_and_an_output_elsewhere(runner: Runner) -> 
 def test_inputs_are_not_run(runner: Runner) -> None:
     done = action(runner, repository="$(touch hacked)", out="; touch hacked #")
     assert done.returncode == 2
+    done = action(runner, review="$(touch hacked)`touch hacked`;")
+    assert done.returncode == 0, done.stdout
     assert not (runner.repo.root / "hacked").exists()
 
 
@@ -178,10 +210,18 @@ def test_inputs_are_not_run(runner: Runner) -> None:
 
 @pytest.fixture
 def recorder(tmp_path: Path) -> Path:
-    """A folder with a `stowplan` that prints the base it is given and does nothing."""
+    """A folder with a `stowplan` that prints the base it is given, and makes an empty file for `-o`."""
     program = tmp_path / "recorder/stowplan"
     program.parent.mkdir()
-    program.write_text('#!/bin/bash\nwhile [ "$1" != --base ]; do shift; done; printf "base=%s\\n" "$2"\n')
+    program.write_text(
+        """#!/bin/bash
+previous=""
+for each; do
+  case "$previous" in -o) touch "$each" ;; --base) printf 'base=%s\\n' "$each" ;; esac
+  previous="$each"
+done
+"""
+    )
     program.chmod(0o755)
     return program.parent
 
