@@ -161,6 +161,23 @@ def test_nothing_is_committed_when_the_output_stays(remote: Remote, person: Star
     assert "out/ is up to date." in done.stdout
 
 
+def test_output_that_was_there_before_is_taken_over_by_one_commit(
+    remote: Remote, person: StarterRepository, provider: str
+) -> None:
+    """Of a repository that had `--ci check`. From then on changes by others are found."""
+    person.must("stowplan", "synth")
+    push(person, "The output of before")
+    assert remote.job(provider).returncode == 0
+    assert remote.commits() == [ROBOT, "a@b", "a@b"]
+    assert remote.git("diff", "--stat", "main^", "main") == ""
+    person.must("git", "pull", "-q", "origin", "main")
+    person.edit(JOB, "ml/mnist:1.0", "ml/evil:1.0")
+    push(person, "Innocent")
+    done = remote.job(provider)
+    assert done.returncode == 1
+    assert "out/ is not as the workflow left it" in done.stdout
+
+
 def test_a_mistake_on_the_main_branch_commits_nothing(remote: Remote, person: StarterRepository, provider: str) -> None:
     person.edit(SPEC, "numNodes: 2", "numNode: 2")
     pushed = push(person, "A mistake")

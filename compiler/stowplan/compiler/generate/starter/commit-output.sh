@@ -54,15 +54,16 @@ refuse_foreign() {
     fail "out/ is not as the workflow left it in $own. Only the workflow writes it: revert $(git log --format=%h "$own..HEAD" -- out | tr '\n' ' ')"
 }
 
-# Compile what is checked out and commit it. Without a change of the output there is no commit.
+# Compile what is checked out and commit it. Without a change of the output there is no commit, except for the first one:
+# later runs compare with it.
 commit_output() {
-  local from
+  local own="$1" from
   from="$(git rev-parse HEAD)"
   stowplan synth --format "$format" || exit 1
   git add --all -- out
-  git diff --cached --quiet ||
-    GIT_AUTHOR_NAME="$NAME" GIT_AUTHOR_EMAIL="$EMAIL" GIT_COMMITTER_NAME="$NAME" GIT_COMMITTER_EMAIL="$EMAIL" \
-      git commit --quiet --no-verify -m "Compile the specs" -m "$MARK: $from"
+  if [ -n "$own" ] && git diff --cached --quiet; then return; fi
+  GIT_AUTHOR_NAME="$NAME" GIT_AUTHOR_EMAIL="$EMAIL" GIT_COMMITTER_NAME="$NAME" GIT_COMMITTER_EMAIL="$EMAIL" \
+    git commit --quiet --no-verify --allow-empty -m "Compile the specs" -m "$MARK: $from"
 }
 
 push() {
@@ -89,7 +90,7 @@ main() {
       stowplan synth --check --base HEAD^ --format "$format" || exit 1
       exit 0
     fi
-    commit_output
+    commit_output "$own"
     if [ "$(git rev-parse HEAD)" = "$from" ]; then
       echo "out/ is up to date."
       exit 0
@@ -105,4 +106,3 @@ main() {
 }
 
 main
-exit
