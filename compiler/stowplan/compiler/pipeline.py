@@ -268,7 +268,8 @@ def _conclude(parts: Parts, setting: Setting, reading: Reading, report: Report) 
     report.add(*parts.reused)
     gone, committed = dict(parts.gone), setting.committed
     if committed:
-        gone |= runs.without_recompiled(committed.strays, Inventory(committed.gone), setting.recompile)
+        compared = committed.compared
+        gone |= runs.without_recompiled(compared.strays, Inventory(compared.gone), setting.recompile)
     stage.conclude(parts.checked, setting.program, gone, report, elsewhere=reading.find)
 
 

@@ -88,10 +88,11 @@ def _compare(
     from stowplan.compiler.output.folder import scan  # noqa: PLC0415
     from stowplan.compiler.output.write import unusable  # noqa: PLC0415
     from stowplan.compiler.pipeline import compile_repository  # noqa: PLC0415
-    from stowplan.compiler.repository.commit import BaseError  # noqa: PLC0415 - start-up time
+    from stowplan.compiler.repository.commit import BaseError, merge_base  # noqa: PLC0415 - start-up time
 
     report = Report()
     try:
+        base = base and merge_base(target, base)
         before = _before(target, base, place)
         compiled = compile_repository(source, target, report, base=judged(before, base), target=place, first=first)
         if report.failed:

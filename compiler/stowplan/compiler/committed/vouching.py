@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from stowplan.compiler.output import inventory
+from stowplan.compiler.output.folder import StoredFiles
+from stowplan.compiler.output.inventory import Inventory
 from stowplan.compiler.output.inventory_files import is_inventory
 from stowplan.compiler.output.inventory_lines import Entry
 from stowplan.compiler.repository import commit
@@ -46,6 +48,14 @@ class Voucher(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class Since:
+    """The output with which a change began: that of the merge base of the present commit and the base commit."""
+
+    inventory: Inventory
+    files: StoredFiles
+
+
+@dataclass(frozen=True, slots=True)
 class Base:
     """The runs in the output folder of the commit `revision`.
 
@@ -57,6 +67,8 @@ class Base:
     vouchers: frozenset[Voucher]
     paths: Mapping[tuple[SpecId | None, str], frozenset[str]] = field(default_factory=dict)
     severity: Severity = Severity.ERROR
+    since: Since | None = None
+    """The output since which changes count; None for the output folder as it is."""
 
 
 def at_commit(out: Path, revision: str) -> Base:
@@ -70,7 +82,15 @@ def at_commit(out: Path, revision: str) -> Base:
         if entry.run:
             paths[entry.spec, entry.spec_digest].add(entry.path)
     own = {run: frozenset(each) for run, each in paths.items()}
-    return Base(revision, frozenset(map(Voucher.of, found)), own)
+    return Base(revision, frozenset(map(Voucher.of, found)), own, since=_since(out, revision))
+
+
+def _since(out: Path, revision: str) -> Since:
+    folder = commit.at_commit(out, commit.merge_base(out, revision))
+    files = folder.read(folder.blobs)
+    return Since(
+        inventory.parse({path: each for path, each in files.items() if is_inventory(path)}, out)[0], StoredFiles(files)
+    )
 
 
 def vouchers(files: Mapping[str, bytes]) -> frozenset[Voucher]:

@@ -125,9 +125,11 @@ def finish(outputs: Sequence[Output], setting: Setting, specs: Sequence[SpecId |
     reused = runs.reuse(
         chosen.outputs, kept, committed.tree, setting.recompile, renderings, base=committed.base, kept=chosen.kept
     )
-    written = previous(reused.outputs, own, committed.tree, renderings)
-    before = {**committed.strays, **written}
-    meant = runs.without_recompiled(before, Inventory((*own.entries, *committed.gone)), setting.recompile)
+    compared = committed.compared
+    listed = compared.listed(specs)
+    written = previous(reused.outputs, listed, compared.files, renderings)
+    before = {**compared.strays, **written}
+    meant = runs.without_recompiled(before, Inventory((*listed.entries, *compared.gone)), setting.recompile)
     checked = spec_stage.check(reused.outputs, platform, setting.definitions, meant)
     present = {output.id for output in reused.outputs}
     files = [] if _wrong(checked) else renderings.all(reused.outputs, committed.tree)

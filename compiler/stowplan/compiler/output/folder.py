@@ -2,10 +2,12 @@
 
 import os
 import re
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from errno import ENOTDIR
 from pathlib import Path
 from stat import S_ISDIR
+from typing import Protocol
 
 TEMPORARY = ".stowplan-tmp-"
 """Prefix of the names of temporary files in the output folder."""
@@ -14,6 +16,37 @@ _TEMPORARY = re.compile(rf"{re.escape(TEMPORARY)}(?:[0-9]+|inventory)")
 _READ = os.O_RDONLY | getattr(os, "O_BINARY", 0)
 """Flags for binary reading; without `O_BINARY`, Windows would change line ends."""
 _CHUNK = 1 << 20
+
+
+class Files(Protocol):
+    """Files of an output folder, on disk or in a commit, by paths relative to the folder, with forward slashes."""
+
+    @property
+    def files(self) -> Collection[str]:
+        """The paths of all regular files."""
+
+    def read(self, path: str) -> bytes | None:
+        """Return the content of a file; None if there is none."""
+
+    def head(self, path: str, length: int) -> bytes:
+        """Return the first `length` bytes of a file, or all if it is shorter; empty if there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFiles:
+    """Files of an output folder in a commit. `contents` has their contents by path."""
+
+    contents: Mapping[str, bytes]
+
+    @property
+    def files(self) -> Collection[str]:
+        return self.contents.keys()
+
+    def read(self, path: str) -> bytes | None:
+        return self.contents.get(path)
+
+    def head(self, path: str, length: int) -> bytes:
+        return self.contents.get(path, b"")[:length]
 
 
 @dataclass(frozen=True, slots=True)

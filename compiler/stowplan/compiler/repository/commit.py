@@ -52,6 +52,21 @@ def at_commit(folder: Path, revision: str) -> CommittedFolder:
     )
 
 
+def merge_base(folder: Path, revision: str) -> str:
+    """Return the commit from which the present one and `revision` both come, as pull requests compare with it.
+
+    Return `revision` itself if there is none, such as in a shallow clone. Raises `BaseError` if it is no commit.
+    """
+    holder = next(each for each in (folder, *folder.absolute().parents) if each.is_dir())
+    if _NO_COMMIT.fullmatch(revision):
+        return revision
+    commit = _commit(holder, revision)
+    try:
+        return _git(holder, "merge-base", "HEAD", commit).decode().split()[0]
+    except (BaseError, IndexError):
+        return commit
+
+
 def _commit(folder: Path, revision: str) -> str:
     try:
         found = _git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
