@@ -285,5 +285,13 @@ ENVIRONMENTS = {
     "SP826": Code(_E, "An environment has a name that the commands need"),
 }
 
-CATALOGUE: dict[str, Code] = READING | SCHEMA | REFERENCES | RULES | OUTPUT | POLICY | RUNS | ENVIRONMENTS
+PINS = {
+    "SP901": Code(_E, "The lock file is not valid"),
+    "SP902": Code(_W, "A reference is not pinned"),
+    "SP903": Code(_I, "Nothing uses an entry of the lock file"),
+    "SP904": Code(_E, "The lock file contradicts a digest in a spec"),
+    "SP905": Code(_E, "A job waits for a locked revision, and nothing locks it"),
+}
+
+CATALOGUE: dict[str, Code] = READING | SCHEMA | REFERENCES | RULES | OUTPUT | POLICY | RUNS | ENVIRONMENTS | PINS
 """All codes. A test checks that each has a page for `stowplan explain` and a test case."""

@@ -3,19 +3,15 @@
 `stowplan pin` writes it, people review it, and `stowplan synth` reads it without a network.
 """
 
-from datetime import datetime
 from typing import Annotated, Literal
 
 from pydantic import Field
 
-from stowplan.schema.meta import Model
-
-FILE = "stowplan.lock"
-"""Name of the lock file, which lies beside the platform file."""
+from stowplan.schema.meta import Digest, Model
 
 Key = Annotated[str, Field(min_length=1, max_length=4096)]
-Digest = Annotated[str, Field(pattern=r"^sha256:[0-9a-f]{64}$", max_length=71)]
 Commit = Annotated[str, Field(pattern=r"^([0-9a-f]{40}|[0-9a-f]{64})$", max_length=64)]
+Date = Annotated[str, Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$", max_length=20)]
 
 
 class ImagePin(Model):
@@ -38,14 +34,18 @@ class GitPin(Model):
     subject: str | None = Field(
         default=None, description="First line of the commit's message. For readers only.", max_length=1024
     )
-    date: datetime | None = Field(default=None, description="When it was committed. For readers only.")
+    date: Date | None = Field(
+        default=None, description="When it was committed, such as `2026-11-20T09:30:00Z`. For readers only."
+    )
 
 
 class HubPin(Model):
     """The commit that a branch or tag of a repository on a Hugging Face Hub stands for."""
 
     commit: Commit = Field(description="The whole commit.")
-    date: datetime | None = Field(default=None, description="When it was committed. For readers only.")
+    date: Date | None = Field(
+        default=None, description="When it was committed, such as `2026-11-20T09:30:00Z`. For readers only."
+    )
 
 
 class ListingPin(Model):
@@ -56,6 +56,9 @@ class ListingPin(Model):
     )
     objects: int | None = Field(default=None, description="Number of objects. For readers only.", ge=0)
     size: int | None = Field(default=None, description="Their size in bytes. For readers only.", ge=0)
+
+
+Pin = ImagePin | GitPin | HubPin | ListingPin
 
 
 class Lock(Model):

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from stowplan.compiler.diagnostics.document import Document
+from stowplan.compiler.diagnostics.locations import Location
 from stowplan.schema.diagnostics import FieldPath
 
 
@@ -16,12 +16,12 @@ class Section(StrEnum):
     S3 = "s3"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, order=True)
 class Use:
-    """Where a reference stands: a field of a document."""
+    """Where a reference stands: its position, and the path of the field in its document, such as `spec.image`."""
 
-    document: Document
-    path: FieldPath
+    location: Location
+    field: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,3 +41,22 @@ class Reference:
     revision: str
     region: str
     uses: tuple[Use, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One place of a document that refers to something which can be pinned. The other fields are as in `Reference`.
+
+    `path` is the field that users wrote, and `at` the one that gets the pinned value; it may not exist yet. If it is
+    the next item of a DataCube's options, `option` is the name of that option.
+    """
+
+    section: Section
+    key: str
+    path: FieldPath
+    at: FieldPath
+    address: str = ""
+    name: str = ""
+    revision: str = ""
+    region: str = ""
+    option: str = ""
