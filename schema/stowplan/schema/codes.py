@@ -150,7 +150,6 @@ RULES = {
     "SP481": Code(_W, "A job that trains with parameter servers has none"),
     "SP482": Code(_E, "The trainers have nothing to run"),
     "SP483": Code(_W, "The image decides what a role runs"),
-    "SP484": Code(_E, "A field of a native kind does not work yet"),
     "SP485": Code(_E, "A variable may not be set in a Training"),
     "SP486": Code(_E, "A process for each GPU is wanted, and there are none"),
     "SP487": Code(_E, "The platform has no profile of that name"),

@@ -29,7 +29,9 @@ def read(document: Document | None, report: Report) -> Lock | None:
         return None
     lock, found = parse(Lock, document.data)
     hint = "Correct the entry, or remove it and run `stowplan pin`."
-    report.add_findings(document, (finding("SP901", each.path, each.message, hint, anchor=each.anchor) for each in found))
+    report.add_findings(
+        document, (finding("SP901", each.path, each.message, hint, anchor=each.anchor) for each in found)
+    )
     return None if document.refused else lock
 
 
@@ -60,7 +62,9 @@ def _plain(data: Mapping[str, Any]) -> str:
     editor = YAML()
     editor.width = 1 << 20
     # A list in the style of JSON, so that each line of the file has one key.
-    editor.representer.add_representer(list, lambda dumper, each: dumper.represent_sequence(_LIST, each, flow_style=True))
+    editor.representer.add_representer(
+        list, lambda dumper, each: dumper.represent_sequence(_LIST, each, flow_style=True)
+    )
     made = StringIO()
     editor.dump(dict(data), made)
     return made.getvalue()

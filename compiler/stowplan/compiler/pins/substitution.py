@@ -33,13 +33,13 @@ def revision(pin: Pin) -> str:
 
 def pinned(document: Document, places: Iterable[Place], lock: Lock) -> Document:
     """Return a document with the revisions of the lock at its `places`. Positions are those of what users wrote."""
-    given = None
+    given, used = None, list[str]()
     for place in places:
         found = entry(lock, place.section, place.key)
         if found is not None:
-            given = given or document.root
-            given = _with(given, place.at, _value(place, revision(found)))
-    return replace(document, given=given) if given else document
+            given = _with(given or document.root, place.at, _value(place, revision(found)))
+            used.append(f"{place.section} {place.key}")
+    return replace(document, given=given, pins=tuple(dict.fromkeys(used))) if given else document
 
 
 def _value(place: Place, wanted: str) -> Any:
