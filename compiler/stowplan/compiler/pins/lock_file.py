@@ -7,6 +7,7 @@ from typing import Any
 
 import yaml
 from ruamel.yaml import YAML
+from ruamel.yaml.comments import CommentedSeq
 
 from stowplan.compiler.diagnostics.document import Document
 from stowplan.compiler.diagnostics.report import Report
@@ -19,7 +20,6 @@ from stowplan.schema.parse_model import read as parse
 _HEADER = """\
 # What the tags, branches and prefixes of the specs stand for. `stowplan pin{}` writes it; `stowplan synth` reads it.
 """
-_LIST = "tag:yaml.org,2002:seq"
 _FIXED: dict[str, Any] = {"apiVersion": "stowplan.dev/v1alpha1", "kind": "Lock"}
 
 
@@ -29,9 +29,8 @@ def read(document: Document | None, report: Report) -> Lock | None:
         return None
     lock, found = parse(Lock, document.data)
     hint = "Correct the entry, or remove it and run `stowplan pin`."
-    report.add_findings(
-        document, (finding("SP901", each.path, each.message, hint, anchor=each.anchor) for each in found)
-    )
+    problems = (finding("SP901", each.path, each.message, hint, anchor=each.anchor) for each in found)
+    report.add_findings(document, problems)
     return None if document.refused else lock
 
 
@@ -54,17 +53,18 @@ def with_entries(text: str, entries: Mapping[Section, Mapping[str, Pin]], other_
 
 
 def _fields(pins: Mapping[str, Pin]) -> dict[str, Any]:
-    return {key: pin.model_dump(mode="json", exclude_none=True) for key, pin in sorted(pins.items())}
+    entries = {key: pin.model_dump(mode="json", exclude_none=True) for key, pin in sorted(pins.items())}
+    for each in entries.values():
+        if "platforms" in each:
+            # In one line, so that each line of the file has one key.
+            each["platforms"] = CommentedSeq(each["platforms"])
+            each["platforms"].fa.set_flow_style()
+    return entries
 
 
 def _plain(data: Mapping[str, Any]) -> str:
-    """Return data as YAML, with lists in one line."""
     editor = YAML()
     editor.width = 1 << 20
-    # A list in the style of JSON, so that each line of the file has one key.
-    editor.representer.add_representer(
-        list, lambda dumper, each: dumper.represent_sequence(_LIST, each, flow_style=True)
-    )
     made = StringIO()
     editor.dump(dict(data), made)
     return made.getvalue()

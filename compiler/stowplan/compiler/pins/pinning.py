@@ -67,9 +67,8 @@ class Pinning:
         """Yield SP902 for places without an entry, if the platform file wants all to be pinned."""
         for each in own if self.severity else ():
             if self.lock is None or entry(self.lock, each.section, each.key) is None:
-                message = (
-                    f"{_named(each.section, each.key)} may be another one tomorrow: the lock file does not name it."
-                )
+                name = _named(each.section, each.key)
+                message = f"{name} may be another one tomorrow: the lock file does not name it."
                 hint = "Run `stowplan pin`, and commit the lock file."
                 yield finding("SP902", each.path, message, hint, severity=self.severity)
 

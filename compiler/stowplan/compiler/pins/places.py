@@ -6,7 +6,7 @@ has no place here: a Dataset with `refresh`, a DataCube with `schedule`.
 
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from stowplan.compiler.kubernetes.fields import mapping
 from stowplan.compiler.pins import images
@@ -22,8 +22,19 @@ HUB = "https://huggingface.co"
 _HEAD = "HEAD"
 """What stands in keys for the branch that a remote takes by itself."""
 
+_WANTED = {"git": "ref", "huggingface": "revision"}
+"""The option of a DataCube's source that names its branch, by type."""
+
 _OWN_REF = ("-b", "--branch", "--revision")
 """Arguments of the old tools by which a DataCube may name its branch, instead of by an option."""
+
+
+class _Spot(NamedTuple):
+    """Where a place is: `path`, `at` and `option` of `Place`."""
+
+    path: FieldPath
+    at: FieldPath
+    option: str = ""
 
 
 def of_document(data: Any) -> Iterator[Place]:
@@ -44,13 +55,15 @@ def _source(source: Any, path: FieldPath) -> Iterator[Place]:
     if hub:
         at = (*path, "huggingface")
         given = hub.get("revision")
-        yield from _of_hub(HUB, hub.get("repo"), hub.get("type", "dataset"), given, at, (*at, "revision"))
+        spot = _Spot((*at, "revision") if given else at, (*at, "revision"))
+        yield from _of_hub((HUB, hub.get("type", "dataset"), hub.get("repo")), given, spot)
     yield from _s3(mapping(source, "s3"), (*path, "s3"))
 
 
 def _git(place: Any, path: FieldPath) -> Iterator[Place]:
     if place:
-        yield from _of_git(place.get("url"), place.get("ref"), path, (*path, "ref"))
+        ref = place.get("ref")
+        yield from _of_git(place.get("url"), ref, _Spot((*path, "ref") if ref else path, (*path, "ref")))
 
 
 def _s3(place: Any, path: FieldPath) -> Iterator[Place]:
@@ -66,25 +79,22 @@ def _s3(place: Any, path: FieldPath) -> Iterator[Place]:
 
 def _side(side: Any, executor: Any) -> Iterator[Place]:
     """Yield the place of a DataCube's source, unless a variable or an argument of an old tool says what it is."""
-    listed = side.get("options")
+    listed, wanted = side.get("options"), _WANTED.get(str(side.get("type")), "")
     arguments = mapping(executor, "options").get("extraArgs") or ()
-    if not isinstance(listed, list) or any(str(each).partition("=")[0] in _OWN_REF for each in arguments):
+    if not (wanted and isinstance(listed, list)) or any(str(each).partition("=")[0] in _OWN_REF for each in arguments):
         return
     own = {each["name"]: index for index, each in enumerate(listed) if isinstance(each, dict) and "name" in each}
     values = {name: listed[index].get("value") for name, index in own.items() if not listed[index].get("valueFrom")}
-    path: FieldPath = ("spec", "source", "options")
-    wanted = {"git": "ref", "huggingface": "revision"}.get(side.get("type"), "")
-    if not wanted or (wanted in own and wanted not in values):
+    if wanted in own and wanted not in values:
         return
+    path: FieldPath = ("spec", "source", "options")
     written: FieldPath = (*path, own[wanted], "value") if wanted in own else path
-    option = "" if wanted in own else wanted
-    at = written if wanted in own else (*path, len(listed))
-    given = values.get(wanted)
+    spot = _Spot(written, written) if wanted in own else _Spot(written, (*path, len(listed)), wanted)
     if wanted == "ref":
-        yield from _of_git(values.get("url"), given, written, at, option)
+        yield from _of_git(values.get("url"), values.get(wanted), spot)
     else:
-        hub = _hub_of(executor)
-        yield from _of_hub(hub, values.get("repo"), values.get("repo-type") or "model", given, written, at, option)
+        repository = _hub_of(executor), values.get("repo-type") or "model", values.get("repo")
+        yield from _of_hub(repository, values.get(wanted), spot)
 
 
 def _hub_of(executor: Any) -> Any:
@@ -96,24 +106,21 @@ def _hub_of(executor: Any) -> Any:
     return HUB
 
 
-def _of_git(url: Any, ref: Any, path: FieldPath, at: FieldPath, option: str = "") -> Iterator[Place]:
+def _of_git(url: Any, ref: Any, spot: _Spot) -> Iterator[Place]:
     parts = git_url.split(url) if isinstance(url, str) else None
-    if not isinstance(parts, git_url.GitUrl) or not _literal(parts.url, ref or ""):
-        return
-    written = path if option or path == at or not ref else at
-    revision = ref or _HEAD
-    yield Place(Section.GIT, f"{parts.url}#{revision}", written, at, parts.url, revision=revision, option=option)
+    if isinstance(parts, git_url.GitUrl) and _literal(parts.url, ref or ""):
+        revision = ref or _HEAD
+        key = f"{parts.url}#{revision}"
+        yield Place(Section.GIT, key, spot.path, spot.at, parts.url, revision=revision, option=spot.option)
 
 
-def _of_hub(
-    hub: Any, repo: Any, kind: Any, revision: Any, path: FieldPath, at: FieldPath, option: str = ""
-) -> Iterator[Place]:
-    if not _literal(hub, repo, kind, revision or "") or not repo:
-        return
-    name, wanted = f"{kind}s/{repo}", revision or _HEAD
-    key = f"{name}@{wanted}" if hub == HUB else f"{hub}/{name}@{wanted}"
-    written = path if option or path == at or not revision else at
-    yield Place(Section.HUGGINGFACE, key, written, at, hub, name, wanted, option=option)
+def _of_hub(repository: tuple[Any, Any, Any], revision: Any, spot: _Spot) -> Iterator[Place]:
+    """Yield the place of a repository, given by the address of its Hub, its type and its name."""
+    hub, kind, repo = repository
+    if repo and _literal(hub, kind, repo, revision or ""):
+        name, wanted = f"{kind}s/{repo}", revision or _HEAD
+        key = f"{name}@{wanted}" if hub == HUB else f"{hub}/{name}@{wanted}"
+        yield Place(Section.HUGGINGFACE, key, spot.path, spot.at, hub, name, wanted, option=spot.option)
 
 
 def _literal(*texts: Any) -> bool:

@@ -110,7 +110,7 @@ class Loading:
 
     @property
     def pins(self) -> Iterable[tuple[str, ...]]:
-        """The entries of the lock file that the documents use which were read, and the platform file; see `Document`."""
+        """The entries of the lock file in the documents that were read, and in the platform file; see `Document`."""
         return [each.pins for each in (*self._read, *([self.platform] if self.platform else []))]
 
     def text(self, name: str) -> str:
