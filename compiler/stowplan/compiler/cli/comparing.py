@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from stowplan.compiler.diff.change import Change
     from stowplan.compiler.diff.environments import Column
     from stowplan.compiler.environments.target import Target
+    from stowplan.compiler.pins.moves import Move
     from stowplan.compiler.pipeline import Compiled
     from stowplan.compiler.repository.layout import Repository
 
@@ -59,7 +60,8 @@ def diff(
     top = writable_output(out, source)
     targets = chosen(source, env)
     if not targets:
-        _print(_changes(source, top, base, advice=again(source, top))[0], shape)
+        changes = _changes(source, top, base, advice=again(source, top))[0]
+        _print(changes, shape, _moves(source, base))
     else:
         _print_all(source, top, base, targets, shape)
 
@@ -87,12 +89,14 @@ def _print_all(source: "Repository", top: Path, base: str | None, targets: "Sequ
         from stowplan.compiler.diff import environments_wording  # noqa: PLC0415
 
         parts: dict[str, Any] = {"environments": {name: {"changes": records(own)} for name, own in changed.items()}}
+        parts |= _pins(_moves(source, base))
         typer.echo(json.dumps(parts | (environments_wording.records(found) if found else {}), indent=2))
         return
     for index, (name, changes) in enumerate(changed.items()):
         heading = f"# {name}\n" if shape is Shape.MARKDOWN else f"{name}:"
         typer.echo(heading if index == 0 else f"\n{heading}")
         _print(changes, shape)
+    _print_moves(_moves(source, base), shape)
     if found:
         typer.echo()
         _print_columns(found, shape)
@@ -170,15 +174,54 @@ def _before(out: Path, base: str | None, place: "Target | None") -> dict[str, by
     return {path: content for path, content in found.items() if not path.startswith(apart)}
 
 
-def _print(changes: "Sequence[Change]", shape: Shape) -> None:
+def _moves(source: "Repository", base: str | None) -> "Sequence[Move] | None":
+    """Return the pins that moved since the commit `base`; None without one: no output says by which pins it was made.
+
+    A lock file at the base that is not valid counts as none; the present one was read without errors.
+    """
+    if base is None:
+        return None
+    from stowplan.compiler.diff.base import lock_at_commit  # noqa: PLC0415 - start-up time
+    from stowplan.compiler.pins.moves import moves  # noqa: PLC0415
+    from stowplan.compiler.repository.commit import BaseError  # noqa: PLC0415
+    from stowplan.compiler.repository.load import lock_of  # noqa: PLC0415
+
+    try:
+        return moves(lock_at_commit(source, base), lock_of(source))
+    except BaseError as error:
+        raise typer.BadParameter(str(error), param_hint="--base") from None
+
+
+def _pins(found: "Sequence[Move] | None") -> dict[str, Any]:
+    from stowplan.compiler.pins.moves import records  # noqa: PLC0415 - start-up time
+
+    return {} if found is None else {"pins": records(found)}
+
+
+def _print_moves(found: "Sequence[Move] | None", shape: Shape) -> None:
+    """Print the pins that moved, below the changes of all targets."""
+    if found and shape is Shape.MARKDOWN:
+        from stowplan.compiler.diff.markdown import pins  # noqa: PLC0415 - start-up time
+
+        typer.echo("".join(pins(found)))
+    elif found:
+        from stowplan.compiler.diagnostics.console import terminal  # noqa: PLC0415 - start-up time
+        from stowplan.compiler.diff.terminal import pins as lines_of_pins  # noqa: PLC0415
+
+        console = terminal()
+        for line in lines_of_pins(found):
+            console.print(line, soft_wrap=True, highlight=False)
+
+
+def _print(changes: "Sequence[Change]", shape: Shape, moved: "Sequence[Move] | None" = None) -> None:
     if shape is Shape.MARKDOWN:
         from stowplan.compiler.diff.markdown import comment  # noqa: PLC0415 - start-up time
 
-        typer.echo(comment(changes))
+        typer.echo(comment(changes, moved or ()))
     elif shape is Shape.JSON:
         from stowplan.compiler.diff.records import records  # noqa: PLC0415 - start-up time
 
-        typer.echo(json.dumps({"changes": records(changes)}, indent=2))
+        typer.echo(json.dumps({"changes": records(changes), **_pins(moved)}, indent=2))
     else:
         from stowplan.compiler.diagnostics.console import terminal  # noqa: PLC0415 - start-up time
         from stowplan.compiler.diff.terminal import lines  # noqa: PLC0415
@@ -186,3 +229,4 @@ def _print(changes: "Sequence[Change]", shape: Shape) -> None:
         console = terminal()
         for line in lines(changes):
             console.print(line, soft_wrap=True, highlight=False)
+        _print_moves(moved, shape)

@@ -13,12 +13,14 @@ from stowplan.compiler.diagnostics.locations import START
 from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.environments.target import Target
 from stowplan.compiler.model import Sources
+from stowplan.compiler.pins import lock_file
 from stowplan.compiler.pins.pinning import Pinning
 from stowplan.compiler.repository.files import Files, printable
 from stowplan.compiler.repository.layout import SPECS, Repository
 from stowplan.compiler.repository.spec_finder import SpecFinder
 from stowplan.compiler.yaml import reader
 from stowplan.schema.diagnostics import Finding, finding
+from stowplan.schema.lock import Lock
 from stowplan.schema.wording import counted
 
 _NEAR = (
@@ -122,6 +124,12 @@ def platform_document(repo: Repository, report: Report) -> tuple[Document | None
     """Return the document of the platform file, None if it is missing or cannot be read, and its content by path."""
     files = Files(repo.folder, report, {})
     return load_platform(files, repo.platform_files), files.texts
+
+
+def lock_of(repo: Repository) -> Lock | None:
+    """Return the lock file of a repository; None if there is none, or one that is not valid."""
+    report = Report()
+    return lock_file.read(_load_lock(Files(repo.folder, report, {}), repo.lock_file), report)
 
 
 def texts(paths: Sequence[str], report: Report) -> Mapping[str, str]:
