@@ -64,11 +64,15 @@ def fixed(data: Any) -> Iterator[tuple[FieldPath, str, str]]:
             yield path, key_of(image), image.digest
 
 
-def of_agents(data: Any, version: str) -> Iterator[Place]:
-    """Yield the places of the agents' images without a digest in a platform file; none if it names no registry.
+def of_platform(data: Any, version: str) -> Iterator[Place]:
+    """Yield the places of images without a digest in a platform file: that of etcd, and with a registry the agents'.
 
     `data` may have errors. `version` is that of Stowplan, the default tag.
     """
+    etcd = mapping(data, "paddle").get("etcdImage")
+    image = parse(etcd) if isinstance(etcd, str) else None
+    if image is not None and image.digest is None:
+        yield _place(image, ("paddle", "etcdImage"))
     given = mapping(data, "images")
     registry, tag = given.get("registry"), given.get("tag") or version
     if not isinstance(registry, str) or not isinstance(tag, str):

@@ -38,7 +38,7 @@ class Pinning:
 
     def of_platform(self, document: Document, report: Report) -> Document:
         """Return the platform document with the digests of the agents' images; findings go to `report`."""
-        return self._pinned(document, tuple(images.of_agents(document.data, version("stowplan"))), report)
+        return self._pinned(document, tuple(images.of_platform(document.data, version("stowplan"))), report)
 
     def of_spec(self, document: Document, report: Report) -> Document:
         """Return a document of `specs` with its pins; findings go to `report`."""

@@ -232,7 +232,11 @@ def test_no_valid_case_has_a_mistake() -> None:
         name: said
         for name, path in CASES.items()
         for body in our_documents(path)
-        if (said := errors(body, "platform.schema.json" if body["kind"] == "Platform" else COMBINED))
+        if (
+            said := errors(
+                body, {"Platform": "platform.schema.json", "Lock": "lock.schema.json"}.get(body["kind"], COMBINED)
+            )
+        )
     }
     assert found.keys() == REWRITTEN, found
 
