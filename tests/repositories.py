@@ -97,7 +97,7 @@ def compiled(repo: Path, files: dict[str, str]) -> Result:
 def lay_out(repo: Path, files: dict[str, str]) -> None:
     """Write files of specs, by path below `specs`, and a platform file into the empty folder `repo`.
 
-    A first document of kind Lock becomes the lock file, and the first one after it, of kind Platform, the platform file.
+    A first document of kind Lock becomes the lock file, and the next one, of kind Platform, the platform file.
     """
     platform = PLATFORM
     for path, text in files.items():

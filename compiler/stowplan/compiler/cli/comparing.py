@@ -179,7 +179,7 @@ def _moves(source: "Repository", base: str | None) -> "Sequence[Move] | None":
 
     A lock file at the base that is not valid counts as none; the present one was read without errors.
     """
-    if base is None:
+    if not base:
         return None
     from stowplan.compiler.diff.base import lock_at_commit  # noqa: PLC0415 - start-up time
     from stowplan.compiler.pins.moves import moves  # noqa: PLC0415

@@ -1,5 +1,8 @@
 """The lock file is written in one form, and what people wrote into it stays."""
 
+import json
+import re
+
 import pytest
 
 from stowplan.compiler.diagnostics.report import Report
@@ -8,6 +11,7 @@ from stowplan.compiler.pins.lock_file import with_entries
 from stowplan.compiler.pins.pin import Section
 from stowplan.compiler.yaml import reader
 from stowplan.schema.lock import GitPin, ImagePin, ListingPin, Lock, Pin
+from tests.repositories import REPOSITORY
 
 A, B = f"sha256:{'a' * 64}", f"sha256:{'b' * 64}"
 IMAGES: dict[str, Pin] = {
@@ -89,3 +93,18 @@ def test_another_platform_file_is_named_in_the_header() -> None:
 @pytest.mark.parametrize("text", ["images: [", "kind: Pod\n", "- a\n", "text"])
 def test_what_is_no_lock_file_is_not_overwritten(text: str) -> None:
     assert with_entries(text, {}) is None
+
+
+def test_the_manager_of_the_documentation_finds_the_digest_of_each_image() -> None:
+    page = (REPOSITORY / "docs/pages/pins.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"^```json\n(.*?)^```$", page, flags=re.MULTILINE | re.DOTALL)
+    (pattern,) = json.loads(block)["customManagers"][0]["matchStrings"]
+    found = re.findall(pattern.replace("(?<", "(?P<"), written("", {Section.IMAGES: IMAGES}))
+    assert found == [("busybox", "1", B), ("ghcr.io/acme/train", "1.9", A)]
+
+
+def test_the_lock_file_of_the_documentation_is_one_as_it_is_written() -> None:
+    page = (REPOSITORY / "docs/pages/pins.md").read_text(encoding="utf-8")
+    text = re.findall(r"^```yaml\n(.*?)^```$", page, flags=re.MULTILINE | re.DOTALL)[0]
+    found = lock(text)
+    assert text == written(text, {each: getattr(found, each) for each in Section})

@@ -136,9 +136,14 @@ def test_what_is_fixed_or_follows_its_source_or_is_a_target_has_no_place(text: s
 
 @pytest.mark.parametrize(
     "data",
-    [{}, {"kind": 1}, {"kind": "Dataset"}, {"kind": "Dataset", "spec": {"source": {"git": [], "s3": {"uri": 1}}}}]
-    + [{"kind": "DataCube", "spec": {"source": {"type": [], "options": [1, {"name": "url"}]}, "executor": 1}}]
-    + [{"kind": "Training", "spec": {"image": 1, "code": {"git": {"url": 1}}, "template": [{"containers": [1]}]}}],
+    [
+        {},
+        {"kind": 1},
+        {"kind": "Dataset"},
+        {"kind": "Dataset", "spec": {"source": {"git": [], "s3": {"uri": 1}}}},
+        {"kind": "DataCube", "spec": {"source": {"type": [], "options": [1, {"name": "url"}]}, "executor": 1}},
+        {"kind": "Training", "spec": {"image": 1, "code": {"git": {"url": 1}}, "template": [{"containers": [1]}]}},
+    ],
 )
 def test_documents_may_have_errors(data: Any) -> None:
     assert list(of_document(data)) == []

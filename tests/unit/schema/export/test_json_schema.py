@@ -60,7 +60,8 @@ def nodes(schema: Schema) -> Iterator[Schema]:
 
 
 def test_there_is_one_file_per_kind_and_one_for_all() -> None:
-    assert sorted(schemas()) == sorted([*(f"{kind.lower()}.schema.json" for kind in KINDS), "stowplan.schema.json"])
+    more = ["lock.schema.json", "stowplan.schema.json"]
+    assert sorted(schemas()) == sorted([*(f"{kind.lower()}.schema.json" for kind in KINDS), *more])
     assert {"PaddleJob", "Platform", "SampleJob", "SampleSet"} <= set(KINDS)
 
 
@@ -191,6 +192,13 @@ def test_documents_of_the_old_system_pass() -> None:
     assert [errors(body) for body in bodies] == [[]] * len(bodies)
 
 
+def test_the_lock_file_of_the_example_passes_and_a_short_digest_does_not() -> None:
+    body = yaml.safe_load((EXAMPLES["pins"] / "stowplan.lock").read_text(encoding="utf-8"))
+    assert errors(body, "lock.schema.json") == []
+    next(iter(body["images"].values()))["digest"] = "sha256:3f2a1b0c"
+    assert errors(body, "lock.schema.json") != []
+
+
 def test_the_examples_pass() -> None:
     specs = sorted(REPOSITORY.glob("examples/*/specs/**/*.yaml"))
     assert {str(path): said for path in specs for body in our_documents(path) if (said := errors(body))} == {}
@@ -232,11 +240,7 @@ def test_no_valid_case_has_a_mistake() -> None:
         name: said
         for name, path in CASES.items()
         for body in our_documents(path)
-        if (
-            said := errors(
-                body, {"Platform": "platform.schema.json", "Lock": "lock.schema.json"}.get(body["kind"], COMBINED)
-            )
-        )
+        if (said := errors(body, "platform.schema.json" if body["kind"] == "Platform" else COMBINED))
     }
     assert found.keys() == REWRITTEN, found
 
