@@ -193,7 +193,7 @@ def test_documents_of_the_old_system_pass() -> None:
 
 
 def test_the_lock_file_of_the_example_passes_and_a_short_digest_does_not() -> None:
-    body = yaml.safe_load((EXAMPLES["pins"] / "stowplan.lock").read_text(encoding="utf-8"))
+    body = yaml.safe_load((REPOSITORY / "examples/pins/stowplan.lock").read_text(encoding="utf-8"))
     assert errors(body, "lock.schema.json") == []
     next(iter(body["images"].values()))["digest"] = "sha256:3f2a1b0c"
     assert errors(body, "lock.schema.json") != []
