@@ -33,13 +33,16 @@ def revision(pin: Pin) -> str:
 
 def pinned(document: Document, places: Iterable[Place], lock: Lock) -> Document:
     """Return a document with the revisions of the lock at its `places`. Positions are those of what users wrote."""
-    given, used = None, list[str]()
+    given, used, at = None, list[str](), set[FieldPath]()
     for place in places:
         found = entry(lock, place.section, place.key)
         if found is not None:
             given = _with(given or document.root, place.at, _value(place, revision(found)))
             used.append(f"{place.section} {place.key}")
-    return replace(document, given=given, pins=tuple(dict.fromkeys(used))) if given else document
+            at.add(place.at)
+    if given is None:
+        return document
+    return replace(document, given=given, pins=tuple(dict.fromkeys(used)), pinned=frozenset(at))
 
 
 def _value(place: Place, wanted: str) -> Any:

@@ -180,6 +180,15 @@ def pins(*options: str) -> list[dict[str, Any]]:
     return own
 
 
+def test_explain_says_that_a_value_is_pinned() -> None:
+    job = "out/ml/training-locked/job-locked-training-node.yaml#/spec/template/spec/containers/0/image"
+    assert "copied from the pin of specs/imagenet.yaml:13:10 spec.image" in run("explain", job).stdout
+    sync = "out/ml/dataset-c4/dataset-c4.yaml#/spec/source/huggingface"
+    found = json.loads(run("explain", sync, "--json").stdout)
+    text = json.dumps(found)
+    assert text.count('"pinned": true') == 1, "the revision, and not the name of the repository"
+
+
 def test_diff_shows_which_pins_moved_since_the_base() -> None:
     assert pins() == []
     moved(COMMIT, NEXT)
