@@ -97,10 +97,14 @@ def compiled(repo: Path, files: dict[str, str]) -> Result:
 def lay_out(repo: Path, files: dict[str, str]) -> None:
     """Write files of specs, by path below `specs`, and a platform file into the empty folder `repo`.
 
-    A first document of kind Platform becomes the platform file.
+    A first document of kind Lock becomes the lock file, and the next one, of kind Platform, the platform file.
     """
     platform = PLATFORM
     for path, text in files.items():
+        lock, _, rest = text.partition("\n---\n")
+        if "kind: Lock" in lock.splitlines():
+            (repo / "stowplan.lock").write_text(f"{lock}\n")
+            text = rest  # noqa: PLW2901 - what is left of the file
         first, _, rest = text.partition("\n---\n")
         if "kind: Platform" in first.splitlines():
             platform, text = first, rest  # noqa: PLW2901 - what is left of the file

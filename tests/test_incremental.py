@@ -31,6 +31,15 @@ from tests.unit.edits import EDITS, OTHER_EDITS, SECRET, SET, lay_out_sets_and_j
 STEPS = int(os.environ.get("STOWPLAN_STEPS", "200"))
 STEPS_OF_A_WALK = 20
 
+LOCK = f"""\
+apiVersion: stowplan.dev/v1alpha1
+kind: Lock
+images:
+  registry.example.com/train:1: {{digest: sha256:{"a" * 64}}}
+  registry.example.com/ml/stowplan-cache:1: {{digest: sha256:{"a" * 64}}}
+  registry.example.com/unused:1: {{digest: sha256:{"a" * 64}}}
+"""
+
 EDITS_OF_SPECS: dict[str, Callable[[Path], object]] = {
     **{name: edit for name, edit in (EDITS | OTHER_EDITS).items() if not name.startswith("lost ")},
     "larger job": lambda r: replace(spec(r, "a-train"), "replicas: 1", "replicas: 2"),
@@ -39,6 +48,11 @@ EDITS_OF_SPECS: dict[str, Callable[[Path], object]] = {
     "two in a file": lambda r: spec(r, "two").write_text(f"{SET.replace('NAME', 'e')}---\n{SET.replace('NAME', 'f')}"),
     "mixed file": lambda r: spec(r, "two").write_text(f"{SET.replace('NAME', 'e')}---\n{SECRET}"),
     "tag of images": lambda r: replace(r / "stowplan.yaml", 'tag: "1"', 'tag: "2"'),
+    "lock": lambda r: (r / "stowplan.lock").write_text(LOCK),
+    "moved pins": lambda r: replace(r / "stowplan.lock", "a" * 64, "b" * 64),
+    "wrong lock": lambda r: replace(r / "stowplan.lock", "kind: Lock", "kind: Log"),
+    "lost lock": lambda r: (r / "stowplan.lock").unlink(),
+    "pins wanted": lambda r: replace(r / "stowplan.yaml", "images:", "policy: {pins: warn}\nimages:"),
     "no root": lambda r: replace(r / "stowplan.yaml", "ml,", "ml, pullPolicy: Never,"),
 }
 

@@ -150,7 +150,6 @@ RULES = {
     "SP481": Code(_W, "A job that trains with parameter servers has none"),
     "SP482": Code(_E, "The trainers have nothing to run"),
     "SP483": Code(_W, "The image decides what a role runs"),
-    "SP484": Code(_E, "A field of a native kind does not work yet"),
     "SP485": Code(_E, "A variable may not be set in a Training"),
     "SP486": Code(_E, "A process for each GPU is wanted, and there are none"),
     "SP487": Code(_E, "The platform has no profile of that name"),
@@ -285,5 +284,13 @@ ENVIRONMENTS = {
     "SP826": Code(_E, "An environment has a name that the commands need"),
 }
 
-CATALOGUE: dict[str, Code] = READING | SCHEMA | REFERENCES | RULES | OUTPUT | POLICY | RUNS | ENVIRONMENTS
+PINS = {
+    "SP901": Code(_E, "The lock file is not valid"),
+    "SP902": Code(_W, "A reference is not pinned"),
+    "SP903": Code(_I, "Nothing uses an entry of the lock file"),
+    "SP904": Code(_E, "The lock file contradicts a digest in a spec"),
+    "SP905": Code(_E, "A job waits for a locked revision, and nothing locks it"),
+}
+
+CATALOGUE: dict[str, Code] = READING | SCHEMA | REFERENCES | RULES | OUTPUT | POLICY | RUNS | ENVIRONMENTS | PINS
 """All codes. A test checks that each has a page for `stowplan explain` and a test case."""

@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from stowplan.agents.wait_dataset.readiness import look
+from stowplan.schema.agents.exit_codes import ExitCode
 from stowplan.schema.agents.marker import COMPLETE_FILE, FAILED_FILE, STATE_DIRECTORY
 from stowplan.schema.remotes.s3_listing import ListingHash
 from tests.agents.transfer.agent import files
@@ -109,6 +110,21 @@ def test_the_marker_names_the_listing_that_was_copied(storage: Storage, tmp_path
     assert look(sync.dataset, "synced", first).state == "waiting"
     storage.put({"coco/2.jpg": b"two"})
     assert sync.run("coco-sync-d") == 0
+    assert revision(sync) == first
+
+
+def test_a_locked_sync_brings_its_listing_or_changes_nothing(storage: Storage, tmp_path: Path) -> None:
+    sync = Sync("sampleset-coco", storage, tmp_path)
+    storage.put({"coco/1.jpg": b"one"})
+    assert sync.run("coco-sync-a") == 0
+    first, path = revision(sync), sync.place / "config.json"
+    config = json.loads(path.read_text())
+    path.write_text(json.dumps(config | {"source": config["source"] | {"revision": first}}))
+    assert sync.run("coco-sync-b") == 0
+    assert revision(sync) == first
+    storage.put({"coco/2.jpg": b"two"})
+    assert sync.run("coco-sync-c") == ExitCode.CONFLICT
+    assert sync.samples() == {"1.jpg": b"one"}
     assert revision(sync) == first
 
 

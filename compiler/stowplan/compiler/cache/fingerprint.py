@@ -38,7 +38,7 @@ def of(*parts: str) -> str:
 
 
 def of_inputs(repo: Repository, contents: dict[str, bytes] | None = None) -> str:
-    """Return a digest of the platform file and of all files below `specs`: names, and contents of YAML files.
+    """Return a digest of the files beside `specs` and of all below it: names, and contents of YAML files and the lock.
 
     Adds the contents to `contents`, by path relative to the folder of `repo`. Raises `UnusualError` for inputs that
     `load` would report as wrong, or would follow because they are links.
@@ -48,7 +48,7 @@ def of_inputs(repo: Repository, contents: dict[str, bytes] | None = None) -> str
     digest = blake2b(os.fsencode(os.path.realpath(f"{folder}/{SPECS}")), digest_size=_SIZE)
     for name in (*_platform(repo), *sorted(_files(folder, SPECS))):
         content = b""
-        if name.endswith(SUFFIXES):
+        if name.endswith(SUFFIXES) or name == repo.lock_file:
             content = _content(f"{folder}/{name}")
             if contents is not None:
                 contents[name] = content

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from stowplan.compiler.diff.change import Change
     from stowplan.compiler.diff.environments import Cells, Column
     from stowplan.compiler.environments.target import Target
+    from stowplan.compiler.pins.moves import Move
     from stowplan.compiler.pipeline import Compiled
     from stowplan.compiler.repository.layout import Repository
 
@@ -36,9 +37,13 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Comparisons:
-    """The changes of all output folders; `columns` is what each has, if there are several environments."""
+    """The changes of all output folders; `columns` is what each has, if there are several environments.
+
+    `moved` are the pins that moved since the base commit; None without one.
+    """
 
     all: "tuple[Comparison, ...]"
+    moved: "Sequence[Move] | None"
     columns: "Sequence[Column]" = ()
 
 
@@ -52,7 +57,7 @@ def compared(source: "Repository", top: Path, base: str | None, targets: "Sequen
 
     advice = again(source, top)
     if not targets:
-        return Comparisons((_compare(source, top, base, advice=advice),))
+        return Comparisons((_compare(source, top, base, advice=advice),), _moves(source, base))
     found: list[Comparison] = []
     held: list[tuple[Target, Cells]] = []
     first = None
@@ -65,7 +70,7 @@ def compared(source: "Repository", top: Path, base: str | None, targets: "Sequen
         first = compiled.made or first
         held.append((target, cells(compiled.program, compiled.outputs, compiled.waiting) if compiled.program else {}))
     several = len({each.environment.name for each in targets}) > 1
-    return Comparisons(tuple(found), columns(held) if several else ())
+    return Comparisons(tuple(found), _moves(source, base), columns(held) if several else ())
 
 
 def _compare(
@@ -121,3 +126,21 @@ def _before(out: Path, base: str | None, place: "Target | None") -> dict[str, by
     known = names(place.source.data["environments"])
     apart = tuple(f"{name}/" for name in known if below(name, found))
     return {path: content for path, content in found.items() if not path.startswith(apart)}
+
+
+def _moves(source: "Repository", base: str | None) -> "Sequence[Move] | None":
+    """Return the pins that moved since the commit `base`; None without one: no output says by which pins it was made.
+
+    A lock file at the base that is not valid counts as none; the present one was read without errors.
+    """
+    if not base:
+        return None
+    from stowplan.compiler.diff.base import lock_at_commit  # noqa: PLC0415 - start-up time
+    from stowplan.compiler.pins.moves import moves  # noqa: PLC0415
+    from stowplan.compiler.repository.commit import BaseError, merge_base  # noqa: PLC0415
+    from stowplan.compiler.repository.load import lock_of  # noqa: PLC0415
+
+    try:
+        return moves(lock_at_commit(source, merge_base(source.folder, base)), lock_of(source))
+    except BaseError as error:
+        raise typer.BadParameter(str(error), param_hint="--base") from None

@@ -11,10 +11,12 @@ import typer
 from stowplan.compiler.cli.changes import Comparisons, compared
 from stowplan.compiler.cli.environments import EnvOption, chosen
 from stowplan.compiler.cli.options import Out, PlatformOption, Repo, repository, writable_output
+from stowplan.compiler.cli.risk_gates import FailOn, stop_on
 
 if TYPE_CHECKING:
     from stowplan.compiler.diff.change import Change
     from stowplan.compiler.diff.environments import Column
+    from stowplan.compiler.pins.moves import Move
 
 
 class Shape(StrEnum):
@@ -25,13 +27,7 @@ class Shape(StrEnum):
     JSON = "json"
 
 
-class Gate(StrEnum):
-    """What `--fail-on` can stop a merge for."""
 
-    SECURITY = "security"
-    DATA_LOSS = "data-loss"
-    RERUN = "rerun"
-    RIGHTS = "rights"
 
 
 _UNLIMITED = 1_000
@@ -40,14 +36,6 @@ _UNLIMITED = 1_000
 Base = Annotated[
     str | None,
     typer.Option(metavar="REV", help="Commit to compare with.", show_default="the output folder as it is"),
-]
-FailOn = Annotated[
-    str | None,
-    typer.Option(
-        metavar="RISKS",
-        help=f"End with exit code 1 if there are such risks: {', '.join(Gate)}; several with commas.",
-        show_default="none",
-    ),
 ]
 ShapeOption = Annotated[Shape, typer.Option("--format", help="For a terminal, for a comment, or for programs.")]
 
@@ -73,45 +61,13 @@ def diff(
     targets = chosen(source, env)
     found = compared(source, top, base, targets)
     if not targets:
-        _print(found.all[0].changes, shape)
+        _print(found.all[0].changes, shape, found.moved)
     else:
         _print_all(found, shape)
     stop_on(found, fail_on)
 
 
-def stop_on(found: Comparisons, fail_on: str | None) -> None:
-    """End the process with exit code 1, and say why, if the changes have a risk that `fail_on` lists.
 
-    A rerun is a run that ends and starts again, or that is ended.
-    """
-    if fail_on is None:
-        return
-    from stowplan.compiler.diff.change import Action, Danger  # noqa: PLC0415 - start-up time
-    from stowplan.compiler.diff.wording import title  # noqa: PLC0415
-
-    dangers = {
-        Gate.SECURITY: Danger.SECURITY,
-        Gate.DATA_LOSS: Danger.DATA,
-        Gate.RERUN: Danger.RUN,
-        Gate.RIGHTS: Danger.RIGHTS,
-    }
-    said = []
-    for gate in _gates(fail_on):
-        for change in (change for each in found.all for change in each.changes):
-            if gate is Gate.RERUN and change.action not in (Action.REPLACED, Action.REMOVED):
-                continue
-            said += [f"{gate}: {title(change)}: {each.text}" for each in change.risks if each.danger is dangers[gate]]
-    for line in said:
-        typer.echo(line, err=True)
-    if said:
-        raise typer.Exit(1)
-
-
-def _gates(text: str) -> list[Gate]:
-    words = [word.strip() for word in text.split(",")]
-    if unknown := [word for word in words if word not in list(Gate)]:
-        raise typer.BadParameter(f'"{unknown[0]}" is none of {", ".join(Gate)}.', param_hint="--fail-on")
-    return [Gate(word) for word in words]
 
 
 def _print_all(found: Comparisons, shape: Shape) -> None:
@@ -122,12 +78,14 @@ def _print_all(found: Comparisons, shape: Shape) -> None:
         from stowplan.compiler.diff import environments_wording  # noqa: PLC0415
 
         parts: dict[str, Any] = {"environments": {each.name: {"changes": records(each.changes)} for each in found.all}}
+        parts |= _pins(found.moved)
         typer.echo(json.dumps(parts | (environments_wording.records(found.columns) if found.columns else {}), indent=2))
         return
     for index, each in enumerate(found.all):
         heading = f"# {each.name}\n" if shape is Shape.MARKDOWN else f"{each.name}:"
         typer.echo(heading if index == 0 else f"\n{heading}")
         _print(each.changes, shape)
+    _print_moves(found.moved, shape)
     if found.columns:
         typer.echo()
         _print_columns(found.columns, shape)
@@ -151,15 +109,36 @@ def _print_columns(found: "Sequence[Column]", shape: Shape) -> None:
         typer.echo(line)
 
 
-def _print(changes: "Sequence[Change]", shape: Shape) -> None:
+def _pins(found: "Sequence[Move] | None") -> dict[str, Any]:
+    from stowplan.compiler.pins.moves import records  # noqa: PLC0415 - start-up time
+
+    return {} if found is None else {"pins": records(found)}
+
+
+def _print_moves(found: "Sequence[Move] | None", shape: Shape) -> None:
+    """Print the pins that moved, below the changes of all targets."""
+    if found and shape is Shape.MARKDOWN:
+        from stowplan.compiler.diff.markdown import pins  # noqa: PLC0415 - start-up time
+
+        typer.echo("".join(pins(found)))
+    elif found:
+        from stowplan.compiler.diagnostics.console import terminal  # noqa: PLC0415 - start-up time
+        from stowplan.compiler.diff.terminal import pins as lines_of_pins  # noqa: PLC0415
+
+        console = terminal()
+        for line in lines_of_pins(found):
+            console.print(line, soft_wrap=True, highlight=False)
+
+
+def _print(changes: "Sequence[Change]", shape: Shape, moved: "Sequence[Move] | None" = None) -> None:
     if shape is Shape.MARKDOWN:
         from stowplan.compiler.diff.markdown import comment  # noqa: PLC0415 - start-up time
 
-        typer.echo(comment(changes))
+        typer.echo(comment(changes, moved or ()))
     elif shape is Shape.JSON:
         from stowplan.compiler.diff.records import records  # noqa: PLC0415 - start-up time
 
-        typer.echo(json.dumps({"changes": records(changes)}, indent=2))
+        typer.echo(json.dumps({"changes": records(changes), **_pins(moved)}, indent=2))
     else:
         from stowplan.compiler.diagnostics.console import terminal  # noqa: PLC0415 - start-up time
         from stowplan.compiler.diff.terminal import lines  # noqa: PLC0415
@@ -167,3 +146,4 @@ def _print(changes: "Sequence[Change]", shape: Shape) -> None:
         console = terminal()
         for line in lines(changes):
             console.print(line, soft_wrap=True, highlight=False)
+        _print_moves(moved, shape)

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from stowplan.compiler.cli.changes import compared
-from stowplan.compiler.cli.comparing import Base, FailOn, stop_on
+from stowplan.compiler.cli.comparing import Base
 from stowplan.compiler.cli.environments import EnvOption, chosen
 from stowplan.compiler.cli.options import Out, PlatformOption, Repo, repository, writable_output
+from stowplan.compiler.cli.risk_gates import FailOn, stop_on
 
 if TYPE_CHECKING:
     from stowplan.compiler.cli.changes import Comparisons
@@ -74,7 +75,8 @@ def reviewed(found: "Comparisons", base: str | None) -> "Review":
         for each in found.all
         if each.compiled.program
     )
-    return review(Scenes(scenes, tuple(found.columns)), base or "the output folder", version("stowplan"))
+    scenes_found = Scenes(scenes, tuple(found.columns), tuple(found.moved or ()))
+    return review(scenes_found, base or "the output folder", version("stowplan"))
 
 
 def _write_comment(made: "Review", found: "Comparisons", page: str, file: Path | None) -> None:

@@ -69,11 +69,12 @@ def for_checks(made: Made, target: Target) -> Made | None:
     if target.environment is not made.target.environment or made.specs.reused:
         return None
     report, other = Report(), Report()
-    platform = platform_file.platform(target.platform, report)
-    platform_file.platform(made.target.platform, other)
+    document = made.reading.pinned(target.platform)
+    platform = platform_file.platform(document, report)
+    platform_file.platform(made.reading.pinned(made.target.platform), other)
     if platform is None or report.diagnostics != other.diagnostics:
         return None
-    program = replace(made.reading.program, platform=platform, platform_document=target.platform)
+    program = replace(made.reading.program, platform=platform, platform_document=document)
     context = replace(made.setting.context, platform=platform)
     reading = replace(made.reading, program=program, context=context)
     return replace(

@@ -53,6 +53,10 @@ class Reading:
         named = {each.location.file for each in report.diagnostics} & (self.loading.texts.keys() | self.hits.keys())
         return {file: self.loading.text(file) for file in sorted(named)}
 
+    def pinned(self, platform: Document) -> Document:
+        """Return a platform document with what the lock file pins in it."""
+        return self.loading.pinning.of_platform(platform, Report())
+
     def find(self, spec: SpecId) -> Document | None:
         """Return the document of a spec; None if there is no such spec."""
         index = bisect_left(self.facts, spec, key=lambda each: each.id)
@@ -93,6 +97,8 @@ def read(repo: Repository, report: Report, lookup: Lookup, target: Target | None
         target.check(loading.all_files, {*(each.id for each in resolved), *program.refused}, report)
     context = _with_others(context_of(program, _version()), loading, program, resolved)
     read_files = tuple(found.diagnostics)
+    if not (unreadable or program.refused):
+        loading.pinning.report_unused((*(each.pins for each in resolved), *loading.pins), report)
     retired = retired_runs.kept_out(loading.runs, resolved, target.environment.name if target else None, report)
     return Reading(loading, program, resolved, context, hits, tuple(outputs), read_files, keys, mixed, others, retired)
 

@@ -71,13 +71,17 @@ class Unplaced:
 class Document:
     """One YAML document: the path of its file, its index in that file from 0, and its content (`given`).
 
-    `refused` are the paths of values that the reader refused; later findings about these values are dropped.
+    `refused` are the paths of values that the reader refused; later findings about these values are dropped. `pins` are
+    the entries of the lock file that were put into it, each as the name of its section, a blank and its key; `pinned`
+    are the paths of these values.
     """
 
     file: str
     index: int
     given: Node | Unplaced
     refused: frozenset[FieldPath] = frozenset()
+    pins: tuple[str, ...] = ()
+    pinned: frozenset[FieldPath] = frozenset()
 
     @property
     def data(self) -> Data:

@@ -2,8 +2,13 @@
 
 from pathlib import Path
 
+from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.output.folder import scan
+from stowplan.compiler.pins import lock_file
 from stowplan.compiler.repository import commit
+from stowplan.compiler.repository.layout import Repository
+from stowplan.compiler.yaml import reader
+from stowplan.schema.lock import Lock
 
 
 def on_disk(out: Path) -> dict[str, bytes]:
@@ -19,3 +24,15 @@ def at_commit(out: Path, revision: str) -> dict[str, bytes]:
     """
     folder = commit.at_commit(out, revision)
     return folder.read(folder.blobs)
+
+
+def lock_at_commit(repo: Repository, revision: str) -> Lock | None:
+    """Return the lock file of a repository in a commit; None if the commit has none, or one that is not valid.
+
+    Raises `BaseError` if the commit cannot be read.
+    """
+    content = commit.at_commit(repo.folder, revision).read([repo.lock_file]).get(repo.lock_file)
+    if content is None:
+        return None
+    documents, _ = reader.read(content.decode(errors="replace"), repo.lock_file)
+    return lock_file.read(documents[0], Report()) if len(documents) == 1 else None

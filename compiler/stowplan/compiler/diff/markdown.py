@@ -7,12 +7,14 @@ from stowplan.compiler.diagnostics.escaping import visible
 from stowplan.compiler.diff.change import Change, Danger
 from stowplan.compiler.diff.groups import Group, grouped
 from stowplan.compiler.diff.wording import cut, field_line, others, summary, title
+from stowplan.compiler.pins.moves import Move
 
 LIMIT = 60_000
 """Maximum length of a comment in characters: GitHub allows 65,536, GitLab a million."""
 
 MOST_FIELDS = 30
 MOST_RISKS = 10
+MOST_PINS = 50
 LONGEST_RISK = 300
 LONGEST_LINE = 500
 """Maximum length of a line in characters.
@@ -44,16 +46,27 @@ _HEADINGS = {
 }
 
 
-def comment(changes: Sequence[Change], *, limit: int = LIMIT) -> str:
+def comment(changes: Sequence[Change], moves: Sequence[Move] = (), *, limit: int = LIMIT) -> str:
     """Return a comment of at most `limit` characters.
 
-    Groups of changes with risks come first, under a heading for the kind of their worst risk. All other groups follow
-    in a section that is folded.
+    Groups of changes with risks come first, under a heading for the kind of their worst risk. The pins that moved, and
+    then all other groups, follow in sections; the last one is folded.
     """
     groups = grouped(changes)
     head = f"### Stowplan: {summary(changes)}\n"
-    blocks = [*_risky(groups), *_folded([group for group in groups if group.quiet])]
+    blocks = [*_risky(groups), *pins(moves), *_folded([group for group in groups if group.quiet])]
     return _fitting(head, blocks, limit)
+
+
+def pins(moves: Sequence[Move]) -> Iterator[str]:
+    """Yield the heading and the lines about pins that moved; nothing without any."""
+    if moves:
+        yield "\n#### Pins moved\n"
+    for each in moves[:MOST_PINS]:
+        about = f": {_escaped(each.about)}" if each.about else ""
+        yield f"- **{each.what}** `{_code(each.key)}` `{_code(each.revisions)}`{about}\n"
+    if len(moves) > MOST_PINS:
+        yield f"- and {len(moves) - MOST_PINS} more pins\n"
 
 
 def _risky(groups: Sequence[Group]) -> Iterator[str]:

@@ -8,6 +8,7 @@ from stowplan.compiler.diagnostics.escaping import visible
 from stowplan.compiler.diff.change import Action, Change, Danger
 from stowplan.compiler.diff.groups import Group, grouped
 from stowplan.compiler.diff.wording import field_line, others, summary, title
+from stowplan.compiler.pins.moves import Move
 
 _STYLES = {
     Action.FOREIGN: "bold red",
@@ -25,6 +26,15 @@ def lines(changes: Sequence[Change]) -> Iterator[Text]:
     for group in grouped(changes):
         yield from _group(group)
     yield Text(summary(changes))
+
+
+def pins(moves: Sequence[Move]) -> Iterator[Text]:
+    """Yield the lines about pins that moved; nothing without any."""
+    if moves:
+        yield Text("Pins moved", style="bold")
+    for each in moves:
+        about = f"  {visible(each.about)}" if each.about else ""
+        yield Text.assemble(f"  {each.what} ", (visible(each.key), "bold"), f"  {each.revisions}", (about, "dim"))
 
 
 def _group(group: Group) -> Iterator[Text]:

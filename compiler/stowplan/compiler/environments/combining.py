@@ -5,6 +5,10 @@ from dataclasses import replace
 
 from stowplan.compiler.diagnostics.report import Diagnostic, Report
 from stowplan.compiler.environments.target import Target
+from stowplan.compiler.environments.target import names as all_names
+
+_OF_ALL = ("SP903",)
+"""Codes of what is only true if it is true of all targets: an entry that one of them uses is used."""
 
 
 def combined(reports: Sequence[tuple[Target, Report]]) -> Report:
@@ -18,7 +22,10 @@ def combined(reports: Sequence[tuple[Target, Report]]) -> Report:
         for each in report.diagnostics:
             found.setdefault(each, []).append(target)
     result, everywhere = Report(), [target for target, _ in reports]
+    everything = len(everywhere) == len(all_names(everywhere[0].source.data["environments"])) if everywhere else False
     for each, targets in found.items():
+        if each.code in _OF_ALL and not (everything and len(targets) == len(everywhere)):
+            continue
         own = len(targets) == len(everywhere) or each.field_path.startswith("environments[")
         where = "" if own else f"In {', '.join(_names(targets, everywhere))}: "
         result.add(replace(each, message=f"{where}{each.message}"))

@@ -34,7 +34,8 @@ class How(StrEnum):
 class ValueOrigin:
     """A field on which a value depends, with its location. `default` is True if the user's file does not set it.
 
-    `patched` is True if a patch of an environment set it; the location is that in the patch.
+    `patched` is True if a patch of an environment set it; the location is that in the patch. `pinned` is True if its
+    value is that of the lock file.
     """
 
     how: How
@@ -42,6 +43,7 @@ class ValueOrigin:
     path: FieldPath
     default: bool = False
     patched: bool = False
+    pinned: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,4 +203,5 @@ def _origin_of(given: Input, leaf: Leaf) -> ValueOrigin:
     how = How.COPIED if _same_value(given.value, leaf.value) else How.DERIVED
     location = given.document.locate(given.path)
     patched = location.file != given.document.file
-    return ValueOrigin(how, location, given.path, default=not given.given, patched=patched)
+    pinned = any(given.path[: len(each)] == each for each in given.document.pinned)
+    return ValueOrigin(how, location, given.path, default=not given.given, patched=patched, pinned=pinned)

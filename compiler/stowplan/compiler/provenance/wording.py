@@ -34,7 +34,8 @@ def _origin(origin: ValueOrigin) -> str:
     if origin.default:
         return f"{origin.how} the default of {dotted(origin.path)} ({origin.location.file} does not give it)"
     patch = "the patch at " if origin.patched else ""
-    return f"{origin.how} {patch}{origin.location} {dotted(origin.path)}"
+    pin = "the pin of " if origin.pinned else ""
+    return f"{origin.how} {pin}{patch}{origin.location} {dotted(origin.path)}"
 
 
 def effects(fields: Sequence[Input], found: Sequence[Effect]) -> Iterator[str]:
@@ -68,6 +69,7 @@ def _record(origin: ValueOrigin) -> dict[str, Any]:
         "field": dotted(origin.path),
         "default": origin.default,
         **({"patched": True} if origin.patched else {}),
+        **({"pinned": True} if origin.pinned else {}),
         "file": place.file,
         "line": place.line,
         "column": place.column,

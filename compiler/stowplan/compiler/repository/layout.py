@@ -68,6 +68,14 @@ class Repository:
         return f"{PurePosixPath(self.platform or PLATFORM_FILE).with_suffix('')}.runs.yaml"
 
     @property
+    def lock_file(self) -> str:
+        """The path, relative to the folder, of the lock file: `stowplan.lock`, beside `gpu.yaml` it is `gpu.lock`.
+
+        A repository may have none.
+        """
+        return f"{PurePosixPath(self.platform or PLATFORM_FILE).with_suffix('')}.lock"
+
+    @property
     def usual_output(self) -> Path:
         """The output folder of commands without `--out`: `out`, or for another platform file `gpu.yaml` `out-gpu`."""
         return self.folder / (f"out-{PurePosixPath(self.platform).stem}" if self.platform else "out")
@@ -75,7 +83,7 @@ class Repository:
     @property
     def top_files(self) -> tuple[str, ...]:
         """The paths of all files beside the folder of the specs that may be read."""
-        return (*self.platform_files, self.runs_file)
+        return (*self.platform_files, self.runs_file, self.lock_file)
 
     @property
     def may_have_environments(self) -> bool:

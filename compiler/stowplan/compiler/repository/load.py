@@ -13,11 +13,14 @@ from stowplan.compiler.diagnostics.locations import START
 from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.environments.target import Target
 from stowplan.compiler.model import Sources
+from stowplan.compiler.pins import lock_file
+from stowplan.compiler.pins.pinning import Pinning
 from stowplan.compiler.repository.files import Files, printable
 from stowplan.compiler.repository.layout import SPECS, Repository
 from stowplan.compiler.repository.spec_finder import SpecFinder
 from stowplan.compiler.yaml import reader
 from stowplan.schema.diagnostics import Finding, finding
+from stowplan.schema.lock import Lock
 from stowplan.schema.wording import counted
 
 _NEAR = (
@@ -31,19 +34,30 @@ class Loading:
 
     `contents` are contents that were just read, by path. Names of files in arguments and results are printable paths.
     With a `target`, the platform file is that of the target, other files than those of its environment are not read,
-    and documents are patched.
+    and documents are patched. With `collecting`, `pinning` collects what can be pinned.
     """
 
     def __init__(
-        self, repo: Repository, report: Report, contents: Mapping[str, bytes], target: Target | None = None
+        self,
+        repo: Repository,
+        report: Report,
+        contents: Mapping[str, bytes],
+        target: Target | None = None,
+        *,
+        collecting: bool = False,
     ) -> None:
         self._files = Files(repo.folder, report, contents)
         self._report = report
         self._target = target
         self._last: dict[str, list[Document]] = {}
+        self._read: list[Document] = []
         written = load_platform(self._files, repo.platform_files)
         self.platform = target.platform if target else written
         self.runs = _load_runs(self._files, repo.runs_file)
+        self.pinning = Pinning.of(_load_lock(self._files, repo.lock_file), self.platform, report)
+        self.pinning.collected = [] if collecting else None
+        if self.platform:
+            self.platform = self.pinning.of_platform(self.platform, report)
         self._finder = SpecFinder(self._files)
         self._all = self._finder.find()
         self._paths = [path for path in self._all if target is None or target.includes(path)]
@@ -71,6 +85,7 @@ class Loading:
         """
         files, finder, paths = self._files, self._finder, self._paths
         documents = self.documents({printable(path) for path in paths}.difference(without))
+        self._read = documents
         for path in finder.near:
             files.report_at(path, START, finding("SP116", (), *_NEAR))
         extended = self.platform and self.platform.data.get("extensions")
@@ -90,8 +105,15 @@ class Loading:
         return self._last[name]
 
     def _patched(self, documents: Iterable[Document], report: Report) -> list[Document]:
+        """Return documents with the patches of the environment, and with what the lock file pins."""
         target = self._target
-        return [target.patched(each, report) if target else each for each in documents]
+        patched = (target.patched(each, report) if target else each for each in documents)
+        return [self.pinning.of_spec(each, report) for each in patched]
+
+    @property
+    def pins(self) -> Iterable[tuple[str, ...]]:
+        """The entries of the lock file in the documents that were read, and in the platform file; see `Document`."""
+        return [each.pins for each in (*self._read, *([self.platform] if self.platform else []))]
 
     def text(self, name: str) -> str:
         """Return the content of a file without errors as a string."""
@@ -102,6 +124,12 @@ def platform_document(repo: Repository, report: Report) -> tuple[Document | None
     """Return the document of the platform file, None if it is missing or cannot be read, and its content by path."""
     files = Files(repo.folder, report, {})
     return load_platform(files, repo.platform_files), files.texts
+
+
+def lock_of(repo: Repository) -> Lock | None:
+    """Return the lock file of a repository; None if there is none, or one that is not valid."""
+    report = Report()
+    return lock_file.read(_load_lock(Files(repo.folder, report, {}), repo.lock_file), report)
 
 
 def texts(paths: Sequence[str], report: Report) -> Mapping[str, str]:
@@ -121,6 +149,18 @@ def _load_runs(files: Files, name: str) -> Document | None:
     documents = files.read(name)
     for extra in (documents or ())[1:]:
         found = finding("SP758", (), "The list of finished runs is one document; this is another.", "Join them.")
+        files.report_at(extra.file, extra.root.mark, found)
+    return documents[0] if documents else None
+
+
+def _load_lock(files: Files, name: str) -> Document | None:
+    """Return the document of the lock file, whose path is `name`; None if there is none."""
+    if not os.path.lexists(files.repo / name) or not files.may_follow(name):
+        return None
+    files.take([name])
+    documents = files.read(name)
+    for extra in (documents or ())[1:]:
+        found = finding("SP901", (), "The lock file is one document; this is another.", "Join them.")
         files.report_at(extra.file, extra.root.mark, found)
     return documents[0] if documents else None
 

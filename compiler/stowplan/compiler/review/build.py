@@ -6,9 +6,10 @@ from stowplan.compiler.diff import environments_wording
 from stowplan.compiler.diff.change import Change, Danger, Risk
 from stowplan.compiler.diff.environments import different, lags
 from stowplan.compiler.diff.wording import summary, title
+from stowplan.compiler.pins.moves import Move, short
 from stowplan.compiler.review.figures import figures
 from stowplan.compiler.review.graph import graph
-from stowplan.compiler.review.model import Cell, Hazard, Matrix, Review, Row, Verdict
+from stowplan.compiler.review.model import Cell, Hazard, Matrix, Pin, Review, Row, Verdict
 from stowplan.compiler.review.objects import object_path, objects
 from stowplan.compiler.review.runs import run_changes
 from stowplan.compiler.review.scene import Scene, Scenes
@@ -35,11 +36,16 @@ def review(scenes: Scenes, base: str, version: str) -> Review:
         steps=steps(scenes, runs),
         matrix=_matrix(scenes),
         hazards=tuple(_hazards(scenes)),
-        pins=(),
+        pins=tuple(map(_pin, scenes.moved)),
         secrets=secrets(scenes),
         objects=objects(scenes, version),
         base=base,
     )
+
+
+def _pin(move: Move) -> Pin:
+    before, after = (short(each) if each else "" for each in (move.before, move.after))
+    return Pin(move.section.value, move.key, before, after, move.about)
 
 
 def _sentences(scenes: Scenes, danger: Danger) -> Iterator[str]:

@@ -11,6 +11,7 @@ from stowplan.compiler.kubernetes.fields import identity, mapping
 from stowplan.compiler.model import Output, Program
 from stowplan.compiler.output.read_back import reread
 from stowplan.compiler.output.render import carries_header, render
+from stowplan.compiler.pins.moves import Move
 from stowplan.library.builders import gate
 from stowplan.library.engines.registry import STARTING_KINDS
 from stowplan.library.manifest import Json
@@ -72,10 +73,11 @@ class Scene:
 
 @dataclass(frozen=True, slots=True)
 class Scenes:
-    """All output folders of a change, and what they have of each spec if there are several environments."""
+    """All output folders of a change, what they have of each spec if there are several environments, and moved pins."""
 
     all: tuple[Scene, ...]
     columns: tuple[Column, ...] = ()
+    moved: tuple[Move, ...] = ()
 
 
 def spec_of(body: Json) -> SpecId | None:

@@ -94,8 +94,12 @@ def _with_references(spec: SpecFacts, specs: dict[SpecId, SpecFacts]) -> SpecFac
     """Return the facts; those of a task with the digests of its dataset added, because both determine its output.
 
     The run of a task depends on the place of the dataset alone: what is over stays over when other nodes cache it. A
-    training job only needs the name of its dataset: an edit of the dataset must not start the training again.
+    training job only needs the name of its dataset: an edit of the dataset must not start the training again, unless it
+    waits for the locked revision of the dataset, and another one is locked now.
     """
+    locked = [specs[each].revision for each in spec.locked if each in specs]
+    if locked:
+        spec = replace(spec, digest="+".join([spec.digest, *locked]), run_digest="+".join([spec.run_digest, *locked]))
     field = KINDS[spec.id.kind].DATASETS
     if field is None or not field.digest:
         return spec

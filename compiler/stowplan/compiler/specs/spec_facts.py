@@ -25,7 +25,8 @@ class SpecFacts:
 
     `file` and `index` identify its document. `digest` covers the spec, and after `resolve` also the datasets
     of a task. `run_digest` covers what its run depends on, and after `resolve` also the `place` of the datasets of a
-    task: a digest of where their data is. The other fields are those of `Relations`, which describes them.
+    task: a digest of where their data is. `pins` are the entries of the lock file that the document has, see
+    `Document.pins`. The other fields are those of `Relations`, which describes them.
     """
 
     id: SpecId
@@ -49,6 +50,9 @@ class SpecFacts:
     operation: str = ""
     repeats: bool = False
     changes: bool = False
+    locked: tuple[SpecId, ...] = ()
+    revision: str = ""
+    pins: tuple[str, ...] = ()
 
     @property
     def own_digest(self) -> str:
@@ -66,4 +70,7 @@ def of_spec(spec: Spec, context: Context) -> SpecFacts:
     """Return the facts of a spec that has no errors."""
     relations = DIALECTS[spec.id.kind].relations(spec.model, context)
     own = digests.of_run(spec.model, spec.id.namespace), digests.of_place(spec.model, spec.id.namespace)
-    return SpecFacts(spec.id, spec.document.file, spec.document.index, spec.digest, *own, **relations._asdict())
+    document = spec.document
+    return SpecFacts(
+        spec.id, document.file, document.index, spec.digest, *own, pins=document.pins, **relations._asdict()
+    )

@@ -11,6 +11,7 @@ from stowplan.schema.export.editor_rules import with_rules
 from stowplan.schema.export.plain_schema import Schema, plain_schema
 from stowplan.schema.kinds.table import KINDS
 from stowplan.schema.legacy import SPELLINGS
+from stowplan.schema.lock import Lock
 from stowplan.schema.meta import KUBERNETES_TYPE, Model
 from stowplan.schema.platform.platform import Platform
 
@@ -27,9 +28,9 @@ MODELS: tuple[type[Model], ...] = (Platform, *KINDS.values())
 
 
 def schemas() -> dict[str, Schema]:
-    """Return all schemas by file name: `<kind>.schema.json` for each kind, and the combined one."""
+    """Return all schemas by file name: `<kind>.schema.json` for each kind and the lock file, and the combined one."""
     alone = {f"{model.__name__.lower()}{SUFFIX}": _document(model) for model in MODELS}
-    return alone | {COMBINED: _combined()}
+    return alone | {f"lock{SUFFIX}": _document(Lock), COMBINED: _combined()}
 
 
 def _document(model: type[Model]) -> Schema:

@@ -61,6 +61,10 @@ class Policy(Model):
         max_length=256,
         description="The only priority classes that jobs may name, those of Kueue included. Without any, all but `system-*`, which are always refused.",
     )
+    pins: Literal["ignore", "warn", "require"] = Field(
+        default="ignore",
+        description="What is said of an image without a digest, and of a branch or tag in place of a commit, that `stowplan.lock` does not name: an error with `require`. What the file names is used in any case.",
+    )
     quiet: list[Annotated[str, Field(pattern=r"^SP[0-9]{3}$", max_length=5)]] = Field(
         default_factory=list,
         max_length=64,

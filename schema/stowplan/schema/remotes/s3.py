@@ -13,9 +13,9 @@ class S3Endpoint(RemoteEndpoint):
 
     MIRRORS: ClassVar[bool] = True
     SECRETS: ClassVar[frozenset[str]] = frozenset({"access_key_id_env", "secret_access_key_env", "session_token_env"})
-    OF_SOURCES: ClassVar[frozenset[str]] = frozenset({"verifyParts"})
+    OF_SOURCES: ClassVar[frozenset[str]] = frozenset({"verifyParts", "revision"})
     OF_SINKS: ClassVar[frozenset[str]] = frozenset({"createBucket", "noCheckBucketEnv"})
-    UNLESS_EMPTY: ClassVar[frozenset[str]] = frozenset({"include", "exclude"})
+    UNLESS_EMPTY: ClassVar[frozenset[str]] = frozenset({"include", "exclude", "revision"})
 
     type: Literal["s3"] = Field(default="s3", description="What it is.")
     uri: str = Field(description="`s3://bucket/key`, without credentials.")
@@ -41,6 +41,10 @@ class S3Endpoint(RemoteEndpoint):
     verify_parts: bool = Field(
         default=False,
         description="Hold objects that were uploaded in parts against their ETag too, where the store keeps no checksum of them that is cheap to compute.",
+    )
+    revision: str = Field(
+        default="",
+        description="Hash of the listing that a source must have, as `ListingHash` has it; empty for any. Of another one nothing is copied (5).",
     )
     include: list[str] = Field(default_factory=list, description="Patterns of keys to take; empty for all.")
     exclude: list[str] = Field(default_factory=list, description="Patterns of keys to leave out; they win.")

@@ -60,7 +60,8 @@ def nodes(schema: Schema) -> Iterator[Schema]:
 
 
 def test_there_is_one_file_per_kind_and_one_for_all() -> None:
-    assert sorted(schemas()) == sorted([*(f"{kind.lower()}.schema.json" for kind in KINDS), "stowplan.schema.json"])
+    more = ["lock.schema.json", "stowplan.schema.json"]
+    assert sorted(schemas()) == sorted([*(f"{kind.lower()}.schema.json" for kind in KINDS), *more])
     assert {"PaddleJob", "Platform", "SampleJob", "SampleSet"} <= set(KINDS)
 
 
@@ -189,6 +190,13 @@ def test_documents_of_the_old_system_pass() -> None:
     if not bodies:
         pytest.skip("no corpus beside the checkout")
     assert [errors(body) for body in bodies] == [[]] * len(bodies)
+
+
+def test_the_lock_file_of_the_example_passes_and_a_short_digest_does_not() -> None:
+    body = yaml.safe_load((REPOSITORY / "examples/pins/stowplan.lock").read_text(encoding="utf-8"))
+    assert errors(body, "lock.schema.json") == []
+    next(iter(body["images"].values()))["digest"] = "sha256:3f2a1b0c"
+    assert errors(body, "lock.schema.json") != []
 
 
 def test_the_examples_pass() -> None:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from stowplan.compiler.checks.history.edits import custom_resource
+from stowplan.compiler.checks.history.moved_pins import moved
 from stowplan.compiler.checks.objects.finding import ObjectFinding, about
 from stowplan.compiler.checks.objects.object import Object, Objects
 from stowplan.compiler.checks.objects.object_graph import ObjectGraph
@@ -24,7 +25,7 @@ class Run(NamedTuple):
     """A Job, or another object that starts pods, which is not in the committed output.
 
     `source` is the user's file. `stem` is equal in all runs of one object, whatever their hashes. `deletes` is True if
-    the run removes data: an edit must not repeat such a run.
+    the run removes data: an edit must not repeat such a run. `pins` are what has another digest or commit now.
     """
 
     id: ObjectId
@@ -33,6 +34,7 @@ class Run(NamedTuple):
     stem: _Stem
     deletes: bool
     authored: bool = True
+    pins: tuple[str, ...] = ()
 
 
 def new_runs(spec: SpecId, objects: Objects, previous: Mapping[ObjectId, Json]) -> Iterator[Run]:
@@ -48,8 +50,10 @@ def new_runs(spec: SpecId, objects: Objects, previous: Mapping[ObjectId, Json]) 
     resource = custom_resource(spec, objects)
     if not _is_requested(resource, previous):
         deletes = _deletes(resource)
+        known = previous.get(resource.id) if resource else None
+        pins = moved(known, resource.body) if resource and known else ()
         for obj in runs:
-            yield Run(obj.id, spec, obj.source, _stem(obj.id, obj.labels), deletes)
+            yield Run(obj.id, spec, obj.source, _stem(obj.id, obj.labels), deletes, pins=pins)
 
 
 def check(
@@ -72,8 +76,10 @@ def check(
 def _finding(jobs: Sequence[tuple[ObjectId, Run]], severity: Severity) -> ObjectFinding:
     before, run = jobs[0]
     others = f" (and {len(jobs) - 1} more of this spec)" if len(jobs) > 1 else ""
+    because = f" The pin of {' and of '.join(run.pins)} moved." if run.pins else ""
     message = (
         f"The {run.id.kind} takes the place of {before.name}{others}: that run would be deleted and a new one started."
+        f"{because}"
     )
     hint = (
         f"If you want a new run, give the annotation {RUN_ANNOTATION} of this spec another value. "

@@ -32,9 +32,14 @@ def image(site: Site, agent: Agent) -> str:
     and load it into the cluster nodes by hand.
     """
     images = site.platform.images
-    name = f"{images.registry or _LOCAL}/{_NAME}{agent}"
     digest = getattr(images.digests, agent)
+    name = image_name(images.registry or _LOCAL, agent)
     return f"{name}@{digest}" if digest else f"{name}:{images.tag or site.version}"
+
+
+def image_name(registry: str, agent: str) -> str:
+    """Return the name of an agent's image, without tag and digest."""
+    return f"{registry}/{_NAME}{agent}"
 
 
 def is_local(image: str) -> bool:

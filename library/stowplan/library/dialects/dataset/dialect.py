@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from stowplan.library.dialects.dataset import volumes
+from stowplan.library.dialects.dataset import locked, volumes
 from stowplan.library.dialects.dataset.cached import cached_dataset
 from stowplan.library.dialects.dataset.lower import lower
 from stowplan.library.dialects.shared.claim_rules import is_single_node
@@ -18,11 +18,19 @@ from stowplan.schema.kinds.native.dataset import Dataset
 def relations(model: Dataset, context: Context) -> Relations:
     """Return what a Dataset shares with other specs: its directory of a volume, and its cache directories or claim."""
     dataset = cached_dataset(model, context)
+    revision = locked.revision_of(model) or ""
     if model.spec.volume.juicefs:
-        return Relations(caches=tuple(_caches(model, dataset, context)), write=_write(model, dataset))
+        caches = tuple(_caches(model, dataset, context))
+        return Relations(caches=caches, write=_write(model, dataset), revision=revision)
     claim = model.spec.volume.claim
     named = ((claim.name, (*volumes.CLAIM, "name")),) if claim and claim.name else ()
-    return Relations(named=named, write=_write(model, dataset), claim=dataset.claim.name, single=_single(dataset))
+    return Relations(
+        named=named,
+        write=_write(model, dataset),
+        claim=dataset.claim.name,
+        single=_single(dataset),
+        revision=revision,
+    )
 
 
 def _caches(model: Dataset, dataset: CachedDataset, context: Context) -> Iterator[tuple[str, FieldPath]]:

@@ -68,6 +68,7 @@ def _s3(place: S3Place, namespace: str) -> Remote:
             secretAccessKeyEnv=keys.get("secret-key"),
             sessionTokenEnv=keys.get("session-token"),
             anonymous=not keys,
+            revision=(place.revision or "") if isinstance(place, S3Source) else "",
             include=include or [],
             exclude=exclude or [],
         ),

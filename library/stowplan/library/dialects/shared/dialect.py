@@ -48,11 +48,12 @@ class Relations(NamedTuple):
     that of its checkpoints, None for none. `outputs` are directories of claims to which it copies what it made.
     `after` are the specs that must be done first. `operation` is the drivers' word for what a task does once on a
     dataset, empty for other specs and for one that is suspended. `repeats` is true if the spec runs on a schedule,
-    `changes` if it is a task that changes the data of its dataset, once or on a schedule.
+    `changes` if it is a task that changes the data of its dataset, once or on a schedule. `locked` are the datasets of
+    which a job waits for the locked revision.
 
     The others are for datasets: `caches` are (host directory, path of the field that names it) pairs of the cache.
     `claim` is the name of the claim of a dataset without a cache. `single` is the path of that claim's access modes if
-    only one cluster node can mount the claim, else empty.
+    only one cluster node can mount the claim, else empty. `revision` is the one that is locked, if any.
     """
 
     references: tuple[Reference, ...] = ()
@@ -70,6 +71,8 @@ class Relations(NamedTuple):
     operation: str = ""
     repeats: bool = False
     changes: bool = False
+    locked: tuple[SpecId, ...] = ()
+    revision: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,7 +72,7 @@ def _mount(given: TrainingDataset, model: Dataset, context: Context, *, required
     wait = revisions.wait_of(given)
     if wait is None:
         return mount
-    unit, revision = lower_dataset(model, context).unit, revisions.named(given)
+    unit, revision = lower_dataset(model, context).unit, revisions.named(given, model)
     return waiting.waiting(mount, wait, dataset, unit, context, number=number, revision=revision)
 
 

@@ -11,6 +11,7 @@ from stowplan.library.dialects.training import checkpoints, rules
 from stowplan.library.dialects.training.lower import lower
 from stowplan.schema.diagnostics import FieldPath
 from stowplan.schema.kinds.native.training import Training
+from stowplan.schema.kinds.native.training_parts import LOCKED
 from stowplan.schema.meta import SpecId
 
 _DATASETS: FieldPath = ("spec", "datasets")
@@ -35,6 +36,9 @@ def relations(model: Training, context: Context) -> Relations:
         outputs=copied,
         lineage=checkpoints.relation(model, home),
         after=run_order.of_model(model, home),
+        locked=tuple(
+            SpecId("Dataset", home, each.name) for each in model.spec.datasets or () if each.revision == LOCKED
+        ),
     )
 
 

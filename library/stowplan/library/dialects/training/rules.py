@@ -26,14 +26,12 @@ from stowplan.library.values import quantities, strategic_merge
 from stowplan.library.values.names import MOST_PODS
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding, has_errors
 from stowplan.schema.kinds.native.training import TRAINER, Training
-from stowplan.schema.kinds.native.training_parts import LOCKED
 from stowplan.schema.platform.platform import Platform
 
 
 def findings(model: Training, platform: Platform) -> list[Finding]:
     """Return all findings that depend only on the spec and the platform."""
     found = [
-        *_later(model),
         *order_rules.findings(model, platform),
         *_elastic(model),
         *_several(model),
@@ -70,14 +68,6 @@ def launch(model: Training, trainer: Json) -> Launch:
     elastic = model.spec.elastic
     bounds = Bounds(elastic.min, elastic.max) if elastic else None
     return Launch(model.spec.num_nodes, processes.count(model.spec.num_proc_per_node, trainer), bounds)
-
-
-def _later(model: Training) -> Iterator[Finding]:
-    for index, dataset in enumerate(model.spec.datasets or ()):
-        if dataset.revision == LOCKED:
-            message = "`revision: locked` does not work yet in this release."
-            hint = "Name the revision itself, as `status.revision` of the Dataset shows it."
-            yield finding("SP484", ("spec", "datasets", index, "revision"), message, hint, anchor=Anchor.KEY)
 
 
 def _elastic(model: Training) -> Iterator[Finding]:

@@ -44,6 +44,12 @@ class S3Source(S3Place):
     anonymous: bool | None = Field(
         default=None, description="True for a public bucket: no credentials are sent. Excludes `secretRef`."
     )
+    revision: str | None = Field(
+        default=None,
+        description="Hash of the listing that the source must have, `sha256:…`; of any other one nothing is copied, and the sync fails. `stowplan pin` finds it, and `stowplan.lock` holds it, unless the Dataset has `refresh`. Without it, what is there is copied.",
+        pattern=r"^sha256:[0-9a-f]{64}$",
+        max_length=71,
+    )
     include: Patterns | None = Field(default=None, description=_INCLUDE)
     exclude: Patterns | None = Field(default=None, description=_EXCLUDE)
 

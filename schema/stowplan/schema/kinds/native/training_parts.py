@@ -16,7 +16,7 @@ CheckpointClaim = Annotated[dict[str, Any], KubernetesType("io.k8s.api.core.v1.P
 ExitCode = Annotated[int, Field(ge=1, le=255)]
 
 LOCKED = "locked"
-"""The value of `revision` that stands for the revision in the lock file."""
+"""The value of `revision` that stands for the one that the source of the Dataset names, by itself or by the lock file."""
 
 REVISION_PATTERN = rf"^({LOCKED}|[0-9a-f]{{40}}|(sha256:)?[0-9a-f]{{64}})$"
 """Form of the revision of a dataset: a commit of Git or of a Hub, or the hash of a listing."""
@@ -50,7 +50,7 @@ class TrainingDataset(Model):
     )
     revision: str | None = Field(
         default=None,
-        description="Start nothing before the last sync of the dataset has brought this revision, also without `wait`: a whole commit for a source `git` or `huggingface`, the hash of the listing, `sha256:…`, for `s3`. `status.revision` of the Dataset shows what it holds. `locked`, for the revision in `stowplan.lock`, is not supported yet.",
+        description="Start nothing before the last sync of the dataset has brought this revision, also without `wait`: a whole commit for a source `git` or `huggingface`, the hash of the listing, `sha256:…`, for `s3`. `status.revision` of the Dataset shows what it holds. `locked` is the revision that `stowplan.lock` or the Dataset itself names.",
         pattern=REVISION_PATTERN,
         max_length=71,
     )

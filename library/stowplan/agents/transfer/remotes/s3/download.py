@@ -53,6 +53,8 @@ class Download:
     log: Log
     part_size: Callable[[int], int]
     """Function from an object's size to the size of its parts in bytes."""
+    expected: str = ""
+    """Hash that the listing must have; empty for any."""
     listed: int = 0
     """Number of entries in the listing."""
     wanted: int = 0
@@ -67,7 +69,8 @@ class Download:
 
         The listing is stored in the ledger, with a flag for each object that must be fetched.
 
-        Raises AttemptError (exit code 5) if a key is invalid below the destination, or if the free space is too small.
+        Raises AttemptError (exit code 5) if a key is invalid below the destination, if the free space is too small, or
+        if the listing is not the expected one.
         """
         wanted_bytes = written_size = 0
         most = self._most_listed()
@@ -88,6 +91,7 @@ class Download:
                 wanted_bytes += entry.size * wanted
             if check.count:
                 raise _unsafe(check)
+        self._check_revision()
         # Parts of other versions of the objects.
         for each in self.fetcher.folder.iterdir():
             if each.stem in leftover:
@@ -117,9 +121,18 @@ class Download:
                     break
                 wanted = self._renewed(changed)
             self.crew.end()
+        if self.expected and self.revision is None:
+            # The next attempt lists the source again, and finds another listing than the expected one.
+            raise AttemptError(ExitCode.TRANSIENT, "Changed", "The source changed while it was copied")
         if self.done.below != self.listed:
             message = f"{self.listed} objects were listed, but only {self.done.below} are there"
             raise AttemptError(ExitCode.INTEGRITY, "Incomplete", message)
+
+    def _check_revision(self) -> None:
+        found = self.listing.revision
+        if self.expected and found != self.expected:
+            message = f"The source holds {found}, and {self.expected} is wanted: objects were added, changed or removed"
+            raise AttemptError(ExitCode.CONFLICT, "OtherRevision", message)
 
     def _wanted(self) -> Iterator[tuple[int, S3Object]]:
         """Yield the objects to fetch, each with its index in the listing, and mark the other entries as finished."""

@@ -76,7 +76,17 @@ class S3Engine:
         stack.callback(fetcher.close)
         crew = stack.enter_context(Crew(settings.streams, work.stop, work.log, of_any))
         return Download(
-            source, wire, fetcher, tree, ledger, crew, work.progress, work.stop, work.log, settings.part_size
+            source,
+            wire,
+            fetcher,
+            tree,
+            ledger,
+            crew,
+            work.progress,
+            work.stop,
+            work.log,
+            settings.part_size,
+            settings.remote.revision,
         )
 
     def _deletion(self, work: TransferWork, download: Download) -> Deletion:

@@ -1,0 +1,62 @@
+"""The option `--fail-on`: risks for which a command ends with exit code 1, so that CI stops a merge."""
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from stowplan.compiler.cli.changes import Comparisons
+
+
+class Gate(StrEnum):
+    """What `--fail-on` can stop a merge for."""
+
+    SECURITY = "security"
+    DATA_LOSS = "data-loss"
+    RERUN = "rerun"
+    RIGHTS = "rights"
+
+
+FailOn = Annotated[
+    str | None,
+    typer.Option(
+        metavar="RISKS",
+        help=f"End with exit code 1 if there are such risks: {', '.join(Gate)}; several with commas.",
+        show_default="none",
+    ),
+]
+
+
+def stop_on(found: Comparisons, fail_on: str | None) -> None:
+    """End the process with exit code 1, and say why, if the changes have a risk that `fail_on` lists.
+
+    A rerun is a run that ends and starts again, or that is ended.
+    """
+    if fail_on is None:
+        return
+    from stowplan.compiler.diff.change import Action, Danger  # noqa: PLC0415 - start-up time
+    from stowplan.compiler.diff.wording import title  # noqa: PLC0415
+
+    dangers = {
+        Gate.SECURITY: Danger.SECURITY,
+        Gate.DATA_LOSS: Danger.DATA,
+        Gate.RERUN: Danger.RUN,
+        Gate.RIGHTS: Danger.RIGHTS,
+    }
+    said = []
+    for gate in _gates(fail_on):
+        for change in (change for each in found.all for change in each.changes):
+            if gate is Gate.RERUN and change.action not in (Action.REPLACED, Action.REMOVED):
+                continue
+            said += [f"{gate}: {title(change)}: {each.text}" for each in change.risks if each.danger is dangers[gate]]
+    for line in said:
+        typer.echo(line, err=True)
+    if said:
+        raise typer.Exit(1)
+
+
+def _gates(text: str) -> list[Gate]:
+    words = [word.strip() for word in text.split(",")]
+    if unknown := [word for word in words if word not in list(Gate)]:
+        raise typer.BadParameter(f'"{unknown[0]}" is none of {", ".join(Gate)}.', param_hint="--fail-on")
+    return [Gate(word) for word in words]

@@ -1,0 +1,70 @@
+"""Reading of the lock file, and writing of it: entries are sorted, and comments are kept."""
+
+from collections.abc import Mapping
+from io import StringIO
+from shlex import quote
+from typing import Any
+
+import yaml
+from ruamel.yaml import YAML
+from ruamel.yaml.comments import CommentedSeq
+
+from stowplan.compiler.diagnostics.document import Document
+from stowplan.compiler.diagnostics.report import Report
+from stowplan.compiler.pins.comments import collected, restored
+from stowplan.compiler.pins.pin import Section
+from stowplan.schema.diagnostics import finding
+from stowplan.schema.lock import Lock, Pin
+from stowplan.schema.parse_model import read as parse
+
+_HEADER = """\
+# What the tags, branches and prefixes of the specs stand for. `stowplan pin{}` writes it; `stowplan synth` reads it.
+"""
+_FIXED: dict[str, Any] = {"apiVersion": "stowplan.dev/v1alpha1", "kind": "Lock"}
+
+
+def read(document: Document | None, report: Report) -> Lock | None:
+    """Return the lock in its document; None if there is none, or if it has errors, which are reported as SP901."""
+    if document is None:
+        return None
+    lock, found = parse(Lock, document.data)
+    hint = "Correct the entry, or remove it and run `stowplan pin`."
+    problems = (finding("SP901", each.path, each.message, hint, anchor=each.anchor) for each in found)
+    report.add_findings(document, problems)
+    return None if document.refused else lock
+
+
+def with_entries(text: str, entries: Mapping[Section, Mapping[str, Pin]], other_platform: str = "") -> str | None:
+    """Return the lock file `text` with exactly these entries; None if it is no lock file.
+
+    Comments above and beside the entries that stay are kept. An empty `text` becomes a lock file with an explanation.
+    `other_platform` is the platform file that the option `--platform` names, if any.
+    """
+    header = _HEADER.format(f" --platform {quote(other_platform)}" if other_platform else "")
+    try:
+        before = yaml.safe_load(text) if text.strip() else _FIXED
+        if not isinstance(before, dict) or any(before.get(key) != value for key, value in _FIXED.items()):
+            return None
+        comments = collected(text if text.strip() else f"{header}{_plain(_FIXED)}")
+        wanted = {each.value: _fields(entries[each]) for each in Section if entries.get(each)}
+        return restored(_plain({**_FIXED, **wanted}), comments)
+    except yaml.YAMLError:
+        return None
+
+
+def _fields(pins: Mapping[str, Pin]) -> dict[str, Any]:
+    entries = {key: pin.model_dump(mode="json", exclude_none=True) for key, pin in sorted(pins.items())}
+    for each in entries.values():
+        if "platforms" in each:
+            # In one line, so that each line of the file has one key.
+            each["platforms"] = CommentedSeq(each["platforms"])
+            each["platforms"].fa.set_flow_style()
+    return entries
+
+
+def _plain(data: Mapping[str, Any]) -> str:
+    editor = YAML()
+    editor.width = 1 << 20
+    made = StringIO()
+    editor.dump(dict(data), made)
+    return made.getvalue()

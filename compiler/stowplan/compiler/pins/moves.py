@@ -1,0 +1,105 @@
+"""What differs between two lock files: the pins that were added, moved and removed."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from stowplan.compiler.pins.pin import Section
+from stowplan.compiler.pins.substitution import entry, revision
+from stowplan.schema.lock import GitPin, HubPin, ImagePin, ListingPin, Lock, Pin
+from stowplan.schema.wording import counted
+
+_SHOWN = 12
+"""Digits of a digest or commit that people see."""
+
+
+class Moving(StrEnum):
+    """What became of a pin."""
+
+    ADDED = "added"
+    MOVED = "moved"
+    REMOVED = "removed"
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """One entry that differs, by its section and key. `before` and `after` are None where a lock file lacks it."""
+
+    section: Section
+    key: str
+    before: Pin | None
+    after: Pin | None
+
+    @property
+    def what(self) -> Moving:
+        """What became of the pin."""
+        if self.before is None:
+            return Moving.ADDED
+        return Moving.MOVED if self.after else Moving.REMOVED
+
+    @property
+    def revisions(self) -> str:
+        """The short revisions before and after, with an arrow between the two of a moved one."""
+        return " → ".join(short(each) for each in (self.before, self.after) if each)
+
+    @property
+    def about(self) -> str:
+        """What is known of the pin as it is now, or as it was: subject and date of a commit, or amount of objects."""
+        return known_of(self.after or self.before)
+
+
+def moves(before: Lock | None, after: Lock | None) -> tuple[Move, ...]:
+    """Return what differs between two lock files, by section and key; None is a lock file that is not there.
+
+    Entries for the same revision are the same, whatever else they say.
+    """
+    found = []
+    for section in Section:
+        keys = {key for lock in (before, after) if lock for key in getattr(lock, section.value)}
+        for key in sorted(keys):
+            old, new = (entry(lock, section, key) if lock else None for lock in (before, after))
+            if old is None or new is None or revision(old) != revision(new):
+                found.append(Move(section, key, old, new))
+    return tuple(found)
+
+
+def short(pin: Pin) -> str:
+    """Return the first digits of what a pin stands for, without the name of the hash."""
+    return revision(pin).removeprefix("sha256:")[:_SHOWN]
+
+
+def known_of(pin: Pin | None) -> str:
+    """Return what a pin says for readers, in words; empty if it says nothing."""
+    match pin:
+        case GitPin():
+            return ", ".join(each for each in (pin.subject, _day(pin.date)) if each)
+        case HubPin():
+            return _day(pin.date)
+        case ListingPin():
+            objects = counted(pin.objects, "object") if pin.objects is not None else ""
+            return ", ".join(each for each in (objects, f"{pin.size:,} bytes" if pin.size is not None else "") if each)
+        case ImagePin():
+            return ", ".join(pin.platforms or ())
+    return ""
+
+
+def records(found: Sequence[Move]) -> list[dict[str, Any]]:
+    """Return one record for each move, as data for programs."""
+    return [
+        {
+            "section": each.section.value,
+            "key": each.key,
+            "change": each.what.value,
+            **{
+                side: pin.model_dump(mode="json", exclude_none=True)
+                for side, pin in (("before", each.before), ("after", each.after))
+                if pin
+            },
+        }
+        for each in found
+    ]
+
+
+def _day(date: str | None) -> str:
+    return date.partition("T")[0] if date else ""
