@@ -7,11 +7,11 @@ PYTHON ?= python3
 BIN := .venv/bin
 EXAMPLES := $(patsubst examples/%/stowplan.yaml,%,$(wildcard examples/*/stowplan.yaml))
 # Folders with tests that `make test` leaves out: they take many minutes or need other programs.
-LEFT_OUT := $(addprefix tests/,agents bench cluster editor hostile launcher starter)
+LEFT_OUT := $(addprefix tests/,agents bench browser cluster editor hostile launcher starter)
 # Each file in one process, since its tests share what takes long to make, such as a synced cluster.
 PYTEST := $(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder
 
-.PHONY: all-tests argocd check clean control-plane demo generate images layers lint quick-tests requirements sbom synth test test-all types
+.PHONY: all-tests argocd check clean control-plane demo generate images layers lint pictures quick-tests requirements sbom synth test test-all types
 
 # Shows one example in full, and what the others come to. Four at a time, each with its output in build/demo.
 DEMO := dataset-imagenet
@@ -116,6 +116,10 @@ requirements: .venv/ready
 	done
 	$(BIN)/uv export --quiet --frozen --no-header --no-dev --group wheel --no-emit-project --format requirements.txt \
 	  --output-file compiler/stowplan/compiler/generate/starter/requirements.txt
+
+# The pictures of the documentation, as Chromium draws them.
+pictures: .venv/ready
+	$(BIN)/python -m tests.browser.pictures docs/pages/images
 
 # What each image holds beside its base, as CycloneDX has it. Not committed: the requirements say it all.
 sbom: .venv/ready

@@ -50,12 +50,13 @@ class DrawnEdge:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """The picture; `left_out` is the number of nodes that it does not show."""
+    """The picture. It does not show `unchanged` of the unchanged nodes, and `left_out` of the others."""
 
     width: float
     height: float
     nodes: tuple[DrawnNode, ...]
     edges: tuple[DrawnEdge, ...]
+    unchanged: int
     left_out: int
 
 
@@ -80,7 +81,8 @@ def picture(review: Review, targets: dict[str, str]) -> Picture:
         _node(each, box, placed.boxes[each.id], _target(each, targets)) for each, box in zip(nodes, boxes, strict=True)
     )
     lines = tuple(_edge(each, line) for each, line in zip(edges, placed.lines, strict=True))
-    return Picture(placed.width, placed.height, drawn, lines, len(review.nodes) - len(nodes))
+    missing = [each.state is State.UNCHANGED for each in review.nodes if each.id not in known]
+    return Picture(placed.width, placed.height, drawn, lines, missing.count(True), missing.count(False))
 
 
 def _chosen(review: Review) -> Sequence[Node]:

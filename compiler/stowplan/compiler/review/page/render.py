@@ -1,24 +1,31 @@
 """Rendering of a review as one HTML page that needs no network and no script."""
 
 from base64 import b64encode
+from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import escape
 
 from stowplan.compiler.diagnostics.escaping import visible
 from stowplan.compiler.review.markdown import verdict_line
-from stowplan.compiler.review.model import Review, Side
+from stowplan.compiler.review.model import Object, Review, Side
 from stowplan.compiler.review.page.picture import SIGNS, picture
 
 _FOLDER = Path(__file__).parent
+_MARKUP = 40
+"""Bytes around each text of a diff at most."""
 MOST_BYTES = 1_500_000
 """Bytes of all diffs together; the diffs of further objects are left out, and the page says so."""
+MOST = {"objects": 1000, "entries": 200}
+"""Objects of a page, and entries of each other list; the page says how many more there are."""
 
 
 def render(review: Review) -> str:
     """Return the page."""
-    targets = {each.path: f"object-{index}" for index, each in enumerate(review.objects)}
+    listed = review.objects[: MOST["objects"]]
+    targets = {each.path: f"object-{index}" for index, each in enumerate(listed)}
     style, script = ((_FOLDER / name).read_text() for name in ("style.css", "filter.js"))
     environment = Environment(
         loader=FileSystemLoader(_FOLDER),
@@ -34,7 +41,8 @@ def render(review: Review) -> str:
         verdict=verdict_line(review),
         picture=picture(review, targets),
         targets=targets,
-        shown=_shown(review),
+        shown=_shown(listed),
+        most=MOST,
         signs=SIGNS,
         side=Side,
         style=style,
@@ -44,16 +52,24 @@ def render(review: Review) -> str:
     )
 
 
-def _shown(review: Review) -> frozenset[str]:
+def _shown(objects: Sequence[Object]) -> frozenset[str]:
     """Return the paths of the objects whose diffs fit on the page, in the order of the review."""
     left, found = MOST_BYTES, []
-    for each in review.objects:
-        size = sum(len(line.text.encode()) + 60 for line in each.lines)
-        if size > left:
-            continue
-        left -= size
-        found.append(each.path)
+    for each in objects:
+        size = _size(each)
+        if size <= left:
+            left -= size
+            found.append(each.path)
     return frozenset(found)
+
+
+def _size(shown: Object) -> int:
+    """Return how many bytes the diff of an object takes on the page, with the origins of its values; a little more."""
+    texts = [line.text for line in shown.lines]
+    for leaf in shown.leaves:
+        origins = [each.text + (each.place.file if each.place else "") for each in leaf.origins]
+        texts += [leaf.path, leaf.before, leaf.after, *origins]
+    return sum(len(escape(visible(text)).encode()) + _MARKUP for text in texts)
 
 
 def _hash(text: str) -> str:

@@ -1,0 +1,91 @@
+"""Reviews as values, with what a real change seldom has all at once."""
+
+from stowplan.compiler.diff.change import Action, Danger, Risk
+from stowplan.compiler.review.model import (
+    Cell,
+    DiffLine,
+    Edge,
+    Fate,
+    Figure,
+    Hazard,
+    Leaf,
+    Matrix,
+    Node,
+    Object,
+    Origin,
+    Part,
+    Pin,
+    Place,
+    Review,
+    Row,
+    Run,
+    Secret,
+    Side,
+    SpecName,
+    State,
+    Step,
+    Verdict,
+)
+
+MARKUP = '</style></title><script>hacked = 1</script><img src=x onerror="hacked = 1">{{ 7 * 7 }}'
+"""What must not become a part of the page."""
+
+
+def every_section(name: str = "llama") -> Review:
+    """A review with something in each section; `name` is in every text that users choose."""
+    place = Place(f"specs/{name}.yaml", 7)
+    run = Run(Fate.REPLACED, SpecName("Training", "ml", name, place), "training", (f"spec.image: {name}:1 → {name}:2",))
+    return Review(
+        summary="3 objects: 1 replaced, 1 created, 1 removed",
+        verdict=Verdict(
+            runs=(run, *(Run(fate, run.spec, "sync", ()) for fate in (Fate.STARTS, Fate.ENDS))),
+            data=(f"Claim ml/{name}: its data is deleted.",),
+            rights=(f"Role ml/{name}: it may get Secrets.",),
+            security=(f"{name} is no file of Stowplan.",),
+        ),
+        figures=(
+            Figure("GPUs nvidia.com/gpu", "8", "16", more=True),
+            Figure("pods", "4", "2", more=False),
+            Figure("GPU-hours at most", "no limit", "no limit", more=None),
+        ),
+        nodes=nodes(name),
+        edges=tuple(
+            Edge(start.id, end.id, f"waits for {name}"[:24], end.state)
+            for start, end in zip(nodes(name), nodes(name)[1:], strict=False)
+        ),
+        steps=(Step("Wave 0", (f"1 Training {name}",), "Argo CD"), Step("Training runs", (name,), "agents")),
+        matrix=Matrix(("dev", name), (Row(name, (Cell(name, ""), Cell("1.4", f"behind {name}"))),)),
+        hazards=(Hazard(Risk(Danger.DATA, f"The data of {name} is deleted."), ("a.yaml", "gone.yaml")),),
+        pins=(Pin("image", name, "sha256:aa", "", name), Pin("git", name, "", "c0ffee", name)),
+        secrets=(Secret("ml", name, (name,), (f"Training ml/{name}",), defined=False, new=True),),
+        objects=tuple(changed(f"{path}.yaml", name, action) for path, action in zip("abcde", Action, strict=True)),
+        base=name,
+    )
+
+
+def nodes(name: str) -> tuple[Node, ...]:
+    """One node of each state and part."""
+    return tuple(
+        Node(f"{part} {name}", part, name, (f"{name}, 8 GPUs",), state, Place("specs/a.yaml", 3), (path,))
+        for part, state, path in zip(Part, State, ("a.yaml", "b.yaml", "c.yaml", "d.yaml", "e.yaml"), strict=True)
+    )
+
+
+def changed(path: str, name: str, action: Action = Action.CHANGED, *, lines: int = 4) -> Object:
+    """A changed object with a diff of some lines, half of them new, and one value with an origin for each new one."""
+    diff = [DiffLine(Side.BEFORE if index % 2 else Side.AFTER, index, index, f"key: {name}") for index in range(lines)]
+    leaves = [
+        Leaf(f"spec.{name}.{index}", f"{name}:1", f"{name}:2", (Origin(name, Place("specs/a.yaml", index + 1)),))
+        for index in range(lines // 2)
+    ]
+    return Object(
+        action,
+        path,
+        f"Job ml/{name}",
+        "specs/a.yaml",
+        "",
+        (Risk(Danger.RUN, f"The run {name} is ended."),),
+        tuple(leaves),
+        (*diff, DiffLine(Side.GAP, 0, 0, "12 unchanged lines"), DiffLine(Side.BOTH, 1, 1, f"kind: {name}")),
+        (f"Job ml/{name}-2",),
+    )
