@@ -17,6 +17,7 @@ from stowplan.compiler.cli.compiling import synth, validate
 from stowplan.compiler.cli.explaining import explain
 from stowplan.compiler.cli.generating import crds, init, schema
 from stowplan.compiler.cli.migrating import migrate
+from stowplan.compiler.cli.pinning import pin
 from stowplan.compiler.cli.reporting import status
 from stowplan.compiler.cli.retiring import retire
 from stowplan.compiler.cli.watching import watch
@@ -29,7 +30,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for command in (init, validate, synth, watch, diff, status, retire, migrate, explain, crds, schema):
+for command in (init, validate, synth, watch, diff, pin, status, retire, migrate, explain, crds, schema):
     app.command()(command)
 
 
