@@ -290,6 +290,7 @@ PINS = {
     "SP903": Code(_I, "Nothing uses an entry of the lock file"),
     "SP904": Code(_E, "The lock file contradicts a digest in a spec"),
     "SP905": Code(_E, "A job waits for a locked revision, and nothing locks it"),
+    "SP906": Code(_E, "A reference cannot be pinned"),
 }
 
 CATALOGUE: dict[str, Code] = READING | SCHEMA | REFERENCES | RULES | OUTPUT | POLICY | RUNS | ENVIRONMENTS | PINS

@@ -18,6 +18,7 @@ from stowplan.compiler.cli.compiling import synth, validate
 from stowplan.compiler.cli.explaining import explain
 from stowplan.compiler.cli.generating import crds, init, schema
 from stowplan.compiler.cli.migrating import migrate
+from stowplan.compiler.cli.pinning import pin
 from stowplan.compiler.cli.reporting import status
 from stowplan.compiler.cli.retiring import retire
 from stowplan.compiler.cli.reviewing import report
@@ -31,7 +32,23 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for command in (init, validate, synth, watch, diff, report, comment, status, retire, migrate, explain, crds, schema):
+_COMMANDS = (
+    init,
+    validate,
+    synth,
+    watch,
+    diff,
+    report,
+    comment,
+    pin,
+    status,
+    retire,
+    migrate,
+    explain,
+    crds,
+    schema,
+)
+for command in _COMMANDS:
     app.command()(command)
 
 

@@ -1,0 +1,104 @@
+"""The command `pin`."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from stowplan.compiler.cli.ending import Ending, busy
+from stowplan.compiler.cli.environments import chosen
+from stowplan.compiler.cli.options import Format, FormatOption, PlatformOption, Repo, repository
+from stowplan.compiler.diagnostics.report import Report
+
+if TYPE_CHECKING:
+    from stowplan.compiler.pins.moves import Move
+    from stowplan.compiler.pins.renewal import Entries
+    from stowplan.schema.lock import Lock
+
+_EXTRA = "as `pip install '.[pin]'` does in a checkout of Stowplan"
+
+Update = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME", help="Ask for this entry again, such as `ghcr.io/acme/train:*`; may be repeated."),
+]
+All = Annotated[bool, typer.Option("--all", help="Ask for all entries again.")]
+Check = Annotated[
+    bool,
+    typer.Option("--check", help="Change nothing; fail if an entry is missing, has moved, or is used by nothing."),
+]
+
+
+def pin(
+    repo: Repo = Path(),
+    *,
+    platform: PlatformOption = None,
+    update: Update = None,
+    everything: All = False,
+    check: Check = False,
+    output_format: FormatOption = Format.TEXT,
+) -> None:
+    """Write into stowplan.lock what tags, branches and prefixes of the specs stand for. Uses the network.
+
+    Asks for the references that have no entry, and removes entries that nothing uses. Credentials are those of Docker
+    or Podman, of git, of `hf auth login` and of the AWS tools; they are never written.
+
+    Example: stowplan pin --update "ghcr.io/acme/train:*"
+    """
+    from stowplan.compiler.compiling.pinnable import pinnable  # noqa: PLC0415 - start-up time
+    from stowplan.compiler.pins.lock_file import with_entries  # noqa: PLC0415
+    from stowplan.compiler.pins.renewal import Choice, renewed  # noqa: PLC0415
+    from stowplan.compiler.pins.resolvers.failure import MissingPackageError  # noqa: PLC0415
+    from stowplan.compiler.pins.resolvers.registry import resolver  # noqa: PLC0415
+    from stowplan.compiler.repository import own_files  # noqa: PLC0415
+
+    source, report = repository(repo, platform), Report()
+    found = pinnable(source, chosen(source, None, output_format), report)
+    ending = Ending(source.folder, report, {}, output_format)
+    if report.failed:
+        ending.finish({})
+    choice = Choice(everything or check, tuple(update or ()))
+    if unknown := choice.unknown(found.references):
+        raise typer.BadParameter(f"No spec refers to {unknown[0]}.", param_hint="--update")
+    try:
+        with busy("Asking the remotes"):
+            entries = renewed(found.references, found.lock, choice, resolver, report)
+    except MissingPackageError as error:
+        typer.echo(
+            f"The package {error.name} is not installed: install Stowplan with its extra `pin`, {_EXTRA}.", err=True
+        )
+        raise typer.Exit(1) from None
+    moved = _moves(found.lock, entries)
+    path = source.folder / source.lock_file
+    lines = [_line(each) for each in moved]
+    if check or report.failed:
+        state = "is not up to date" if moved else "is up to date"
+        ending.finish(_records(moved), [*lines, f"{path} {state}."], failed=bool(moved))
+    before = path.read_text(encoding="utf-8") if path.exists() else ""
+    text = with_entries(before, entries, source.platform)
+    if text is None:
+        raise typer.BadParameter(f"{path} is no lock file.", param_hint="REPO")
+    if text != before and (moved or before):
+        own_files.replace(path, text.encode())
+    ending.finish(_records(moved), [*lines, f"{path}: {len(moved)} changed, {_count(entries)} in all."])
+
+
+def _moves(lock: "Lock", entries: "Entries") -> "tuple[Move, ...]":
+    from stowplan.compiler.pins.moves import moves  # noqa: PLC0415 - start-up time
+
+    after = lock.model_copy(update={section.value: dict(own) for section, own in entries.items()})
+    return moves(lock, after)
+
+
+def _line(move: "Move") -> str:
+    about = f" ({move.about})" if move.about else ""
+    return f"{move.what} {move.key}: {move.revisions}{about}"
+
+
+def _records(moved: "tuple[Move, ...]") -> dict[str, object]:
+    from stowplan.compiler.pins.moves import records  # noqa: PLC0415 - start-up time
+
+    return {"pins": records(moved)}
+
+
+def _count(entries: "Entries") -> int:
+    return sum(len(own) for own in entries.values())

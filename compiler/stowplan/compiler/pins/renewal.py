@@ -1,0 +1,74 @@
+"""Renewal of the lock file: which references are resolved again, and what becomes of the entries."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from stowplan.compiler.diagnostics.report import Report, diagnose_at
+from stowplan.compiler.pins.pin import Reference, Section
+from stowplan.compiler.pins.resolvers.failure import UnresolvedError
+from stowplan.compiler.pins.substitution import entry
+from stowplan.schema.diagnostics import finding
+from stowplan.schema.lock import Lock, Pin
+
+Entries = Mapping[Section, Mapping[str, Pin]]
+
+_AT_ONCE = 8
+"""Remotes that are asked at the same time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Which references with an entry are resolved again: all, or those whose keys match a pattern of `names`."""
+
+    everything: bool = False
+    names: tuple[str, ...] = ()
+
+    def covers(self, reference: Reference) -> bool:
+        return self.everything or any(fnmatchcase(reference.key, name) for name in self.names)
+
+    def unknown(self, references: Iterable[Reference]) -> list[str]:
+        """Return the patterns that match no reference, sorted."""
+        keys = [each.key for each in references]
+        return sorted(name for name in self.names if not any(fnmatchcase(key, name) for key in keys))
+
+
+def renewed(
+    references: Sequence[Reference],
+    lock: Lock,
+    choice: Choice,
+    resolver: Callable[[Section], Callable[[Reference], Pin]],
+    report: Report,
+) -> Entries:
+    """Return the entries of all references: those of the lock, and new ones where it has none or `choice` wants it.
+
+    An entry that no reference uses is left out. What cannot be resolved is reported as SP906 at each place that has the
+    reference, and keeps its entry. `resolver` returns the function that asks the remote.
+    """
+    wanted = [each for each in references if entry(lock, each.section, each.key) is None or choice.covers(each)]
+    calls = {section: resolver(section) for section in {each.section for each in wanted}}
+
+    def ask(reference: Reference) -> Pin | UnresolvedError:
+        try:
+            return calls[reference.section](reference)
+        except UnresolvedError as error:
+            return error
+
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        answers = dict(zip(((each.section, each.key) for each in wanted), pool.map(ask, wanted), strict=True))
+    found: dict[Section, dict[str, Pin]] = {section: {} for section in Section}
+    for each in references:
+        answer = answers.get((each.section, each.key))
+        if isinstance(answer, UnresolvedError):
+            _report(each, answer, report)
+            answer = None
+        pin = answer or entry(lock, each.section, each.key)
+        if pin is not None:
+            found[each.section][each.key] = pin
+    return found
+
+
+def _report(reference: Reference, error: UnresolvedError, report: Report) -> None:
+    for use in reference.uses:
+        report.add(diagnose_at(use.location, finding("SP906", (use.field,), error.message, error.hint)))

@@ -1,0 +1,126 @@
+"""Digests of images, from registries by the OCI distribution protocol, with the credentials of Docker and Podman.
+
+https://github.com/opencontainers/distribution-spec/blob/main/spec.md
+"""
+
+import hashlib
+import logging
+import os
+import re
+from pathlib import Path
+
+import requests
+from oras.auth import AuthenticationException
+from oras.provider import Registry
+from requests.adapters import HTTPAdapter
+from urllib3.util import Retry
+
+from stowplan.compiler.pins.pin import Reference
+from stowplan.compiler.pins.resolvers.failure import UnresolvedError
+from stowplan.schema.lock import ImagePin
+
+_HUB, _HUB_SERVER, _HUB_LOGIN = "docker.io", "registry-1.docker.io", "https://index.docker.io/v1/"
+"""Docker Hub, its server, and its name in the files of credentials."""
+_TYPES = (
+    "application/vnd.oci.image.index.v1+json",
+    "application/vnd.docker.distribution.manifest.list.v2+json",
+    "application/vnd.oci.image.manifest.v1+json",
+    "application/vnd.docker.distribution.manifest.v2+json",
+)
+_RETRIES = Retry(total=5, backoff_factor=0.5, status_forcelist=(429, 502, 503, 504), raise_on_status=False)
+"""Retries wait as `Retry-After` says, or longer each time."""
+_LOCAL = re.compile(r"(localhost|127\.[0-9.]+|\[::1\])(:[0-9]+)?")
+_LARGEST = 4 << 20
+"""Bytes of a manifest, as registries allow."""
+_DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
+_MOST_PLATFORMS = 64
+
+
+def resolve(reference: Reference) -> ImagePin:
+    """Return the digest that a tag has now: of an image for several platforms, that of its index."""
+    logging.getLogger("oras.logger").setLevel(logging.CRITICAL)
+    host, name = server_and_name(reference.address)
+    key, tag = reference.key, reference.revision
+    try:
+        answer = _connected(host).do_request(
+            f"{_scheme(host)}://{host}/v2/{name}/manifests/{tag}", headers={"Accept": ", ".join(_TYPES)}
+        )
+    except (AuthenticationException, ValueError):
+        raise _refused(key, host) from None
+    except requests.RequestException as error:
+        message = f"The registry {host} does not answer: {type(error).__name__}."
+        raise UnresolvedError(message, "Check the name of the image, and that the registry can be reached.") from None
+    if answer.status_code in (401, 403):
+        raise _refused(key, host)
+    if answer.status_code == 404:
+        raise UnresolvedError(f"The registry {host} has no image {key}.", "Check its name and tag.")
+    if answer.status_code == 429:
+        raise UnresolvedError(
+            f"The registry {host} refuses more requests for now.", "Try again later, or log in to it."
+        )
+    if answer.status_code != 200:
+        raise UnresolvedError(f"The registry {host} answers with status {answer.status_code}.", "Try again later.")
+    return _pin(answer, key, host)
+
+
+def server_and_name(image: str) -> tuple[str, str]:
+    """Return the host of the registry and the name there, as Docker reads an image without a tag."""
+    first, slash, rest = image.partition("/")
+    if not slash or not ("." in first or ":" in first or first == "localhost"):
+        first, rest = _HUB, image
+    if first in (_HUB, f"index.{_HUB}"):
+        return _HUB_SERVER, rest if "/" in rest else f"library/{rest}"
+    return first, rest
+
+
+def _scheme(host: str) -> str:
+    """Return `http` for a registry on this machine, as Docker does, else `https`."""
+    return "http" if _LOCAL.fullmatch(host) else "https"
+
+
+def _connected(host: str) -> Registry:
+    found = Registry(hostname=host, insecure=_scheme(host) == "http")
+    for scheme in ("http://", "https://"):
+        found.session.mount(scheme, HTTPAdapter(max_retries=_RETRIES))
+    login = _HUB_LOGIN if host == _HUB_SERVER else host
+    found.auth.load_configs(f"{host}/any", configs=[str(path) for path in _credential_files() if path.is_file()])
+    found.auth._load_auth(login)
+    return found
+
+
+def _credential_files() -> tuple[Path, ...]:
+    """Return where Docker and Podman keep credentials, the file with precedence last.
+
+    See containers-auth.json(5) and https://docs.docker.com/reference/cli/docker/.
+    """
+    given = os.environ.get("REGISTRY_AUTH_FILE")
+    home = Path(os.environ.get("DOCKER_CONFIG") or Path.home() / ".docker")
+    runtime = os.environ.get("XDG_RUNTIME_DIR")
+    podman = [Path(runtime) / "containers" / "auth.json"] if runtime else []
+    return (*podman, home / "config.json", *([Path(given)] if given else []))
+
+
+def _pin(answer: requests.Response, key: str, host: str) -> ImagePin:
+    content = answer.content
+    digest = f"sha256:{hashlib.sha256(content).hexdigest()}"
+    told = answer.headers.get("Docker-Content-Digest", digest)
+    if len(content) > _LARGEST or (_DIGEST.fullmatch(told) and told != digest):
+        raise UnresolvedError(f"The registry {host} sends another manifest of {key} than it names.", "Try again.")
+    try:
+        data = answer.json()
+    except ValueError:
+        raise UnresolvedError(f"The registry {host} sends no manifest for {key}.", "Check its name.") from None
+    platforms = sorted({text for each in data.get("manifests") or () if (text := _platform(each))})
+    return ImagePin(digest=digest, platforms=platforms[:_MOST_PLATFORMS] or None)
+
+
+def _platform(entry: dict[str, dict[str, str]]) -> str:
+    """Return the platform of an entry of an index, such as `linux/arm64/v8`; empty for an attestation."""
+    found = entry.get("platform") or {}
+    parts = [found.get(part) for part in ("os", "architecture", "variant")]
+    return "" if "unknown" in parts else "/".join(filter(None, parts))
+
+
+def _refused(key: str, host: str) -> UnresolvedError:
+    message = f"The registry {host} refuses to show {key}."
+    return UnresolvedError(message, f"Check its name, or log in: `docker login {host}`, or `podman login {host}`.")

@@ -1,0 +1,72 @@
+"""Listings of prefixes of S3 stores, by the code with which agents list them, and with the user's own credentials."""
+
+import configparser
+import os
+from io import StringIO
+from pathlib import Path
+
+from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.attempt.network import Network
+from stowplan.agents.attempt.redaction import Redactor
+from stowplan.agents.attempt.stop import Stop
+from stowplan.agents.runtime.log import Log
+from stowplan.agents.transfer.network.retry import Attempts
+from stowplan.agents.transfer.remotes.s3.protocol.endpoint import DEFAULT_REGION, Bucket
+from stowplan.agents.transfer.remotes.s3.protocol.failure import of_any
+from stowplan.agents.transfer.remotes.s3.protocol.listing import objects
+from stowplan.agents.transfer.remotes.s3.protocol.rest_client import Wire
+from stowplan.agents.transfer.remotes.s3.protocol.signing import Credentials
+from stowplan.compiler.pins.pin import Reference
+from stowplan.compiler.pins.resolvers.failure import UnresolvedError
+from stowplan.schema.lock import ListingPin
+from stowplan.schema.remotes.s3_listing import ListingHash
+
+_RETRIES = 3
+_HINT = "Check the address, and that AWS_PROFILE, or AWS_ACCESS_KEY_ID with AWS_SECRET_ACCESS_KEY, gives you access."
+_KEYS = ("aws_access_key_id", "aws_secret_access_key", "aws_session_token")
+
+
+def resolve(reference: Reference) -> ListingPin:
+    """Return the hash of the listing of a prefix, as an agent computes it when it copies the objects."""
+    name, _, prefix = reference.name.partition("/")
+    own = credentials()
+    bucket = Bucket(
+        name,
+        reference.address or None,
+        reference.region or os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or DEFAULT_REGION,
+        path_style=bool(reference.address),
+        credentials=own,
+        network=Network(allow_loopback=True),
+    )
+    secrets = [each for each in (own.secret_access_key, own.session_token) if each] if own else []
+    wire = Wire(bucket, Attempts(_RETRIES, Stop(), Log(stream=StringIO()), of_any), Redactor(secrets))
+    listing, number, size = ListingHash(), 0, 0
+    try:
+        for each in objects(wire, prefix):
+            listing.add(each.key, each.size, each.etag)
+            number, size = number + 1, size + each.size
+    except AttemptError as error:
+        message = f"The objects at {reference.key} cannot be listed: {str(error).rstrip('.')}."
+        raise UnresolvedError(message, _HINT) from None
+    finally:
+        wire.close()
+    if not number:
+        raise UnresolvedError(f"There is no object at {reference.key}.", "Check the bucket and the prefix.")
+    return ListingPin(listing=listing.revision, objects=number, size=size)
+
+
+def credentials() -> Credentials | None:
+    """Return the keys of the environment, else those of the profile in the file of the AWS tools; None for neither.
+
+    https://docs.aws.amazon.com/cli/latest/userguide/cli-configure-files.html
+    """
+    given = [os.environ.get(key.upper()) for key in _KEYS]
+    if not (given[0] and given[1]):
+        file = Path(os.environ.get("AWS_SHARED_CREDENTIALS_FILE") or Path.home() / ".aws" / "credentials")
+        profile, parser = os.environ.get("AWS_PROFILE") or "default", configparser.ConfigParser(interpolation=None)
+        try:
+            parser.read(file)
+        except (configparser.Error, UnicodeDecodeError):
+            return None
+        given = [parser.get(profile, key, fallback=None) for key in _KEYS]
+    return Credentials(given[0], given[1], given[2]) if given[0] and given[1] else None
