@@ -9,7 +9,7 @@ from tests.browser.changes import edited_dataset, promotion
 from tests.browser.chromium import browser
 
 _PICTURES: dict[str, Callable[[Path], Path]] = {"review-dataset": edited_dataset, "review-promotion": promotion}
-_WIDTH, _HEIGHT = 1000, 1500
+_WIDTH, _HEIGHT = 1200, 1400
 
 
 def draw(folder: Path) -> None:

@@ -27,9 +27,6 @@ class Shape(StrEnum):
     JSON = "json"
 
 
-
-
-
 _UNLIMITED = 1_000
 
 
@@ -65,9 +62,6 @@ def diff(
     else:
         _print_all(found, shape)
     stop_on(found, fail_on)
-
-
-
 
 
 def _print_all(found: Comparisons, shape: Shape) -> None:

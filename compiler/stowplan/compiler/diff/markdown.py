@@ -63,8 +63,8 @@ def pins(moves: Sequence[Move]) -> Iterator[str]:
     if moves:
         yield "\n#### Pins moved\n"
     for each in moves[:MOST_PINS]:
-        about = f": {_escaped(each.about)}" if each.about else ""
-        yield f"- **{each.what}** `{_code(each.key)}` `{_code(each.revisions)}`{about}\n"
+        about = f": {escaped(each.about)}" if each.about else ""
+        yield f"- **{each.what}** `{code(each.key)}` `{code(each.revisions)}`{about}\n"
     if len(moves) > MOST_PINS:
         yield f"- and {len(moves) - MOST_PINS} more pins\n"
 

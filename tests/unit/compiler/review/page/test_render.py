@@ -14,8 +14,15 @@ from tests.reviews import MARKUP, changed, every_section
 
 EMPTY = replace(
     every_section(),
-    **dict.fromkeys(("figures", "nodes", "edges", "steps", "hazards", "pins", "secrets", "objects"), ()),
+    figures=(),
+    nodes=(),
+    edges=(),
+    steps=(),
     matrix=None,
+    hazards=(),
+    pins=(),
+    secrets=(),
+    objects=(),
 )
 
 
