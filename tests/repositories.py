@@ -103,6 +103,7 @@ def lay_out(repo: Path, files: dict[str, str]) -> None:
     for path, text in files.items():
         lock, _, rest = text.partition("\n---\n")
         if "kind: Lock" in lock.splitlines():
+            repo.mkdir(parents=True, exist_ok=True)
             (repo / "stowplan.lock").write_text(f"{lock}\n")
             text = rest  # noqa: PLW2901 - what is left of the file
         first, _, rest = text.partition("\n---\n")
