@@ -78,11 +78,8 @@ class _Builder:
             return State.CREATED
         if new is None:
             return State.REMOVED
-        held = [
-            {identity(body) for of, _, body in runs(side) if of == spec}
-            for side in (self.scene.before, self.scene.after)
-        ]
-        if held[0] - held[1]:
+        before, after = (held.get(spec, frozenset()) for held in self._runs)
+        if before - after:
             return State.REPLACED
         return State.CHANGED if spec in self._changed else State.UNCHANGED
 

@@ -8,6 +8,7 @@ from stowplan.compiler.kubernetes.fields import identity, mapping
 from stowplan.compiler.review.model import Fate, Place, Run, SpecName
 from stowplan.compiler.review.scene import Objects, Scene, component, runs, specs
 from stowplan.library.values import labels
+from stowplan.library.values.names import LABEL_LIMIT, shorten
 from stowplan.schema.kinds.table import KINDS, TRAINING_KINDS
 from stowplan.schema.meta import ObjectId, SpecId
 
@@ -49,7 +50,7 @@ def part_title(spec: SpecId, part: str) -> str:
 def spec_name(scene: Scene, spec: SpecId) -> SpecName:
     """Return a spec with the place of its document, or with its file alone if the change removed it."""
     for each in scene.program.specs:
-        if (each.id.kind, each.id.namespace) == spec[:2] and each.id.name.startswith(spec.name[:50]):
+        if (each.id.kind, each.id.namespace) == spec[:2] and shorten(each.id.name, LABEL_LIMIT) == spec.name:
             found = each.document.locate(())
             return SpecName(spec.kind, spec.namespace, each.id.name, Place(found.file, found.line))
     for own in (scene.after, scene.before):

@@ -15,6 +15,7 @@ from stowplan.library.engines.registry import STARTING_KINDS
 from stowplan.library.manifest import Json
 from stowplan.library.values import labels
 from stowplan.library.values.quantities import larger
+from stowplan.schema.kinds.table import DATASET_KINDS
 
 _Rule = Callable[[Pair], Iterator[Risk]]
 
@@ -48,6 +49,13 @@ def _removed(before: Json) -> Iterator[Risk]:
         yield Risk(Danger.DATA, "The output does not contain its data any more; Argo CD leaves it in the cluster.")
     elif before.get("kind") == "PersistentVolumeClaim" and not mapping(before, "spec").get("volumeName"):
         yield Risk(Danger.DATA, "Argo CD deletes the claim, and its storage class may delete the data.")
+
+
+def _left(pair: Pair) -> Iterator[Risk]:
+    """Yield a risk if a dataset in a claim of the user goes; the volumes of other datasets have risks of their own."""
+    removed = pair.before if pair.kind in DATASET_KINDS and pair.action is Action.REMOVED else None
+    if removed and mapping(removed, "spec", "volume", "claim"):
+        yield Risk(Danger.DATA, "Its data stays in the claim; nothing manages or deletes it any more.")
 
 
 def _run(pair: Pair) -> Iterator[Risk]:
@@ -118,4 +126,4 @@ def _opened(pair: Pair, pods: Pods) -> Iterator[Risk]:
             yield Risk(Danger.SECURITY, "What it shut out is let in.")
 
 
-_RULES: tuple[_Rule, ...] = (_data, deletions, _run, lineages, _schedule, _rollout, _immutable, grants, _crd)
+_RULES: tuple[_Rule, ...] = (_data, _left, deletions, _run, lineages, _schedule, _rollout, _immutable, grants, _crd)

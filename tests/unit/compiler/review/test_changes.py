@@ -1,0 +1,190 @@
+"""The review of real changes in a Git repository, as the commands `report` and `diff` show it."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from stowplan.compiler.cli.changes import compared
+from stowplan.compiler.cli.reviewing import reviewed
+from stowplan.compiler.repository.layout import Repository
+from stowplan.compiler.review.model import Fate, Review, State
+from tests.unit.users import PLATFORM, codes, laid_out, run
+
+DATASET = """\
+apiVersion: stowplan.dev/v1alpha1
+kind: Dataset
+metadata: {name: c4, namespace: ml}
+spec:
+  source: {huggingface: {repo: acme/c4}}
+  volume: {claim: {name: samples}}
+"""
+TRAINING = """\
+apiVersion: stowplan.dev/v1alpha1
+kind: Training
+metadata: {name: sft, namespace: ml}
+spec:
+  framework: torch
+  image: registry.example.com/ml/sft:1
+  command: [torchrun, train.py]
+  numNodes: 2
+  resourcesPerNode: {limits: {nvidia.com/gpu: 4}}
+  datasets: [{name: c4, mountPath: /c4}]
+"""
+SPEC = Path("specs/imagenet.yaml")
+
+
+@pytest.fixture(autouse=True)
+def repo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository with a dataset and a training run, committed with its output on the branch `main`."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    folder = tmp_path / "repo"
+    folder.mkdir()
+    laid_out(folder, f"{DATASET}---\n{TRAINING}", PLATFORM)
+    monkeypatch.chdir(folder)
+    git("init", "-q", "-b", "main")
+    committed()
+    return folder
+
+
+def git(*arguments: str) -> None:
+    subprocess.run(["git", "-c", "user.email=a@example.com", "-c", "user.name=A", *arguments], check=True)
+
+
+def committed() -> None:
+    found = run("synth")
+    assert found.exit_code == 0, found.output
+    git("add", "-A")
+    git("commit", "-qm", "All")
+
+
+def edited(before: str, after: str) -> None:
+    text = SPEC.read_text()
+    assert before in text
+    SPEC.write_text(text.replace(before, after))
+
+
+def review() -> Review:
+    return reviewed(compared(Repository(Path()), Path("out"), "HEAD", ()), "HEAD")
+
+
+def fates(found: Review) -> list[tuple[Fate, str, str]]:
+    return [(each.fate, f"{each.spec.kind} {each.spec.name}", each.part) for each in found.verdict.runs]
+
+
+def test_without_a_change_nothing_is_at_stake() -> None:
+    found = review()
+    assert (found.verdict.runs, found.verdict.data, found.verdict.rights, found.objects) == ((), (), (), ())
+    assert {node.state for node in found.nodes} == {State.UNCHANGED}
+    assert (
+        "No run starts or ends; no data is at risk; no rights are added" in run("report", "--format", "markdown").stdout
+    )
+
+
+def test_an_edit_of_a_dataset_replaces_its_sync_and_says_which_field() -> None:
+    edited("acme/c4", "acme/c5")
+    found = review()
+    (sync,) = [each for each in found.verdict.runs if each.part == "sync"]
+    assert sync.fate is Fate.REPLACED
+    assert (sync.spec.place.file, sync.spec.place.line) == ("specs/imagenet.yaml", 1)
+    assert any("acme/c4" in each and "acme/c5" in each for each in sync.reasons)
+    assert "Dataset" in {str(each.part).capitalize() for each in found.nodes if each.state is not State.UNCHANGED}
+
+
+def test_a_changed_value_names_the_line_of_the_spec_that_it_comes_from() -> None:
+    edited("ml/sft:1", "ml/sft:2")
+    leaves = [leaf for each in review().objects for leaf in each.leaves if leaf.after.endswith("ml/sft:2")]
+    assert leaves
+    assert {origin.place.line for leaf in leaves for origin in leaf.origins if origin.place} == {13}
+
+
+def test_numbers_before_and_after() -> None:
+    edited("numNodes: 2", "numNodes: 3")
+    found = {each.title: (each.before, each.after, each.more) for each in review().figures}
+    assert found["nvidia.com/gpu of all jobs at once"] == ("8", "12", True)
+    assert found["hours of nvidia.com/gpu at most"] == ("no limit", "no limit", None)
+    edited("numNodes: 3", "numNodes: 3\n  activeDeadlineSeconds: 5400")
+    found = {each.title: (each.before, each.after, each.more) for each in review().figures}
+    assert found["hours of nvidia.com/gpu at most"] == ("no limit", "18", False)
+
+
+def test_a_renamed_training_is_a_run_that_ends_and_another_that_starts() -> None:
+    edited("name: sft,", "name: sft-2,")
+    assert fates(review()) == [(Fate.ENDS, "Training sft", "training"), (Fate.STARTS, "Training sft-2", "training")]
+
+
+def test_a_renamed_dataset_leaves_its_data_behind() -> None:
+    edited("{name: c4,", "{name: c4-en,")
+    found = review()
+    assert (Fate.ENDS, "Dataset c4", "sync") in fates(found)
+    assert (Fate.STARTS, "Dataset c4-en", "sync") in fates(found)
+    assert found.verdict.data == (
+        "Dataset ml/c4: Its data stays in the claim; nothing manages or deletes it any more.",
+    )
+    assert found.verdict.data[0].endswith(found.hazards[0].risk.text)
+    states = {node.title: node.state for node in found.nodes if node.part == "dataset"}
+    assert states == {"Dataset c4": State.REMOVED, "Dataset c4-en": State.CREATED}
+
+
+def test_a_removed_dataset_is_about_data() -> None:
+    SPEC.write_text(TRAINING.replace("  datasets: [{name: c4, mountPath: /c4}]\n", ""))
+    found = review()
+    assert (Fate.ENDS, "Dataset c4", "sync") in fates(found)
+    assert any("c4" in each for each in found.verdict.data)
+    stopped = run("diff", "--base", "HEAD", "--fail-on", "data-loss")
+    assert stopped.exit_code == 1
+    assert "data-loss: " in stopped.stderr
+
+
+def test_a_secret_that_nothing_used_before_is_new_and_its_keys_are_named() -> None:
+    edited("repo: acme/c4", "repo: acme/c4, secretRef: {name: hub}")
+    (secret,) = [each for each in review().secrets if each.name == "hub"]
+    assert secret.new
+    assert not secret.defined
+    assert "ml/hub" in run("report", "--base", "HEAD", "--format", "markdown").stdout
+    committed()
+    assert not [each for each in review().secrets if each.new]
+
+
+def test_a_first_dataset_adds_rights_and_a_gate_fails_on_them() -> None:
+    SPEC.write_text(TRAINING.replace("  datasets: [{name: c4, mountPath: /c4}]\n", ""))
+    committed()
+    assert run("diff", "--base", "HEAD", "--fail-on", "security,data-loss,rerun,rights").exit_code == 0
+    SPEC.write_text(f"{DATASET}---\n{TRAINING}")
+    assert review().verdict.rights
+    assert run("report", "--base", "HEAD", "--format", "markdown", "--fail-on", "rights").exit_code == 1
+    assert run("diff", "--base", "HEAD", "--fail-on", "data-loss").exit_code == 0
+
+
+def test_a_rerun_stops_and_an_unknown_word_is_wrong_usage() -> None:
+    edited("ml/sft:1", "ml/sft:2")
+    stopped = run("diff", "--base", "HEAD", "--fail-on", "rerun")
+    assert stopped.exit_code == 1
+    assert "rerun: " in stopped.stderr
+    assert run("diff", "--base", "HEAD", "--fail-on", "security,rights").exit_code == 0
+    assert run("diff", "--base", "HEAD", "--fail-on", "reruns").exit_code == 2
+
+
+def test_the_page_is_the_same_to_the_byte_each_time() -> None:
+    edited("acme/c4", "acme/c5")
+    pages = []
+    for name in ("a.html", "b.html"):
+        assert run("report", "--base", "HEAD", "-o", name).exit_code == 0
+        pages.append(Path(name).read_bytes())
+    assert pages[0] == pages[1]
+    assert str(Path.cwd()).encode() not in pages[0]
+
+
+def test_warnings_of_runs_are_the_same_after_main_has_moved_on() -> None:
+    git("checkout", "-qb", "feature")
+    SPEC.write_text(f"{SPEC.read_text()}---\n{DATASET.replace('name: c4,', 'name: own,').replace('samples', 'own')}")
+    committed()
+    before = codes("synth", "--check", "--base", "main")
+    git("checkout", "-q", "main")
+    edited("ml/sft:1", "ml/sft:2")
+    committed()
+    git("checkout", "-q", "feature")
+    assert codes("synth", "--check", "--base", "main") == before
+    assert not [each for each in before if "SP542" in each]
+    text = run("diff", "--base", "main").stdout
+    assert "sft" not in text, "what main alone changed is no change of this branch"

@@ -1,0 +1,64 @@
+"""A review as a comment: what it says, how long it may be, and that names of users are only text."""
+
+import re
+from dataclasses import replace
+
+from stowplan.compiler.diff.change import Change
+from stowplan.compiler.diff.markdown import LIMIT
+from stowplan.compiler.review.markdown import MOST_LINES, comment
+from stowplan.compiler.review.mermaid import MOST_NODES, mermaid
+from stowplan.compiler.review.model import Node, Part, State
+from tests.reviews import MARKUP, every_section
+
+GITHUB = 65_536
+NONE: tuple[Change, ...] = ()
+
+
+def test_the_comment_begins_with_what_is_at_stake() -> None:
+    text = comment(every_section(), NONE)
+    verdict = "1 run ends, 1 run ends and starts again, 1 run starts; 1 warning about security; 1 warning about data"
+    assert text.startswith(f"### Stowplan\n\n**{verdict}; 1 right added**\n")
+    assert "- **ends and starts again**: training of `Training ml/llama` (`specs/llama.yaml:7`)" in text
+    assert "| GPUs nvidia.com/gpu | 8 | 16 |" in text
+    assert "GPU-hours at most" not in text, "a number that stays the same"
+    assert "ml/llama with llama, not in this repository" in text
+
+
+def test_the_comment_says_where_the_page_is() -> None:
+    assert "The page is over there." in comment(every_section(), NONE, page="The page is over there.")
+
+
+def test_names_of_users_cannot_end_the_graph_or_bring_markup() -> None:
+    hostile = f'{MARKUP}"]\n```\n# Head @team click n0 "javascript:x" %%{{init}}%% ; --> '
+    text = comment(every_section(hostile), NONE)
+    plain = comment(every_section(), NONE)
+    assert text.count("```") == plain.count("```") == 2
+    assert "\n# Head" not in text
+    outside = re.sub(r"`[^`\n]*`", "", text)
+    assert not re.search(r"(?<!\\)<(?!!-- -->)", outside)
+    graph = mermaid(every_section(hostile))
+    assert len(graph.splitlines()) == len(mermaid(every_section()).splitlines())
+    assert not any(each in graph for each in ("<", ";", "%%", "@", '"]"'))
+
+
+def test_the_comment_fits_into_one_of_github_however_large_the_change_is() -> None:
+    few = every_section("x" * 400)
+    many = replace(
+        few,
+        verdict=replace(few.verdict, runs=few.verdict.runs * 300, data=few.verdict.data * 300),
+        nodes=tuple(Node(f"n{each}", Part.TASK, "x" * 400, (), State.CREATED, None, ()) for each in range(300)),
+        pins=few.pins * 300,
+        secrets=few.secrets * 300,
+        figures=few.figures * 300,
+    )
+    text = comment(many, NONE)
+    assert len(text) <= LIMIT < GITHUB
+    assert f"and {900 - MOST_LINES} more runs" in text
+    assert mermaid(many).count("+ x") == MOST_NODES
+
+
+def test_sections_that_do_not_fit_are_counted() -> None:
+    text = comment(every_section(), NONE, limit=1800)
+    assert len(text) <= 1800
+    assert "did not fit into this comment." in text
+    assert text.count("```") % 2 == 0
