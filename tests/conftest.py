@@ -7,8 +7,10 @@ import pytest
 pytest_plugins = ["tests.agents.plugin", "tests.cluster.plugin"]
 
 
-os.environ.pop("CI", None)
-"""Commands that tests run are not run by a CI service, even if the tests are. Tests about that set the variable."""
+if service := os.environ.pop("CI", None):
+    os.environ["STOWPLAN_TESTS_CI"] = service
+"""Commands that tests run are not run by a CI service, even if the tests are. Tests about that set the variable `CI`.
+Fixtures that skip where a program is missing, but fail in CI, look at the other one."""
 
 
 @pytest.hookimpl(optionalhook=True)
