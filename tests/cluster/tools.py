@@ -97,6 +97,8 @@ ARGOCD = Tool("argocd", "github.com/argoproj/argo-cd/v3", ("argocd-controllers",
 """The newest that Go 1.26 builds."""
 VERSITYGW = Tool("versitygw", "github.com/versity/versitygw", ("versitygw",))
 """An S3 server on a directory, for the tests of the transfer agent."""
+REGISTRY = Tool("registry", "github.com/distribution/distribution/v3", ("registry",))
+"""A registry of images, for the tests of pins."""
 JUICEFS_TAGS = ",".join(
     f"no{each}"
     for each in (
@@ -135,4 +137,4 @@ def control_plane(minor: str) -> tuple[Tool, ...]:
 
 def needed(minor: str) -> tuple[Tool, ...]:
     """What all tests on this Kubernetes minor together need, and those of the agents."""
-    return (*control_plane(minor), JOBSET, KUEUE, COSCHEDULING, ARGOCD, VERSITYGW, JUICEFS)
+    return (*control_plane(minor), JOBSET, KUEUE, COSCHEDULING, ARGOCD, VERSITYGW, REGISTRY, JUICEFS)

@@ -12,6 +12,7 @@ from huggingface_hub.errors import (
 )
 
 from stowplan.compiler.pins.pin import Reference
+from stowplan.compiler.pins.places import HUB
 from stowplan.compiler.pins.resolvers.failure import UnresolvedError
 from stowplan.schema.lock import HubPin
 
@@ -24,7 +25,8 @@ def resolve(reference: Reference) -> HubPin:
     kind, _, repository = reference.name.partition("/")
     revision = None if reference.revision in ("", "HEAD") else reference.revision
     shown = f"{repository}@{revision}" if revision else repository
-    hub: Any = HfApi(endpoint=reference.address or None)
+    # Without an address of its own, the Hub is that of the variable HF_ENDPOINT, such as a mirror.
+    hub: Any = HfApi(endpoint=None if reference.address == HUB else reference.address)
     try:
         if kind.removesuffix("s") not in _KINDS:
             raise UnresolvedError(f"{reference.name} is no repository of a Hub.", "Check the spec.")

@@ -1,0 +1,325 @@
+"""`stowplan pin` against a real registry, Git over HTTP, the tests' Hub and a real S3 server."""
+
+import json
+import os
+import stat
+import subprocess
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+import pytest
+from ruamel.yaml import YAML
+from typer.testing import Result
+
+from stowplan.schema.remotes.s3_listing import ListingHash
+from tests.agents.transfer import hub_server, server
+from tests.cluster import git_server
+from tests.http_server import serving as serving_http
+from tests.pins import registry
+from tests.unit.users import run
+
+PLATFORM = "defaultNamespace: ml\n"
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A user's home and an empty repository, which is the current folder."""
+    for name in ("DOCKER_CONFIG", "REGISTRY_AUTH_FILE", "AWS_PROFILE", "AWS_ACCESS_KEY_ID", "HF_TOKEN", "HF_ENDPOINT"):
+        monkeypatch.delenv(name, raising=False)
+    own = tmp_path / "home"
+    (own / "repo/specs").mkdir(parents=True)
+    (own / "repo/stowplan.yaml").write_text(PLATFORM)
+    monkeypatch.setenv("HOME", str(own))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(own / "cache"))
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(own / "runtime"))
+    monkeypatch.chdir(own / "repo")
+    return own
+
+
+@pytest.fixture
+def open_registry(tmp_path: Path) -> Iterator[str]:
+    (tmp_path / "registry").mkdir()
+    with registry.serving(tmp_path / "registry") as host:
+        yield host
+
+
+@pytest.fixture
+def private_registry(tmp_path: Path) -> Iterator[str]:
+    (tmp_path / "registry").mkdir()
+    with registry.serving(tmp_path / "registry", private=True) as host:
+        yield host
+
+
+def training(image: str, more: str = "") -> None:
+    Path("specs/sft.yaml").write_text(
+        "apiVersion: stowplan.dev/v1alpha1\nkind: Training\nmetadata: {name: sft}\n"
+        f"spec:\n  framework: torch\n  image: {image}\n  command: [torchrun, train.py]\n{more}"
+    )
+
+
+def dataset(source: str) -> None:
+    Path("specs/data.yaml").write_text(
+        "apiVersion: stowplan.dev/v1alpha1\nkind: Dataset\nmetadata: {name: data}\n"
+        f"spec:\n  source: {source}\n  volume: {{claim: {{name: samples}}}}\n"
+    )
+
+
+def lock() -> dict[str, dict[str, dict[str, object]]]:
+    return dict(YAML(typ="safe").load(Path("stowplan.lock").read_text()))
+
+
+def pinned(*arguments: str) -> Result:
+    found = run("pin", *arguments)
+    assert found.exit_code == 0, found.output
+    return found
+
+
+def job() -> str:
+    assert run("synth").exit_code == 0
+    return "".join(path.read_text() for path in sorted(Path("out/ml/training-sft").glob("job-*.yaml")))
+
+
+def test_tag_of_an_image_for_several_platforms_is_pinned_by_the_digest_of_its_index(open_registry: str) -> None:
+    digest = registry.push(open_registry, "ml/sft", "1.9", platforms=("linux/amd64", "linux/arm64/v8"))
+    image = f"{open_registry}/ml/sft:1.9"
+    training(image)
+    pinned()
+    assert lock()["images"] == {image: {"digest": digest, "platforms": ["linux/amd64", "linux/arm64/v8"]}}
+    assert f"image: {image}@{digest}" in job()
+
+
+def test_check_changes_nothing_and_fails_once_a_tag_has_moved(open_registry: str) -> None:
+    registry.push(open_registry, "ml/sft", "1.9")
+    training(f"{open_registry}/ml/sft:1.9")
+    pinned()
+    before = Path("stowplan.lock").read_bytes()
+    assert run("pin", "--check").exit_code == 0
+    moved = registry.push(open_registry, "ml/sft", "1.9", text="2")
+    found = run("pin", "--check")
+    assert found.exit_code == 1
+    assert moved.removeprefix("sha256:")[:12] in found.output
+    assert Path("stowplan.lock").read_bytes() == before
+    pinned()
+    assert Path("stowplan.lock").read_bytes() == before, "only what was asked for moves"
+    pinned("--update", "*/ml/sft:*")
+    assert lock()["images"][f"{open_registry}/ml/sft:1.9"]["digest"] == moved
+
+
+def test_check_fails_for_an_entry_that_is_missing_or_that_nothing_uses(open_registry: str) -> None:
+    for tag in ("1", "2"):
+        registry.push(open_registry, "ml/sft", tag)
+    training(f"{open_registry}/ml/sft:1")
+    assert run("pin", "--check").exit_code == 1
+    assert not Path("stowplan.lock").exists()
+    pinned()
+    training(f"{open_registry}/ml/sft:2")
+    assert run("pin", "--check").exit_code == 1
+    pinned()
+    assert list(lock()["images"]) == [f"{open_registry}/ml/sft:2"]
+
+
+def test_comments_in_the_lock_file_stay(open_registry: str) -> None:
+    for tag in ("1", "2"):
+        registry.push(open_registry, "ml/sft", tag)
+    training(f"{open_registry}/ml/sft:1")
+    pinned()
+    text = Path("stowplan.lock").read_text()
+    Path("stowplan.lock").write_text(text.replace("images:\n", "# Approved by ML.\nimages:\n"))
+    registry.push(open_registry, "ml/sft", "1", text="2")
+    pinned("--all")
+    assert "# Approved by ML.\nimages:\n" in Path("stowplan.lock").read_text()
+
+
+def test_private_registry_takes_the_password_of_the_docker_config(private_registry: str, home: Path) -> None:
+    digest = registry.push(private_registry, "ml/sft", "1")
+    training(f"{private_registry}/ml/sft:1")
+    refused = run("pin")
+    assert refused.exit_code == 1
+    assert "SP906" in refused.output
+    assert "docker login" in refused.output
+    assert not Path("stowplan.lock").exists()
+    (home / ".docker").mkdir()
+    (home / ".docker/config.json").write_text(json.dumps({"auths": {private_registry: {"auth": registry.login()}}}))
+    found = pinned()
+    assert lock()["images"][f"{private_registry}/ml/sft:1"]["digest"] == digest
+    assert registry.PASSWORD not in found.output + Path("stowplan.lock").read_text()
+
+
+def test_private_registry_takes_the_password_of_podman(private_registry: str, home: Path) -> None:
+    digest = registry.push(private_registry, "ml/sft", "1")
+    training(f"{private_registry}/ml/sft:1")
+    (home / "runtime/containers").mkdir(parents=True)
+    auths = {"auths": {private_registry: {"auth": registry.login()}}}
+    (home / "runtime/containers/auth.json").write_text(json.dumps(auths))
+    pinned()
+    assert lock()["images"][f"{private_registry}/ml/sft:1"]["digest"] == digest
+
+
+def test_private_registry_takes_the_password_of_a_credential_helper(
+    private_registry: str, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    digest = registry.push(private_registry, "ml/sft", "1")
+    training(f"{private_registry}/ml/sft:1")
+    helper = home / "bin/docker-credential-test"
+    helper.parent.mkdir()
+    answer = json.dumps({"ServerURL": private_registry, "Username": registry.USER, "Secret": registry.PASSWORD})
+    helper.write_text(f"#!/bin/sh\ncat >/dev/null\necho '{answer}'\n")
+    helper.chmod(helper.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setenv("PATH", f"{helper.parent}{os.pathsep}{os.environ['PATH']}")
+    (home / ".docker").mkdir()
+    (home / ".docker/config.json").write_text(json.dumps({"credHelpers": {private_registry: "test"}}))
+    pinned()
+    assert lock()["images"][f"{private_registry}/ml/sft:1"]["digest"] == digest
+
+
+def test_registry_that_limits_the_rate_is_asked_again_after_the_time_that_it_names(open_registry: str) -> None:
+    digest = registry.push(open_registry, "ml/sft", "1")
+    seen: list[str] = []
+
+    class Limiting(BaseHTTPRequestHandler):
+        """Refuses the first two requests, and passes the others on."""
+
+        def do_GET(self) -> None:
+            seen.append(self.path)
+            if len(seen) <= 2:
+                self.send_response(429)
+                self.send_header("Retry-After", "1")
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+                return
+            request = Request(f"http://{open_registry}{self.path}", headers={"Accept": self.headers["Accept"]})
+            with urlopen(request) as answer:  # noqa: S310 - the test's own registry
+                body = answer.read()
+            self.send_response(200)
+            self.send_header("Content-Type", answer.headers["Content-Type"])
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    with serving_http(Limiting) as url:
+        host = url.removeprefix("http://")
+        training(f"{host}/ml/sft:1")
+        pinned()
+    assert len(seen) == 3
+    assert lock()["images"][f"{host}/ml/sft:1"]["digest"] == digest
+
+
+def test_tag_that_is_not_there_is_reported_at_its_line_and_the_others_are_not_lost(open_registry: str) -> None:
+    registry.push(open_registry, "ml/sft", "1")
+    training(f"{open_registry}/ml/sft:9")
+    found = json.loads(run("pin", "--format", "json").stdout)
+    [problem] = found["diagnostics"]
+    assert (problem["code"], problem["file"], problem["line"]) == ("SP906", "specs/sft.yaml", 6)
+    assert not Path("stowplan.lock").exists()
+
+
+def git(folder: Path, *arguments: str) -> str:
+    identity = ["-c", "user.email=a@example.com", "-c", "user.name=A", "-c", "init.defaultBranch=main"]
+    done = subprocess.run(["git", *identity, *arguments], cwd=folder, check=True, capture_output=True, text=True)
+    return done.stdout.strip()
+
+
+@pytest.fixture
+def code(tmp_path: Path) -> Path:
+    """A bare repository with one commit on `main`, and a tag with a message."""
+    work = tmp_path / "work"
+    work.mkdir()
+    git(work, "init", "-q")
+    (work / "train.py").write_text("print(1)\n")
+    git(work, "add", "-A")
+    git(work, "commit", "-qm", "Train for longer")
+    git(work, "tag", "-m", "Release", "v1")
+    served = tmp_path / "served"
+    served.mkdir()
+    git(served, "clone", "-q", "--bare", str(work), "code.git")
+    git(served / "code.git", "config", "uploadpack.allowFilter", "true")
+    return work
+
+
+@pytest.mark.parametrize("ref", ["main", "v1", None])
+def test_branch_and_tag_are_pinned_by_the_commit_with_its_subject(code: Path, tmp_path: Path, ref: str | None) -> None:
+    commit = git(code, "rev-parse", "HEAD")
+    with git_server.serving(tmp_path / "served") as url:
+        where = f"url: {url}/code.git" + (f", ref: {ref}" if ref else "")
+        dataset(f"{{git: {{{where}}}}}")
+        pinned()
+    [(key, pin)] = lock()["git"].items()
+    assert key == f"{url}/code.git#{ref or 'HEAD'}"
+    assert (pin["commit"], pin["subject"]) == (commit, "Train for longer")
+
+
+def test_repository_that_asks_for_a_password_is_refused_without_a_question(code: Path) -> None:
+    class Private(BaseHTTPRequestHandler):
+        """Wants a password."""
+
+        def do_GET(self) -> None:
+            self.send_response(401)
+            self.send_header("WWW-Authenticate", 'Basic realm="git"')
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    with serving_http(Private) as url:
+        dataset(f"{{git: {{url: {url}/code.git, ref: main}}}}")
+        found = run("pin")
+    assert found.exit_code == 1
+    assert "SP906" in found.output
+
+
+def test_repository_on_a_hub_is_pinned_by_its_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "hub").mkdir()
+    with hub_server.running(tmp_path / "hub") as hub:
+        repository = hub.store.make("acme/c4", "dataset")
+        commit = repository.commit({"a.txt": hub.store.entry("a.txt", b"1")}, "First")
+        monkeypatch.setenv("HF_ENDPOINT", hub.url)
+        monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", hub.url)
+        dataset("{huggingface: {repo: acme/c4}}")
+        pinned()
+        assert lock()["huggingface"]["datasets/acme/c4@HEAD"]["commit"] == commit
+        dataset("{huggingface: {repo: acme/missing}}")
+        assert "SP906" in run("pin").output
+
+
+def test_prefix_of_a_store_is_pinned_by_the_hash_that_agents_compute(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = server.needed()
+    (tmp_path / "s3").mkdir()
+    with server.serving(program, tmp_path / "s3") as endpoint:
+        bucket = server.new_bucket(endpoint)
+        bucket.put({"train/b": b"22", "train/a/c": b"1", "trainer": b"333"})
+        dataset(f'{{s3: {{uri: "s3://{bucket.bucket}/train", endpoint: "{endpoint}"}}}}')
+        assert "SP906" in run("pin").output
+        monkeypatch.setenv("AWS_ACCESS_KEY_ID", server.ACCESS_KEY)
+        monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", server.SECRET_KEY)
+        found = pinned()
+        listing = ListingHash()
+        with bucket.wire() as wire:
+            for key in ("a/c", "b"):
+                answer = wire.call("HEAD", f"train/{key}")
+                listing.add(key, int(answer.headers["Content-Length"]), answer.headers["ETag"])
+        [(key, pin)] = lock()["s3"].items()
+        assert key == f"s3://{bucket.bucket}/train/ {endpoint}"
+        assert pin == {"listing": listing.revision, "objects": 2, "size": 3}
+        assert server.SECRET_KEY not in found.output
+        bucket.put({"train/d": b"4"})
+        assert run("pin", "--check").exit_code == 1
+
+
+def test_unknown_name_to_update_is_wrong_usage(open_registry: str) -> None:
+    registry.push(open_registry, "ml/sft", "1")
+    training(f"{open_registry}/ml/sft:1")
+    assert run("pin", "--update", "nothing").exit_code == 2
+
+
+def test_registry_of_the_tests_wants_its_password(private_registry: str) -> None:
+    with pytest.raises(HTTPError):
+        urlopen(f"http://{private_registry}/v2/")
