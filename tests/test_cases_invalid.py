@@ -90,7 +90,7 @@ def test_a_second_run_prints_the_same(name: str, tmp_path: Path, monkeypatch: py
 
 def test_every_code_has_a_case() -> None:
     reported = {code for name in NAMES for code in _codes(Output.snapshot(name).read_text())}
-    assert reported == set(CATALOGUE)
+    assert reported == set(CATALOGUE) - {"SP906"}, "tests/pins has the remotes that SP906 is about"
 
 
 def test_every_snapshot_has_a_case() -> None:

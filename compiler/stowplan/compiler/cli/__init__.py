@@ -12,8 +12,6 @@ from typing import Annotated
 
 import typer
 
-from stowplan.compiler.cli.commenting import comment
-from stowplan.compiler.cli.comparing import diff
 from stowplan.compiler.cli.compiling import synth, validate
 from stowplan.compiler.cli.explaining import explain
 from stowplan.compiler.cli.generating import crds, init, schema
@@ -21,7 +19,9 @@ from stowplan.compiler.cli.migrating import migrate
 from stowplan.compiler.cli.pinning import pin
 from stowplan.compiler.cli.reporting import status
 from stowplan.compiler.cli.retiring import retire
-from stowplan.compiler.cli.reviewing import report
+from stowplan.compiler.cli.review.commenting import comment
+from stowplan.compiler.cli.review.comparing import diff
+from stowplan.compiler.cli.review.reviewing import report
 from stowplan.compiler.cli.watching import watch
 
 app = typer.Typer(

@@ -18,6 +18,7 @@ REPOSITORY = Path(__file__).parents[4]
 ROOMS = {
     "compiler/stowplan/compiler": "",
     "compiler/stowplan/compiler/live": "status",
+    "compiler/stowplan/compiler/pins/resolvers": "pin",
     "library/stowplan/agents": "agents",
     "library/stowplan/library": "",
     "schema/stowplan/schema": "",

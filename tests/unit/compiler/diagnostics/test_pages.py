@@ -28,6 +28,7 @@ HISTORY = "needs the output of an earlier run"
 EXTENSION = "needs an extension"
 MIGRATION = "is about a rewriting of specs"
 LOCK = "needs a lock file"
+REMOTE = "is about what a remote answers"
 MIGRATED = ("SP427", "SP428", "SP429")
 NOT_COMPILED = {
     **dict.fromkeys(
@@ -40,6 +41,7 @@ NOT_COMPILED = {
     **dict.fromkeys(("SP540", "SP541", "SP542", "SP543", "SP812"), HISTORY),
     **dict.fromkeys(MIGRATED, MIGRATION),
     **dict.fromkeys(("SP901", "SP903", "SP904"), LOCK),
+    "SP906": REMOTE,
     **dict.fromkeys(("SP808", "SP810", "SP813", "SP814"), SYNTH),
     **dict.fromkeys(("SP533", "SP560", "SP561", "SP604", "SP605"), EXTENSION),
 }

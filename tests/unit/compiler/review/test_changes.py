@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from stowplan.compiler.cli.changes import compared
-from stowplan.compiler.cli.reviewing import reviewed
+from stowplan.compiler.cli.review.changes import compared
+from stowplan.compiler.cli.review.reviewing import reviewed
 from stowplan.compiler.repository.layout import Repository
 from stowplan.compiler.review.model import Fate, Review, State
 from tests.unit.users import PLATFORM, codes, laid_out, run

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import requests
 from oras.auth import AuthenticationException
+from oras.container import Container
 from oras.provider import Registry
-from requests.adapters import HTTPAdapter
-from urllib3.util import Retry
+from requests.adapters import HTTPAdapter, Retry
 
 from stowplan.compiler.pins.pin import Reference
 from stowplan.compiler.pins.resolvers.failure import UnresolvedError
@@ -27,7 +27,7 @@ _TYPES = (
     "application/vnd.oci.image.manifest.v1+json",
     "application/vnd.docker.distribution.manifest.v2+json",
 )
-_RETRIES = Retry(total=5, backoff_factor=0.5, status_forcelist=(429, 502, 503, 504), raise_on_status=False)
+_RETRIES = Retry(total=5, connect=2, backoff_factor=0.5, status_forcelist=(429, 502, 503, 504), raise_on_status=False)
 """Retries wait as `Retry-After` says, or longer each time."""
 _LOCAL = re.compile(r"(localhost|127\.[0-9.]+|\[::1\])(:[0-9]+)?")
 _LARGEST = 4 << 20
@@ -83,7 +83,9 @@ def _connected(host: str) -> Registry:
     for scheme in ("http://", "https://"):
         found.session.mount(scheme, HTTPAdapter(max_retries=_RETRIES))
     login = _HUB_LOGIN if host == _HUB_SERVER else host
-    found.auth.load_configs(f"{host}/any", configs=[str(path) for path in _credential_files() if path.is_file()])
+    found.auth.load_configs(
+        Container(f"{host}/any"), configs=[str(path) for path in _credential_files() if path.is_file()]
+    )
     found.auth._load_auth(login)
     return found
 

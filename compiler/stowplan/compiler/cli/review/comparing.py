@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from stowplan.compiler.cli.changes import Comparisons, compared
 from stowplan.compiler.cli.environments import EnvOption, chosen
 from stowplan.compiler.cli.options import Out, PlatformOption, Repo, repository, writable_output
-from stowplan.compiler.cli.risk_gates import FailOn, stop_on
+from stowplan.compiler.cli.review.changes import Comparisons, compared
+from stowplan.compiler.cli.review.risk_gates import FailOn, stop_on
 
 if TYPE_CHECKING:
     from stowplan.compiler.diff.change import Change

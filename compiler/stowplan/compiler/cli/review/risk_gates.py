@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from stowplan.compiler.cli.changes import Comparisons
+from stowplan.compiler.cli.review.changes import Comparisons
 
 
 class Gate(StrEnum):

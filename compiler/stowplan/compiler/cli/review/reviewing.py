@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from stowplan.compiler.cli.changes import compared
-from stowplan.compiler.cli.comparing import Base
 from stowplan.compiler.cli.environments import EnvOption, chosen
 from stowplan.compiler.cli.options import Out, PlatformOption, Repo, repository, writable_output
-from stowplan.compiler.cli.risk_gates import FailOn, stop_on
+from stowplan.compiler.cli.review.changes import compared
+from stowplan.compiler.cli.review.comparing import Base
+from stowplan.compiler.cli.review.risk_gates import FailOn, stop_on
 
 if TYPE_CHECKING:
-    from stowplan.compiler.cli.changes import Comparisons
+    from stowplan.compiler.cli.review.changes import Comparisons
     from stowplan.compiler.review.model import Review
 
 

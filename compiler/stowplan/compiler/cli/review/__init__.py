@@ -1,0 +1,1 @@
+"""The commands with which a change is reviewed."""
