@@ -100,6 +100,13 @@ class Processes:
         self.running[self.running.index(process)] = again
         return again
 
+    def end(self, name: str, number: signal.Signals = signal.SIGKILL) -> None:
+        """End one program, by default at once."""
+        (process,) = (each for each in self.running if each.name == name)
+        _signal(process, number)
+        process.popen.wait()
+        self.running.remove(process)
+
     def stop(self) -> None:
         """Ask all to end, last started first; kill the groups of those that outlast the grace."""
         for process in reversed(self.running):
