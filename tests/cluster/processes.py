@@ -131,8 +131,8 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def listens(port: int) -> bool:
-    """Whether something accepts connections on the loopback port."""
-    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+def listens(port: int, address: str = "127.0.0.1") -> bool:
+    """Whether something accepts connections on the port."""
+    with contextlib.suppress(OSError), socket.create_connection((address, port), timeout=1):
         return True
     return False

@@ -131,6 +131,9 @@ CNI = Tool("cni", "github.com/containernetworking/plugins", ("bridge", "host-loc
 COREDNS = Tool("coredns", "github.com/coredns/coredns", ("coredns",))
 """Linked statically, as all of them: in its image there is nothing else."""
 
+CSI = Tool("csi", "github.com/container-storage-interface/spec", ("csi",))
+"""A stand-in for the CSI driver of JuiceFS."""
+
 
 def control_plane(minor: str) -> tuple[Tool, ...]:
     """What every test on this Kubernetes minor needs."""
@@ -139,4 +142,4 @@ def control_plane(minor: str) -> tuple[Tool, ...]:
 
 def needed(minor: str) -> tuple[Tool, ...]:
     """What all tests on this Kubernetes minor together need, and those of the agents and of the nodes."""
-    return (*control_plane(minor), JOBSET, KUEUE, COSCHEDULING, ARGOCD, VERSITYGW, JUICEFS, KUBELET, CNI, COREDNS)
+    return (*control_plane(minor), JOBSET, KUEUE, COSCHEDULING, ARGOCD, VERSITYGW, JUICEFS, KUBELET, CNI, COREDNS, CSI)

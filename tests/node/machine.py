@@ -4,7 +4,10 @@ The namespaces' first process holds all together: when it dies, the kernel kills
 drops mounts and network. What the programs write to fixed places lies in folders that only they see.
 """
 
+import contextlib
+import os
 import shutil
+import signal
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -47,7 +50,7 @@ class Machine:
         self.folder.mkdir()
         logs = self.folder.with_name(f"logs-{self.name}")
         logs.mkdir()
-        self.processes = Processes(logs, grace=10)
+        self.processes = Processes(logs, grace=3)
 
     def start(self, bridge: Process, count: int) -> None:
         """Start everything; the node is ready some time later. There are `count` nodes."""
@@ -84,6 +87,17 @@ class Machine:
             f"--cert-dir={configuration.KUBELET}/pki",
         )
 
+    def kill(self, words: str) -> int:
+        """End all processes in containers of the node at once whose command holds these words; gives how many."""
+        found = 0
+        for each in Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):
+                command = (each / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+                if words in command and self.cgroup in (each / "cgroup").read_text(encoding="utf-8"):
+                    os.kill(int(each.name), signal.SIGKILL)
+                    found += 1
+        return found
+
     def stop_kubelet(self) -> None:
         """End the kubelet alone: containers go on."""
         self.processes.end("kubelet")
@@ -93,6 +107,18 @@ class Machine:
         pair = self.cluster.trust.authority.issue("system:kube-proxy")
         config = configuration.proxy(self.cluster.trust.kubeconfig(pair), self.name)
         return self.run("kube-proxy", f"--config={configuration.write(self.folder / 'proxy.json', config)}")
+
+    def start_csi(self, driver: str) -> Process:
+        """The stand-in for the CSI driver of this name; see `tests/tools/csi`."""
+        folder = self.folder / "juicefs"
+        folder.mkdir(exist_ok=True)
+        # The client acts as a mount helper under this name alone.
+        helper = folder / "mount.juicefs"
+        if not helper.is_symlink():
+            (folder / "juicefs").symlink_to(self.programs["juicefs"])
+            helper.symlink_to(self.programs["juicefs"])
+        mounts = "/var/lib/juicefs"
+        return self.run("csi", f"-name={driver}", f"-node={self.name}", f"-client={helper}", f"-folder={mounts}")
 
     def _prepare(self) -> None:
         for each in ("var/lib/networks", "var/lib/kubelet", "var/log", "opt/cni/bin"):

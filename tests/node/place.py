@@ -12,14 +12,14 @@ from pathlib import Path
 from tests.agents.cache.volume import why_not
 from tests.cluster import container_image, control_plane, kubelet
 from tests.cluster.certificates import LOOPBACK
-from tests.cluster.client import wait_for
+from tests.cluster.client import ref, wait_for
 from tests.cluster.control_plane import Cluster
 from tests.cluster.processes import Processes
-from tests.cluster.tools import CNI, COREDNS, ETCD, KUBELET, KUBERNETES, NEWEST
+from tests.cluster.tools import CNI, COREDNS, CSI, ETCD, JUICEFS, KUBELET, KUBERNETES, NEWEST
 from tests.node import dns, leftovers, machine, network
 from tests.node.machine import Machine
 
-TOOLS = (ETCD, KUBERNETES[NEWEST], KUBELET, CNI, COREDNS)
+TOOLS = (ETCD, KUBERNETES[NEWEST], KUBELET, CNI, COREDNS, CSI, JUICEFS)
 NAMES = ("node-1", "node-2")
 KUBERNETES_SERVICE = "10.96.0.1"
 """Where pods call the API server."""
@@ -43,6 +43,22 @@ class Place:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
         return str(done.stdout)
+
+    def start_csi(self, driver: str) -> None:
+        """A CSI driver of this name on all nodes, of which none stages or attaches."""
+        spec = {"attachRequired": False, "podInfoOnMount": False, "volumeLifecycleModes": ["Persistent"]}
+        admin = self.cluster.admin
+        admin.apply({**ref("storage.k8s.io/v1", "CSIDriver", driver), "spec": spec}, manager="harness")
+        for node in self.nodes:
+            node.start_csi(driver)
+        names = {node.name for node in self.nodes}
+        wait_for(lambda: names <= self._nodes_with(driver), machine.SECONDS, what=driver)
+
+    def _nodes_with(self, driver: str) -> set[str]:
+        """Where the kubelet knows the driver."""
+        found = self.cluster.admin.list("storage.k8s.io/v1", "CSINode")
+        drivers = {each["metadata"]["name"]: each["spec"].get("drivers") or () for each in found}
+        return {name for name, there in drivers.items() if driver in {each["name"] for each in there}}
 
     def load(self, archive: Path) -> None:
         """Give all nodes an image."""

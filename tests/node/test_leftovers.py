@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.cluster.client import wait_for
 from tests.cluster.kubelet import CGROUPS
 from tests.cluster.shared import REPOSITORY
@@ -39,6 +41,7 @@ def groups(pid: int) -> list[Path]:
     return [*CGROUPS.glob(name), *CGROUPS.glob(f"*/{name}")]
 
 
+@pytest.mark.timeout(2700)  # it waits for the places of other files
 def test_next_start_takes_away_what_a_killed_one_left(programs: dict[str, Path], tmp_path: Path) -> None:
     command = [sys.executable, "-c", _STARTER, str(tmp_path)]
     with subprocess.Popen(command, cwd=REPOSITORY, stdout=subprocess.PIPE, text=True) as starter:
