@@ -7,7 +7,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 EXAMPLES := $(patsubst examples/%/stowplan.yaml,%,$(wildcard examples/*/stowplan.yaml))
 # Folders with tests that `make test` leaves out: they take many minutes or need other programs.
-LEFT_OUT := $(addprefix tests/,agents bench browser cluster editor hostile launcher starter)
+LEFT_OUT := $(addprefix tests/,agents bench browser cluster editor hostile launcher node pins starter)
 # Each file in one process, since its tests share what takes long to make, such as a synced cluster.
 PYTEST := $(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder
 
@@ -73,7 +73,7 @@ quick-tests: .venv/ready
 all-tests: .venv/ready
 	$(PYTEST)
 
-# Builds what tests/cluster runs, with Go, unless KUBEBUILDER_ASSETS or the cache has it, and installs what tests/editor runs.
+# Builds what tests/cluster and tests/node run, with Go, unless KUBEBUILDER_ASSETS or the cache has it, and installs what tests/editor runs.
 control-plane: .venv/ready
 	$(BIN)/python -m tests.cluster.binaries
 	$(BIN)/python -m tests.editor.npm

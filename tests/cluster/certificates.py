@@ -10,8 +10,15 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-HOSTS = ("localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc")
-"""Names under which the API server is called, beside 127.0.0.1."""
+HOSTS = (
+    "localhost",
+    "kubernetes",
+    "kubernetes.default",
+    "kubernetes.default.svc",
+    "kubernetes.default.svc.cluster.local",
+)
+"""Names under which the API server is called."""
+LOOPBACK = "127.0.0.1"
 
 
 @dataclass(frozen=True)
@@ -30,9 +37,11 @@ class Authority:
     certificate: Path
     _certificate: x509.Certificate
     _key: ec.EllipticCurvePrivateKey
+    addresses: tuple[str, ...] = (LOOPBACK,)
+    """Where the API server is called."""
 
     @classmethod
-    def create(cls, folder: Path) -> "Authority":
+    def create(cls, folder: Path, addresses: tuple[str, ...] = (LOOPBACK,)) -> "Authority":
         """Make a folder with a new self-signed authority in it."""
         folder.mkdir(parents=True)
         key = ec.generate_private_key(ec.SECP256R1())
@@ -44,13 +53,13 @@ class Authority:
         )
         path = folder / "ca.crt"
         path.write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
-        return cls(folder, path, certificate, key)
+        return cls(folder, path, certificate, key, addresses)
 
     def issue(self, common_name: str, organizations: tuple[str, ...] = ()) -> Pair:
-        """A certificate for serving on loopback and for calling: its subject is the caller."""
+        """A certificate for serving on the addresses and for calling: its subject is the caller."""
         key = ec.generate_private_key(ec.SECP256R1())
         names: list[x509.GeneralName] = [x509.DNSName(host) for host in HOSTS]
-        names.append(x509.IPAddress(ipaddress.ip_address("127.0.0.1")))
+        names += [x509.IPAddress(ipaddress.ip_address(each)) for each in self.addresses]
         usages = x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH])
         certificate = (
             _builder(_name(common_name, organizations), self._certificate.subject, key)

@@ -6,12 +6,16 @@ from pathlib import Path
 
 import httpx
 
+from tests.cluster.certificates import LOOPBACK
 from tests.cluster.client import Client
 from tests.cluster.identities import Trust
 from tests.cluster.processes import Processes, free_port, listens
 
 ISSUER = "https://kubernetes.default.svc"
 """Of ServiceAccount tokens; a name only, nobody fetches it here."""
+
+SERVICES = "10.96.0.0/16"
+"""Addresses of Services. Without a node that is real nobody answers there."""
 
 _SIGNING_KEY = "service-account"
 
@@ -42,22 +46,23 @@ def start_etcd(processes: Processes, program: Path, trust: Trust, folder: Path) 
     return url
 
 
-def start_api_server(processes: Processes, program: Path, trust: Trust, port: int, etcd: str) -> Client:
+def start_api_server(processes: Processes, program: Path, trust: Trust, etcd: str) -> Client:
     """Run the API server as clusters do: RBAC, Node authorization, bound tokens, PodSecurity (on by default).
 
-    Gives a client of group `system:masters`, which RBAC lets do anything.
+    It listens where the trust says. Gives a client of group `system:masters`, which RBAC lets do anything.
     """
-    serving, caller = (
+    serving, caller, to_kubelets = (
         trust.authority.issue("kube-apiserver"),
         trust.authority.issue("kube-apiserver-etcd-client"),
+        trust.authority.issue("kube-apiserver-kubelet-client", ("system:masters",)),
     )
     signing_key = trust.authority.signing_key(_SIGNING_KEY)
     process = processes.start(
         program,
         [
-            "--bind-address=127.0.0.1",
-            "--advertise-address=127.0.0.1",
-            f"--secure-port={port}",
+            f"--bind-address={trust.address}",
+            f"--advertise-address={trust.address}",
+            f"--secure-port={trust.port}",
             f"--tls-cert-file={serving.certificate}",
             f"--tls-private-key-file={serving.key}",
             f"--client-ca-file={trust.authority.certificate}",
@@ -73,18 +78,22 @@ def start_api_server(processes: Processes, program: Path, trust: Trust, port: in
             "--authorization-mode=Node,RBAC",
             "--enable-admission-plugins=NodeRestriction",
             "--allow-privileged=true",
-            "--service-cluster-ip-range=10.96.0.0/16",
+            f"--kubelet-client-certificate={to_kubelets.certificate}",
+            f"--kubelet-client-key={to_kubelets.key}",
+            # The names of nodes mean nothing to this machine.
+            "--kubelet-preferred-address-types=InternalIP",
+            f"--service-cluster-ip-range={SERVICES}",
             f"--service-account-issuer={ISSUER}",
             f"--service-account-key-file={signing_key}",
             f"--service-account-signing-key-file={signing_key}",
             # The reconciler refuses to publish a loopback address as endpoint of the service `kubernetes`.
-            "--endpoint-reconciler-type=none",
+            f"--endpoint-reconciler-type={'none' if trust.address == LOOPBACK else 'lease'}",
         ],
     )
     pair = trust.authority.issue("admin", ("system:masters",))
     trust.kubeconfig(pair)
     client = Client.connect(trust.server, trust.context(pair))
-    process.await_ready(lambda: listens(port) and is_ready(client), 60)
+    process.await_ready(lambda: is_ready(client), 60)
     return client
 
 

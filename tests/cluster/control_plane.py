@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.cluster import components, nodes
-from tests.cluster.certificates import Authority
+from tests.cluster.certificates import LOOPBACK, Authority
 from tests.cluster.client import Client, Manifest, ref, wait_for
 from tests.cluster.identities import Trust
 from tests.cluster.processes import Processes, free_port
@@ -78,22 +78,23 @@ class Cluster:
 
 
 @contextmanager
-def running(programs: Mapping[str, Path], folder: Path) -> Iterator[Cluster]:
+def running(programs: Mapping[str, Path], folder: Path, addresses: tuple[str, ...] = (LOOPBACK,)) -> Iterator[Cluster]:
     """Start everything, give the cluster once its nodes are ready, and stop everything whatever happened.
 
-    The folder gets the certificates, kubeconfigs, data and one log per program.
+    The folder gets the certificates, kubeconfigs, data and one log per program. The API server listens on the first of
+    the addresses; by the others it is called too. Nodes are played if KWOK is among the programs.
     """
     processes = Processes(folder)
     begin = time.monotonic()
     try:
-        port = free_port()
-        trust = Trust(Authority.create(folder / "pki"), f"https://127.0.0.1:{port}")
+        trust = Trust(Authority.create(folder / "pki", addresses), addresses[0], free_port())
         etcd = components.start_etcd(processes, programs["etcd"], trust, folder / "etcd")
-        admin = components.start_api_server(processes, programs["kube-apiserver"], trust, port, etcd)
+        admin = components.start_api_server(processes, programs["kube-apiserver"], trust, etcd)
         components.start_controllers(processes, programs, trust)
-        kwok = trust.kubeconfig(trust.authority.issue("kwok", ("system:masters",)))
-        nodes.start(processes, programs["kwok"], kwok, admin)
-        wait_for(lambda: nodes.ready(admin), what="ready nodes")
+        if "kwok" in programs:
+            kwok = trust.kubeconfig(trust.authority.issue("kwok", ("system:masters",)))
+            nodes.start(processes, programs["kwok"], kwok, admin)
+            wait_for(lambda: nodes.ready(admin), what="ready nodes")
         _await_service_account(admin, "default")
         version = admin.request("GET", "/version")["gitVersion"]
         cluster = Cluster(version, trust, processes, admin, time.monotonic() - begin)

@@ -13,7 +13,12 @@ class Trust:
     """The authority that both sides of every connection trust, and the server they call."""
 
     authority: Authority
-    server: str
+    address: str
+    port: int
+
+    @property
+    def server(self) -> str:
+        return f"https://{self.address}:{self.port}"
 
     def context(self, pair: Pair | None = None) -> ssl.SSLContext:
         """For a client that checks the server and, with a pair, shows its own certificate."""

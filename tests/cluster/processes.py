@@ -100,6 +100,13 @@ class Processes:
         self.running[self.running.index(process)] = again
         return again
 
+    def end(self, name: str, number: signal.Signals = signal.SIGKILL) -> None:
+        """End one program, by default at once."""
+        (process,) = (each for each in self.running if each.name == name)
+        _signal(process, number)
+        process.popen.wait()
+        self.running.remove(process)
+
     def stop(self) -> None:
         """Ask all to end, last started first; kill the groups of those that outlast the grace."""
         for process in reversed(self.running):
@@ -124,8 +131,8 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def listens(port: int) -> bool:
-    """Whether something accepts connections on the loopback port."""
-    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+def listens(port: int, address: str = "127.0.0.1") -> bool:
+    """Whether something accepts connections on the port."""
+    with contextlib.suppress(OSError), socket.create_connection((address, port), timeout=1):
         return True
     return False

@@ -126,8 +126,15 @@ KUBERNETES = {
 }
 """The oldest and the newest supported minor."""
 OLDEST, NEWEST = min(KUBERNETES), max(KUBERNETES)
-KUBELET = Tool(f"kubelet-{NEWEST}", "k8s.io/kubernetes", ("kubelet",))
+KUBELET = Tool(f"kubelet-{NEWEST}", "k8s.io/kubernetes", ("kube-proxy", "kubectl", "kubelet"))
 """A module of its own, since few machines can run it: after the control plane it takes a minute to build."""
+CNI = Tool("cni", "github.com/containernetworking/plugins", ("bridge", "host-local", "loopback"))
+"""What gives pods their network."""
+COREDNS = Tool("coredns", "github.com/coredns/coredns", ("coredns",))
+"""Linked statically, as all of them: in its image there is nothing else."""
+
+CSI = Tool("csi", "github.com/container-storage-interface/spec", ("csi",))
+"""A stand-in for the CSI driver of JuiceFS."""
 
 
 def control_plane(minor: str) -> tuple[Tool, ...]:
@@ -136,5 +143,6 @@ def control_plane(minor: str) -> tuple[Tool, ...]:
 
 
 def needed(minor: str) -> tuple[Tool, ...]:
-    """What all tests on this Kubernetes minor together need, and those of the agents."""
-    return (*control_plane(minor), JOBSET, KUEUE, COSCHEDULING, ARGOCD, VERSITYGW, REGISTRY, JUICEFS)
+    """What all tests on this Kubernetes minor together need, and those of the agents, of the nodes and of pins."""
+    others = (JOBSET, KUEUE, COSCHEDULING, ARGOCD, VERSITYGW, REGISTRY, JUICEFS)
+    return (*control_plane(minor), *others, KUBELET, CNI, COREDNS, CSI)

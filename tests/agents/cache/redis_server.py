@@ -27,6 +27,7 @@ class Redis:
     folder: Path
     executable: Path
     port: int = field(default_factory=free_port)
+    address: str = "127.0.0.1"
     _processes: Processes = field(init=False)
 
     def __post_init__(self) -> None:
@@ -36,11 +37,11 @@ class Redis:
 
     def url(self, database: int) -> str:
         """Address of one of its 16 databases, without the password."""
-        return f"redis://127.0.0.1:{self.port}/{database}"
+        return f"redis://{self.address}:{self.port}/{database}"
 
     def ask(self, database: int, *words: str) -> list[str]:
         """What a command gives, by the client that comes with the server."""
-        command = ["redis-cli", "-p", str(self.port), "-n", str(database), *words]
+        command = ["redis-cli", "-h", self.address, "-p", str(self.port), "-n", str(database), *words]
         variables = os.environ | {"REDISCLI_AUTH": PASSWORD}
         return subprocess.run(command, env=variables, capture_output=True, text=True, check=True).stdout.splitlines()
 
@@ -48,7 +49,7 @@ class Redis:
         """Starts it, also for one more time, with what it held before."""
         configuration = self.folder / "redis.conf"
         lines = (
-            "bind 127.0.0.1",
+            f"bind {self.address}",
             f"port {self.port}",
             f"dir {self.folder}",
             f"requirepass {PASSWORD}",
@@ -58,7 +59,9 @@ class Redis:
         )
         configuration.write_text("\n".join(lines) + "\n", encoding="utf-8")
         server = self._processes.start(self.executable, [str(configuration)], name="redis")
-        server.await_ready(lambda: "Ready to accept connections" in server.tail(3) and listens(self.port), 30)
+        server.await_ready(
+            lambda: "Ready to accept connections" in server.tail(3) and listens(self.port, self.address), 30
+        )
 
     def kill(self) -> None:
         """Ends it at once: clients lose their connections and get no new ones."""
@@ -71,9 +74,9 @@ class Redis:
 
 
 @contextmanager
-def running(folder: Path, executable: Path) -> Iterator[Redis]:
+def running(folder: Path, executable: Path, address: str = "127.0.0.1") -> Iterator[Redis]:
     """A running server."""
-    server = Redis(folder, executable)
+    server = Redis(folder, executable, address=address)
     try:
         server.start()
         yield server

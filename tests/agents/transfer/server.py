@@ -108,19 +108,19 @@ def needed() -> Path:
 
 
 @contextmanager
-def serving(program: Path, folder: Path, pair: Pair | None = None) -> Iterator[str]:
+def serving(program: Path, folder: Path, pair: Pair | None = None, address: str = "127.0.0.1") -> Iterator[str]:
     """The server on an empty folder, with TLS if it gets a certificate; gives its URL."""
     (folder / "data").mkdir()
     (folder / "side").mkdir()
     processes = Processes(folder)
     port = free_port()
     environment = [f"ROOT_ACCESS_KEY_ID={ACCESS_KEY}", f"ROOT_SECRET_ACCESS_KEY={SECRET_KEY}"]
-    arguments = ["--port", f"127.0.0.1:{port}", "--quiet", "--keep-alive", "--virtual-domain", DOMAIN]
+    arguments = ["--port", f"{address}:{port}", "--quiet", "--keep-alive", "--virtual-domain", DOMAIN]
     arguments += [f"--cert={pair.certificate}", f"--key={pair.key}"] if pair else []
     arguments += ["posix", "--sidecar", str(folder / "side"), str(folder / "data")]
     try:
         server = processes.start(Path("/usr/bin/env"), [*environment, str(program), *arguments], name="versitygw")
-        server.await_ready(lambda: listens(port), 30)
-        yield f"{'https' if pair else 'http'}://127.0.0.1:{port}"
+        server.await_ready(lambda: listens(port, address), 30)
+        yield f"{'https' if pair else 'http'}://{address}:{port}"
     finally:
         processes.stop()

@@ -33,11 +33,11 @@ _DISRUPTIONS = {
 DeletionByTaintManager counts as a lost cluster node, since most taints that remove pods mark such nodes.
 """
 
-_NO_IMAGE = frozenset({"ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull"})
+_NO_IMAGE = frozenset({"ImagePullBackOff", "ErrImagePull", "InvalidImageName", "ErrImageNeverPull"})
 """Reasons of a waiting container that mean that its image cannot be pulled.
 
-ErrImagePull is not among them: the kubelet reports it after a first failed pull, which may be temporary, and then
-ImagePullBackOff.
+The kubelet reports ErrImagePull after each failed pull and ImagePullBackOff until the next one, so without either of
+them the report would change with every try.
 """
 
 _NO_CONTAINER = frozenset({"CreateContainerConfigError", "CreateContainerError", "RunContainerError"})

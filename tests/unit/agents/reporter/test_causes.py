@@ -62,6 +62,7 @@ UNSCHEDULABLE: dict[str, Any] = {
         ({"phase": "Failed", "reason": "Evicted", "message": "low on memory"}, "Evicted", False),
         ({"phase": "Failed", "reason": "DeadlineExceeded"}, "DeadlineExceeded", False),
         (LOST, "NodeLost", False),
+        (waiting("ErrImagePull"), "ImagePullFailed", True),
         (waiting("ImagePullBackOff"), "ImagePullFailed", True),
         (waiting("InvalidImageName"), "ImagePullFailed", True),
         (waiting("CreateContainerConfigError"), "ContainerConfigError", True),
@@ -75,7 +76,7 @@ def test_reason(status: dict[str, Any], reason: str, *, lasting: bool) -> None:
     assert "it-paddlejob-worker-abcdefgh-0-xyz" in found.message
 
 
-@pytest.mark.parametrize("status", [running(2), pending(), ended(0), waiting("ErrImagePull"), GATED])
+@pytest.mark.parametrize("status", [running(2), pending(), ended(0), GATED])
 def test_nothing_is_wrong(status: dict[str, Any]) -> None:
     assert cause(**status) is None
 

@@ -1,0 +1,32 @@
+"""The images of the agents, built as users build them, in containerd of each node under the names that pods have."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tests.agents.image_builder import image_builder
+from tests.node.place import Place
+
+PYTHON = "registry.example.com/ml/python:3"
+"""No agent's: the base of all images, which has a Python of Debian."""
+
+_BASE = "base"
+
+
+def names(platform: Mapping[str, Any]) -> dict[str, str]:
+    """What manifests call the images, by agent."""
+    registry, tag = platform["images"]["registry"], platform["images"]["tag"]
+    return {agent: f"{registry}/stowplan-{agent}:{tag}" for agent in ("cache", "control")} | {_BASE: PYTHON}
+
+
+def load(place: Place, wanted: Mapping[str, str], folder: Path) -> None:
+    """Build the images, unless they are as they were, and give them to all nodes."""
+    folder.mkdir()
+    archive = folder / "images.tar"
+    with image_builder(folder) as builder:
+        for agent, name in wanted.items():
+            builder.podman.run("tag", builder.runtime if agent == _BASE else builder.image(agent), name)
+        save = ("save", "--quiet", "--multi-image-archive", "--format=docker-archive", f"--output={archive}")
+        builder.podman.run(*save, *wanted.values())
+    place.load(archive)
+    archive.unlink()

@@ -1,0 +1,78 @@
+"""The network of the nodes: a bridge in a namespace of its own, and one wire from there to the tests.
+
+All addresses are of 198.18.0.0/16, which is set aside for benchmarks (RFC 2544). No namespace has a way out: packets
+for other addresses find nobody on the bridge.
+"""
+
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.cluster.client import wait_for
+from tests.cluster.processes import Process, Processes
+
+INTERFACE = "stowplan"
+"""The tests' end of the wire."""
+HOST = "198.18.0.1"
+"""Where the tests are: the API server, and what they serve to pods."""
+PODS = "198.18.0.0/16"
+
+_WIDTH = 24
+_OWN_NAMESPACE = ["--net", "sleep", "infinity"]
+
+
+def node_address(number: int) -> str:
+    return f"198.18.0.{10 + number}"
+
+
+def pod_subnet(number: int) -> str:
+    """Of the pods of one node."""
+    return f"198.18.{number}.0/{_WIDTH}"
+
+
+def start(processes: Processes) -> Process:
+    """Make the bridge, and wire the tests to it. Both are gone with the process."""
+    bridge = processes.start(Path("/usr/bin/unshare"), _OWN_NAMESPACE, name="network")
+    await_namespace(bridge)
+    inside(bridge, "ip", "link", "add", "nodes", "type", "bridge")
+    inside(bridge, "ip", "link", "set", "nodes", "up")
+    _wire(bridge, "tests", [INTERFACE])
+    _run("ip", "address", "add", f"{HOST}/{_WIDTH}", "dev", INTERFACE)
+    _run("ip", "link", "set", INTERFACE, "up")
+    return bridge
+
+
+def join(bridge: Process, node: Process, number: int, count: int) -> None:
+    """Wire a node to the bridge, and lead the way to the pods of the others."""
+    _wire(bridge, f"node-{number}", ["eth0", "netns", str(node.popen.pid)])
+    inside(node, "ip", "link", "set", "lo", "up")
+    inside(node, "ip", "address", "add", f"{node_address(number)}/{_WIDTH}", "dev", "eth0")
+    inside(node, "ip", "link", "set", "eth0", "up")
+    # A Service's address gets its real destination only after the kernel has found a way to it.
+    inside(node, "ip", "route", "add", "default", "dev", "eth0")
+    inside(node, "sysctl", "--quiet", "--write", "net.ipv4.ip_forward=1")
+    for other in range(1, count + 1):
+        if other != number:
+            inside(node, "ip", "route", "add", pod_subnet(other), "via", node_address(other))
+    _run("ip", "route", "add", pod_subnet(number), "via", node_address(number), "dev", INTERFACE)
+
+
+def await_namespace(process: Process) -> None:
+    """Until the process has a network of its own."""
+    ours = Path("/proc/self/ns/net").readlink()
+    wait_for(lambda: Path(f"/proc/{process.popen.pid}/ns/net").readlink() != ours, what=f"network of {process.name}")
+
+
+def inside(process: Process, *command: str) -> None:
+    """Run a command in the network of a process."""
+    _run("nsenter", f"--target={process.popen.pid}", "--net", *command)
+
+
+def _wire(bridge: Process, port: str, other_end: Sequence[str]) -> None:
+    namespace = str(bridge.popen.pid)
+    _run("ip", "link", "add", port, "netns", namespace, "type", "veth", "peer", "name", *other_end)
+    inside(bridge, "ip", "link", "set", port, "master", "nodes", "up")
+
+
+def _run(*command: str) -> None:
+    subprocess.run(command, check=True, capture_output=True)
