@@ -82,6 +82,10 @@ control-plane: .venv/ready
 argocd: .venv/ready
 	$(PYTEST) tests/cluster/test_argocd*.py --argocd
 
+# The stories on two real nodes that Argo CD delivers: about a quarter of an hour. Not part of `make test-all` yet.
+node: .venv/ready
+	$(BIN)/pytest tests/node --argocd
+
 # Writes what is generated: CRDs and editor schemas from the models, the schemas of Kubernetes, then the examples' output.
 # The output begins with nothing, since runs that were compiled by an older version would be kept.
 generate: .venv/ready

@@ -28,3 +28,10 @@ def place(programs: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -
     """A control plane and two nodes, while the tests of one file run."""
     with running(programs, tmp_path_factory.mktemp("place")) as made:
         yield made
+
+
+@pytest.fixture(scope="module")
+def with_argocd(request: pytest.FixtureRequest) -> None:
+    """Skips the stories that Argo CD delivers, unless they are asked for."""
+    if not request.config.getoption("--argocd"):
+        pytest.skip("runs with --argocd: many minutes, most of them waiting")

@@ -25,7 +25,7 @@ PLATFORM = {
 
 
 @pytest.fixture(scope="module")
-def delivery(place: Place, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Delivery]:
+def delivery(with_argocd: None, place: Place, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Delivery]:
     """Argo CD and an empty repository; its agents' images are on the nodes."""
     programs = needed()
     folder = tmp_path_factory.mktemp("delivery")

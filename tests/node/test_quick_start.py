@@ -31,7 +31,7 @@ DRIVER = "csi.juicefs.com"
 
 
 @pytest.fixture(scope="module")
-def source(place: Place, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def source(with_argocd: None, place: Place, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The bucket with the samples; Secrets for it and for the volume are in the cluster."""
     found, redis = obtain(VERSITYGW), redis_server.program()
     if isinstance(found, Missing):
@@ -59,7 +59,9 @@ def source(place: Place, tmp_path_factory: pytest.TempPathFactory) -> Iterator[s
 
 
 @pytest.fixture(scope="module")
-def delivery(place: Place, source: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Delivery]:
+def delivery(
+    with_argocd: None, place: Place, source: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Delivery]:
     """The platform of the example; its agents' images are on the nodes."""
     programs = needed()
     folder = tmp_path_factory.mktemp("delivery")
