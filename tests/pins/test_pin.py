@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from urllib.error import HTTPError
+from urllib.parse import quote
 from urllib.request import Request, urlopen
 
 import pytest
@@ -272,6 +273,53 @@ def test_repository_that_asks_for_a_password_is_refused_without_a_question(code:
         found = run("pin")
     assert found.exit_code == 1
     assert "SP906" in found.output
+
+
+def test_private_repository_takes_the_password_of_git(code: Path, tmp_path: Path, home: Path) -> None:
+    commit = git(code, "rev-parse", "HEAD")
+    (home / ".gitconfig").write_text("[credential]\n\thelper = store\n")
+
+    class Private(BaseHTTPRequestHandler):
+        """Passes on what comes with the password."""
+
+        behind = ""
+
+        def do_GET(self) -> None:
+            self.answer(None)
+
+        def do_POST(self) -> None:
+            self.answer(self.rfile.read(int(self.headers["Content-Length"])))
+
+        def answer(self, body: bytes | None) -> None:
+            if self.headers.get("Authorization") != f"Basic {registry.login()}":
+                self.send_response(401)
+                self.send_header("WWW-Authenticate", 'Basic realm="git"')
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+                return
+            kept = ("Content-Type", "Git-Protocol", "Content-Encoding", "Accept")
+            headers = {name: self.headers[name] for name in kept if self.headers.get(name)}
+            request = Request(f"{self.behind}{self.path}", data=body, headers=headers)  # noqa: S310 - the test's own
+            with urlopen(request) as found:  # noqa: S310
+                content = found.read()
+            self.send_response(200)
+            self.send_header("Content-Type", found.headers["Content-Type"])
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    with git_server.serving(tmp_path / "served") as behind, serving_http(Private) as url:
+        Private.behind = behind
+        host = url.removeprefix("http://")
+        password = quote(registry.PASSWORD, safe="")
+        (home / ".git-credentials").write_text(f"http://{registry.USER}:{password}@{host}\n")
+        dataset(f"{{git: {{url: {url}/code.git, ref: main}}}}")
+        found = pinned()
+    assert lock()["git"][f"{url}/code.git#main"]["commit"] == commit
+    assert registry.PASSWORD not in found.output + Path("stowplan.lock").read_text()
 
 
 def test_repository_on_a_hub_is_pinned_by_its_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
