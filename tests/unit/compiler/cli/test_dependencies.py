@@ -33,6 +33,7 @@ OF_DEPENDENCIES = {
     "httpx2": "huggingface-hub",
     "jsii": "cdk8s",
     "jsonpointer": "jsonpatch",
+    "markupsafe": "jinja2",
     "pydantic_core": "pydantic",
     "urllib3": "kubernetes",
 }
