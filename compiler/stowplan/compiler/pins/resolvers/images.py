@@ -8,12 +8,13 @@ import logging
 import os
 import re
 from pathlib import Path
+from typing import Any
 
 import requests
 from oras.auth import AuthenticationException
 from oras.container import Container
 from oras.provider import Registry
-from requests.adapters import HTTPAdapter, Retry
+from requests import adapters
 
 from stowplan.compiler.pins.pin import Reference
 from stowplan.compiler.pins.resolvers.failure import UnresolvedError
@@ -27,7 +28,10 @@ _TYPES = (
     "application/vnd.oci.image.manifest.v1+json",
     "application/vnd.docker.distribution.manifest.v2+json",
 )
-_RETRIES = Retry(total=5, connect=2, backoff_factor=0.5, status_forcelist=(429, 502, 503, 504), raise_on_status=False)
+_ADAPTERS: Any = adapters  # its `Retry` is that of urllib3, which requests brings
+_RETRIES = _ADAPTERS.Retry(
+    total=5, connect=2, backoff_factor=0.5, status_forcelist=(429, 502, 503, 504), raise_on_status=False
+)
 """Retries wait as `Retry-After` says, or longer each time."""
 _LOCAL = re.compile(r"(localhost|127\.[0-9.]+|\[::1\])(:[0-9]+)?")
 _LARGEST = 4 << 20
@@ -81,7 +85,7 @@ def _scheme(host: str) -> str:
 def _connected(host: str) -> Registry:
     found = Registry(hostname=host, insecure=_scheme(host) == "http")
     for scheme in ("http://", "https://"):
-        found.session.mount(scheme, HTTPAdapter(max_retries=_RETRIES))
+        found.session.mount(scheme, adapters.HTTPAdapter(max_retries=_RETRIES))
     login = _HUB_LOGIN if host == _HUB_SERVER else host
     found.auth.load_configs(
         Container(f"{host}/any"), configs=[str(path) for path in _credential_files() if path.is_file()]
