@@ -31,9 +31,9 @@ def needed() -> Path:
 
 
 @contextmanager
-def serving(folder: Path, *, private: bool = False) -> Iterator[str]:
+def serving(program: Path, folder: Path, *, private: bool = False) -> Iterator[str]:
     """A registry on an empty folder, for `USER` alone if it is private; gives its host and port."""
-    program, port = needed(), free_port()
+    port = free_port()
     config: dict[str, Any] = {
         "version": "0.1",
         "log": {"level": "error", "accesslog": {"disabled": True}},

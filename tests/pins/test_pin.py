@@ -11,6 +11,7 @@ from urllib.error import HTTPError
 from urllib.parse import quote
 from urllib.request import Request, urlopen
 
+import obstore
 import pytest
 from ruamel.yaml import YAML
 from typer.testing import Result
@@ -23,6 +24,17 @@ from tests.pins import registry
 from tests.unit.users import run
 
 PLATFORM = "defaultNamespace: ml\n"
+
+
+@pytest.fixture(scope="module")
+def registry_program() -> Path:
+    """Found before the tests have homes and caches of their own."""
+    return registry.needed()
+
+
+@pytest.fixture(scope="module")
+def store_program() -> Path:
+    return server.needed()
 
 
 @pytest.fixture(autouse=True)
@@ -41,16 +53,16 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def open_registry(tmp_path: Path) -> Iterator[str]:
+def open_registry(registry_program: Path, tmp_path: Path) -> Iterator[str]:
     (tmp_path / "registry").mkdir()
-    with registry.serving(tmp_path / "registry") as host:
+    with registry.serving(registry_program, tmp_path / "registry") as host:
         yield host
 
 
 @pytest.fixture
-def private_registry(tmp_path: Path) -> Iterator[str]:
+def private_registry(registry_program: Path, tmp_path: Path) -> Iterator[str]:
     (tmp_path / "registry").mkdir()
-    with registry.serving(tmp_path / "registry", private=True) as host:
+    with registry.serving(registry_program, tmp_path / "registry", private=True) as host:
         yield host
 
 
@@ -337,11 +349,10 @@ def test_repository_on_a_hub_is_pinned_by_its_commit(tmp_path: Path, monkeypatch
 
 
 def test_prefix_of_a_store_is_pinned_by_the_hash_that_agents_compute(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    store_program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    program = server.needed()
     (tmp_path / "s3").mkdir()
-    with server.serving(program, tmp_path / "s3") as endpoint:
+    with server.serving(store_program, tmp_path / "s3") as endpoint:
         bucket = server.new_bucket(endpoint)
         bucket.put({"train/b": b"22", "train/a/c": b"1", "trainer": b"333"})
         dataset(f'{{s3: {{uri: "s3://{bucket.bucket}/train", endpoint: "{endpoint}"}}}}')
@@ -350,10 +361,9 @@ def test_prefix_of_a_store_is_pinned_by_the_hash_that_agents_compute(
         monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", server.SECRET_KEY)
         found = pinned()
         listing = ListingHash()
-        with bucket.wire() as wire:
-            for key in ("a/c", "b"):
-                answer = wire.call("HEAD", f"train/{key}")
-                listing.add(key, int(answer.headers["Content-Length"]), answer.headers["ETag"])
+        for key in ("a/c", "b"):
+            there = obstore.head(bucket.store, f"train/{key}")
+            listing.add(key, there["size"], there["e_tag"] or "")
         [(key, pin)] = lock()["s3"].items()
         assert key == f"s3://{bucket.bucket}/train/ {endpoint}"
         assert pin == {"listing": listing.revision, "objects": 2, "size": 3}

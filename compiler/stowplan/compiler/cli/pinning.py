@@ -70,7 +70,9 @@ def pin(
     moved = _moves(found.lock, entries)
     path = source.folder / source.lock_file
     lines = [_line(each) for each in moved]
-    if check or report.failed:
+    if report.failed:
+        ending.finish(_records(moved), [f"{path}: not changed."])
+    if check:
         state = "is not up to date" if moved else "is up to date"
         ending.finish(_records(moved), [*lines, f"{path} {state}."], failed=bool(moved))
     before = path.read_text(encoding="utf-8") if path.exists() else ""

@@ -5,11 +5,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from stowplan.compiler.diagnostics.report import Report, diagnose_at
+from stowplan.compiler.diagnostics.report import Diagnostic, Report
 from stowplan.compiler.pins.pin import Reference, Section
 from stowplan.compiler.pins.resolvers.failure import UnresolvedError
 from stowplan.compiler.pins.substitution import entry
-from stowplan.schema.diagnostics import finding
+from stowplan.schema.diagnostics import Severity
 from stowplan.schema.lock import Lock, Pin
 
 Entries = Mapping[Section, Mapping[str, Pin]]
@@ -71,4 +71,4 @@ def renewed(
 
 def _report(reference: Reference, error: UnresolvedError, report: Report) -> None:
     for use in reference.uses:
-        report.add(diagnose_at(use.location, finding("SP906", (use.field,), error.message, error.hint)))
+        report.add(Diagnostic("SP906", Severity.ERROR, use.location, use.field, error.message, error.hint))

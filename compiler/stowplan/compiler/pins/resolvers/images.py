@@ -34,6 +34,7 @@ _RETRIES = _ADAPTERS.Retry(
 )
 """Retries wait as `Retry-After` says, or longer each time."""
 _LOCAL = re.compile(r"(localhost|127\.[0-9.]+|\[::1\])(:[0-9]+)?")
+_SECONDS = 60
 _LARGEST = 4 << 20
 """Bytes of a manifest, as registries allow."""
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
@@ -46,9 +47,7 @@ def resolve(reference: Reference) -> ImagePin:
     host, name = server_and_name(reference.address)
     key, tag = reference.key, reference.revision
     try:
-        answer = _connected(host).do_request(
-            f"{_scheme(host)}://{host}/v2/{name}/manifests/{tag}", headers={"Accept": ", ".join(_TYPES)}
-        )
+        answer = _asked(_connected(host), f"{_scheme(host)}://{host}/v2/{name}/manifests/{tag}")
     except (AuthenticationException, ValueError):
         raise _refused(key, host) from None
     except requests.RequestException as error:
@@ -65,6 +64,25 @@ def resolve(reference: Reference) -> ImagePin:
     if answer.status_code != 200:
         raise UnresolvedError(f"The registry {host} answers with status {answer.status_code}.", "Try again later.")
     return _pin(answer, key, host)
+
+
+def _asked(registry: Registry, url: str) -> requests.Response:
+    """Return the answer of a registry, which is asked again with a token or password if it wants one.
+
+    Registries are not asked by `do_request` of oras, which waits for two minutes where no password is known.
+    """
+    headers = {"Accept": ", ".join(_TYPES)}
+    session: requests.Session = registry.session
+    answer = session.get(url, headers=headers, timeout=_SECONDS)
+    if answer.status_code != 401:
+        return answer
+    if answer.headers.get("Www-Authenticate", "").lower().startswith("basic"):
+        # Oras would ask for a token.
+        password = getattr(registry.auth, "_basic_auth", "")
+        own = {**headers, "Authorization": f"Basic {password}"}
+        return session.get(url, headers=own, timeout=_SECONDS) if password else answer
+    headers, changed = registry.auth.authenticate_request(answer, headers)
+    return session.get(url, headers=headers, timeout=_SECONDS) if changed else answer
 
 
 def server_and_name(image: str) -> tuple[str, str]:
