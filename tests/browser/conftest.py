@@ -15,7 +15,9 @@ from tests.reviews import MARKUP, every_section
 PAGES = ("dataset", "promotion", "sections", "hostile")
 
 
-@pytest.fixture(scope="session")
+# One browser for each module, since Playwright's event loop is this thread's until the browser is closed:
+# a test of another package that calls `asyncio.run` would fail beside it.
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
     needed()
     with browser() as started:
