@@ -59,6 +59,11 @@ def assert_copies_are_copies(entry: ExplainedLeaf, repo: Path) -> None:
     for origin in entry.origins:
         if origin.how is not How.COPIED or origin.default or isinstance(entry.leaf.value, dict | list):
             continue
+        if origin.pinned:
+            # The spec names what moves, and the lock file what is compiled in its place.
+            digest = str(entry.leaf.value).rpartition("@")[2]
+            assert digest in (repo / "stowplan.lock").read_text(encoding="utf-8"), entry
+            continue
         line = (repo / origin.location.file).read_text(encoding="utf-8").splitlines()[origin.location.line - 1]
         words = (
             str(entry.leaf.value).lower() if not isinstance(entry.leaf.value, str) else entry.leaf.value.split("\n")[0]
