@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import textwrap
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,7 +10,8 @@ from tests.repositories import REPOSITORY
 
 PAGES = REPOSITORY / "docs" / "pages"
 FOLDERS = ("tutorials", "guides", "explanation")
-_FENCED = re.compile(r"^```(\w+)(?: title=\"([^\"]+)\")?\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+_FENCED = re.compile(r"^( *)```(\w+)(?: title=\"([^\"]+)\")?\n(.*?)^\1```$", re.DOTALL | re.MULTILINE)
+_INLINE = re.compile(r"`(stowplan [^`…]+)`")
 FRAGMENT = "fragment"
 
 
@@ -54,7 +56,12 @@ def pages() -> list[Path]:
 
 def blocks(page: Path) -> list[Block]:
     """The fenced blocks of a page."""
-    return [Block(*found) for found in _FENCED.findall(page.read_text())]
+    return [Block(*found, textwrap.dedent(text)) for _, *found, text in _FENCED.findall(page.read_text())]
+
+
+def inline(page: Path) -> list[str]:
+    """The command lines of `stowplan` in the sentences of a page."""
+    return [" ".join(found.split()) for found in _INLINE.findall(_FENCED.sub("", page.read_text()))]
 
 
 def words(command: str) -> list[str]:

@@ -12,7 +12,8 @@ from typer.main import get_group
 from typer.testing import CliRunner
 
 from stowplan.compiler.cli import app
-from tests.docs.prose import FOLDERS, FRAGMENT, PAGES, Block, blocks, pages, words
+from stowplan.schema.codes import CATALOGUE
+from tests.docs.prose import FOLDERS, FRAGMENT, PAGES, Block, blocks, inline, pages, words
 
 CLUSTER = {
     *("argocd", "aws", "curl", "docker", "helm", "k3d", "kind", "kubectl", "podman", "redis-cli", "skopeo"),
@@ -61,6 +62,13 @@ def test_commands_are_those_of_the_programs(page: Path) -> None:
             assert program in CLUSTER | LOCAL, command
             if program == "stowplan":
                 _parse(arguments)
+    for command in inline(page):
+        _parse(words(command)[1:])
+
+
+@ALL
+def test_codes_are_known(page: Path) -> None:
+    assert set(re.findall(r"\bSP[0-9]{3}\b", page.read_text())) <= set(CATALOGUE)
 
 
 @ALL
