@@ -56,7 +56,8 @@ def pages() -> list[Path]:
 
 def blocks(page: Path) -> list[Block]:
     """The fenced blocks of a page."""
-    return [Block(*found, textwrap.dedent(text)) for _, *found, text in _FENCED.findall(page.read_text())]
+    found = _FENCED.findall(page.read_text())
+    return [Block(language, title, textwrap.dedent(text)) for _, language, title, text in found]
 
 
 def inline(page: Path) -> list[str]:
