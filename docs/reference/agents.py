@@ -1,9 +1,9 @@
 """The page about the agents: what the compiler tells them, and how they end."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from docs.reference import markdown
-from stowplan.compiler.specs.field_help import every_field
 from stowplan.schema.agents.await_config import AwaitConfig
 from stowplan.schema.agents.cache_config import ClearConfig, RmrConfig, RuntimeConfig, SyncConfig, WarmupConfig
 from stowplan.schema.agents.exit_codes import MEANINGS, PERMANENT, TERMINATED
@@ -11,7 +11,6 @@ from stowplan.schema.agents.gate_config import GateConfig
 from stowplan.schema.agents.reporter_config import ReporterConfig
 from stowplan.schema.agents.transfer_config import TransferConfig
 from stowplan.schema.agents.wait_config import WaitConfig
-from stowplan.schema.export.plain_schema import plain_schema
 from stowplan.schema.meta import Model
 
 _CONFIGS: dict[str, type[Model]] = {
@@ -22,7 +21,7 @@ _CONFIGS: dict[str, type[Model]] = {
     "cache, task clear": ClearConfig,
     "transfer": TransferConfig,
     "gate": GateConfig,
-    "wait-spec": WaitConfig,
+    "wait-dataset": WaitConfig,
     "await": AwaitConfig,
     "reporter": ReporterConfig,
 }
@@ -48,12 +47,40 @@ def _page() -> Iterator[str]:
         yield f"| {int(code)} | {code.name} | {markdown.cell(meaning)} | {again} |"
     yield f"| {TERMINATED} | | It was stopped by SIGTERM. | yes |"
     yield ""
+    objects: dict[str, Any] = {}
     for name, model in _CONFIGS.items():
+        schema = model.model_json_schema(by_alias=True)
+        objects |= schema.get("$defs", {})
         yield f"## Configuration of {name}"
         yield ""
-        yield "| Field | Type | Meaning |"
-        yield "|---|---|---|"
-        for each in every_field(plain_schema(model)):
-            text = markdown.cell(" ".join((each.text, *each.limits)))
-            yield f"| `{each.path}` | {each.type}{', required' if each.required else ''} | {text} |"
-        yield ""
+        yield from _fields(schema)
+    yield "## Objects in the configurations"
+    yield ""
+    for name, schema in sorted(objects.items()):
+        if "properties" in schema:
+            yield f"### {name}"
+            yield ""
+            yield from _fields(schema)
+
+
+def _fields(schema: dict[str, Any]) -> Iterator[str]:
+    yield "| Field | Type | Meaning |"
+    yield "|---|---|---|"
+    for name, below in schema.get("properties", {}).items():
+        required = ", required" if name in schema.get("required", ()) else ""
+        yield f"| `{name}` | {_type(below)}{required} | {markdown.cell(below.get('description', ''))} |"
+    yield ""
+
+
+def _type(schema: dict[str, Any]) -> str:
+    if "$ref" in schema:
+        return str(schema["$ref"]).rpartition("/")[2]
+    if "const" in schema:
+        return f"`{schema['const']}`"
+    if "enum" in schema:
+        return " or ".join(f"`{value}`" for value in schema["enum"])
+    if branches := schema.get("anyOf") or schema.get("oneOf"):
+        return " or ".join(_type(branch) for branch in branches)
+    if schema.get("type") == "array":
+        return f"list of {_type(schema.get('items', {}))}"
+    return str(schema.get("type", "any value"))
