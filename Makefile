@@ -125,9 +125,11 @@ requirements: .venv/ready
 docs: .venv/ready
 	$(BIN)/python docs/build.py build/docs
 
-# The pictures of the documentation, as Chromium draws them.
+# The pictures of the documentation, as Chromium and Graphviz draw them.
 pictures: .venv/ready
 	$(BIN)/python -m tests.browser.pictures docs/pages/images
+	dot -Tsvg -Ncolor=black -Nfontcolor=black -Ecolor=black -Efontcolor=black docs/way.dot > docs/pages/images/way-light.svg
+	dot -Tsvg -Ncolor=white -Nfontcolor=white -Ecolor=white -Efontcolor=white docs/way.dot > docs/pages/images/way-dark.svg
 
 # What each image holds beside its base, as CycloneDX has it. Not committed: the requirements say it all.
 sbom: .venv/ready

@@ -1,6 +1,7 @@
 """Builds the site: `python docs/build.py <folder>` puts pages, reference and site below the folder.
 
-A link of a page to a file outside of `docs/pages` has no target on the site. It becomes its text and the path of the file.
+A link of a page to a file outside of `docs/pages` has no target on the site. It becomes its text and the path of the
+file.
 """
 
 import os
@@ -15,21 +16,35 @@ sys.path.insert(0, str(_HERE.parent))
 
 from docs.reference.__main__ import write  # noqa: E402 - found in the repository only now
 
+_SHIM = "https://unpkg.com/iframe-worker/shim"
+"""What the generator loads so that the search works in pages that are opened from a folder. `docs` has a copy."""
+
 _LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((?!https?:|#|mailto:)([^)#\s]+)(#[^)\s]*)?\)")
 
 
-def build(folder: Path) -> int:
-    """Build the site in `folder`/site, and return the exit code of the generator."""
+def build(folder: Path, source: Path = _HERE) -> int:
+    """Build the site of `source` in `folder`/site, and return the exit code of the generator."""
     shutil.rmtree(folder, ignore_errors=True)
     pages = folder / "pages"
-    shutil.copytree(_HERE / "pages", pages)
+    shutil.copytree(source / "pages", pages)
     shutil.copy(_HERE / "zensical.toml", folder)
     for file in pages.rglob("*.md"):
         text = file.read_text(encoding="utf-8")
         file.write_text(_inside(text, file, pages), encoding="utf-8")
     write(pages)
     command = [Path(sys.executable).with_name("zensical"), "build", "--clean", "--strict"]
-    return subprocess.run(command, cwd=folder, check=False).returncode  # noqa: S603 - its arguments are constants
+    code = subprocess.run(command, cwd=folder, check=False).returncode  # noqa: S603 - its arguments are constants
+    if not code:
+        _bring_shim(folder / "site")
+    return code
+
+
+def _bring_shim(site: Path) -> None:
+    """Let all pages load the copy of the shim, so that they ask no other host for anything."""
+    shutil.copy(_HERE / "iframe-worker.js", site / "assets")
+    for file in site.rglob("*.html"):
+        path = os.path.relpath(site / "assets/iframe-worker.js", file.parent)
+        file.write_text(file.read_text(encoding="utf-8").replace(_SHIM, path), encoding="utf-8")
 
 
 def _inside(text: str, file: Path, pages: Path) -> str:

@@ -18,8 +18,8 @@ def _page() -> Iterator[str]:
     group: Any = typer.main.get_command(app)
     yield "# Commands"
     yield ""
-    yield "The exit code of each command is 0 when all is well, 1 when there are errors or a check found a difference, and 2"
-    yield "for wrong usage. `NO_COLOR=1` switches colours off."
+    yield "The exit code of each command is 0 when all is well, 1 when there are errors or a check found a difference,"
+    yield "and 2 for wrong usage. `NO_COLOR=1` switches colours off."
     yield ""
     for name, command in group.commands.items():
         if not command.hidden:

@@ -24,7 +24,7 @@ def _page() -> Iterator[str]:
     yield "# Variables"
     yield ""
     yield "The processes of a `Training` find these variables, as the examples in `examples/training` compile to them."
-    yield "A field of the pod that its node fills in is in brackets. `env` of a spec may not set the names that are reserved."
+    yield "A field of the pod that its node fills in is in brackets. `env` of a spec may not set reserved names."
     yield ""
     yield "## Of every framework"
     yield ""

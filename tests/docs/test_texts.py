@@ -1,4 +1,4 @@
-"""The outputs in the README equal those of the command."""
+"""What the README and the pages show compiles, and the outputs equal those of the command."""
 
 import json
 import os
@@ -22,9 +22,11 @@ from stowplan.agents.transfer.settings import read, settings
 from stowplan.compiler.cli import app
 from tests.repositories import REPOSITORY, compiled
 
-README = (REPOSITORY / "README.md").read_text()
+PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs/pages").rglob("*.md"))]
+README = PAGES[0].read_text()
+TEXTS = "\n".join(path.read_text() for path in PAGES)
 FENCED = re.compile(r"^```\w*\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-BLOCKS = FENCED.findall(README)
+BLOCKS = FENCED.findall(TEXTS)
 (SPEC,) = [block for block in BLOCKS if block.startswith("# specs/imagenet.yaml\n")]
 
 
@@ -110,6 +112,10 @@ def test_demo_shows_files_that_exist() -> None:
     assert {path for path in paths if not (REPOSITORY / path).exists()} == set()
 
 
+def _is_spec(block: str) -> bool:
+    return bool(re.search(r"^kind: (?!Platform|Lock)\w+$", block, re.MULTILINE)) and "\nmetadata:\n" in block
+
+
 GIT = {f"GIT_{who}_{what}": "a@b" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
 HASH = re.compile(r"-[a-z2-7]{8}\b")
 
@@ -123,7 +129,7 @@ def _script(session: str) -> str:
 def test_buckets_in_what_newcomers_copy_are_nobodys() -> None:
     """`example.com` is reserved (RFC 2606); a bucket at a real store may be somebody's, who then gives the data."""
     sources = [
-        REPOSITORY / "README.md",
+        *PAGES,
         *(REPOSITORY / "examples").rglob("*.yaml"),
         *(REPOSITORY / "compiler/stowplan/compiler/generate/starter").rglob("*.yaml"),
         *(REPOSITORY / "compiler/stowplan/compiler/diagnostics/pages").rglob("*.md"),
@@ -142,7 +148,7 @@ def test_stores_in_what_newcomers_copy_are_nobodys() -> None:
         *(REPOSITORY / "compiler/stowplan/compiler/generate/starter").glob("*.yaml"),
     ]
     pages = [path.read_text() for path in (REPOSITORY / "compiler/stowplan/compiler/diagnostics/pages").glob("*.md")]
-    shown = [*(path.read_text() for path in files), *FENCED.findall("\n".join([README, *pages]))]
+    shown = [*(path.read_text() for path in files), *FENCED.findall("\n".join([TEXTS, *pages]))]
     native = re.compile(r"^kind: (Dataset|DatasetTask|Training)$", re.MULTILINE)
     specs = [each for text in shown for each in text.split("\n---\n") if native.search(each)]
     found = [store for each in specs for store in _stores(yaml.safe_load(each))]
@@ -161,6 +167,28 @@ def _stores(value: Any) -> Iterator[dict[str, str]]:
             yield from _stores(below)
 
 
-@pytest.mark.parametrize("folder", sorted(set(re.findall(r"\]\((?!https?:)([^)#]+)\)", README))))
-def test_links_lead_somewhere(folder: str) -> None:
-    assert (REPOSITORY / folder).exists()
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.relative_to(REPOSITORY).as_posix())
+def test_links_lead_somewhere(page: Path) -> None:
+    """Those to the generated reference are looked at by `make docs`."""
+    links = set(re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text()))
+    found = {link for link in links if not (page.parent / link).exists()}
+    assert {link for link in found if "reference/" not in link} == set()
+
+
+def test_readme_is_short() -> None:
+    assert len(README.splitlines()) <= 200
+
+
+SPECS = [(page, block) for page in PAGES for block in FENCED.findall(page.read_text()) if _is_spec(block)]
+
+
+@pytest.mark.parametrize(
+    ("page", "block"), SPECS, ids=[f"{page.stem}-{index}" for index, (page, _) in enumerate(SPECS)]
+)
+def test_whole_specs_compile(page: Path, block: str, tmp_path: Path) -> None:
+    """A block with a kind of ours and a name is a whole spec; others are fragments."""
+    known = [REPOSITORY / "docs/pages/guides/datasets.md"]
+    files = {"block.yaml": block}
+    if page in known and "kind: DatasetTask" in block:
+        files["corpus.yaml"] = next(each for _, each in SPECS if "name: corpus\n" in each)
+    assert compiled(tmp_path, files).errors == []
