@@ -32,7 +32,7 @@ def build(folder: Path, source: Path = _HERE) -> int:
         text = file.read_text(encoding="utf-8")
         file.write_text(_inside(text, file, pages), encoding="utf-8")
     write(pages)
-    command = [Path(sys.executable).with_name("zensical"), "build", "--clean", "--strict"]
+    command = [str(Path(sys.executable).with_name("zensical")), "build", "--clean", "--strict"]
     code = subprocess.run(command, cwd=folder, check=False).returncode  # noqa: S603 - its arguments are constants
     if not code:
         _bring_shim(folder / "site")

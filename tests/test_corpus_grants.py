@@ -31,7 +31,9 @@ NEEDED: dict[str, dict[str, Any]] = {
 REFUSALS = {"SP603", "SP609", "SP610", "SP614", "SP615", "SP616", "SP617"}
 _TEXTS = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs/pages").rglob("*.md"))]
 BLOCKS = [
-    block for path in _TEXTS for block in re.findall(r"^```\w*\n(.*?)^```$", path.read_text(), re.DOTALL | re.MULTILINE)
+    block
+    for path in _TEXTS
+    for block in re.findall(r"^```yaml\n(.*?)^```$", path.read_text(), re.DOTALL | re.MULTILINE)
 ]
 SPECS = [block for block in BLOCKS if any(f"kind: {kind}\n" in block for kind in KINDS)]
 

@@ -58,7 +58,7 @@ def test_variables_of_every_framework_are_shown_as_compiled() -> None:
 
 def test_pages_are_the_same_to_the_byte_in_each_process(tmp_path: Path) -> None:
     for seed in ("1", "2"):
-        command = [sys.executable, "-m", "docs.reference", tmp_path / seed]
+        command = [sys.executable, "-m", "docs.reference", str(tmp_path / seed)]
         subprocess.run(command, cwd=REPOSITORY, env={**os.environ, "PYTHONHASHSEED": seed}, check=True)
     first, second = (
         {path.relative_to(tmp_path / seed): path.read_bytes() for path in (tmp_path / seed).rglob("*.md")}

@@ -20,12 +20,16 @@ from stowplan.agents.transfer.remotes.huggingface.hub.settings import huggingfac
 from stowplan.agents.transfer.remotes.s3.settings import s3_settings
 from stowplan.agents.transfer.settings import read, settings
 from stowplan.compiler.cli import app
+from stowplan.schema.kinds.table import KINDS
 from tests.repositories import REPOSITORY, compiled
 
 PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs/pages").rglob("*.md"))]
 README = PAGES[0].read_text()
 TEXTS = "\n".join(path.read_text() for path in PAGES)
-FENCED = re.compile(r"^```\w*\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+FENCED = re.compile(r"^```[^`\n]*\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+UNTITLED = re.compile(r"^```yaml\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+"""A block without a title is a whole document. Others are fragments, or files of repositories that a page makes."""
+
 BLOCKS = FENCED.findall(TEXTS)
 (SPEC,) = [block for block in BLOCKS if block.startswith("# specs/imagenet.yaml\n")]
 
@@ -88,7 +92,7 @@ def test_mistake_looks_as_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 def test_session_goes_as_shown(tmp_path: Path) -> None:
     """Each line that is shown is said, in this order; `…` stands for any lines, and hashes may be others."""
-    (session,) = [block for block in BLOCKS if block.startswith("$ stowplan init")]
+    (session,) = [block for block in BLOCKS if block.startswith("$ stowplan init mine\n")]
     said = subprocess.run(
         ["bash", "-c", _script(session)],
         cwd=tmp_path,
@@ -113,7 +117,7 @@ def test_demo_shows_files_that_exist() -> None:
 
 
 def _is_spec(block: str) -> bool:
-    return bool(re.search(r"^kind: (?!Platform|Lock)\w+$", block, re.MULTILINE)) and "\nmetadata:\n" in block
+    return any(f"\nkind: {kind}\n" in block for kind in KINDS)
 
 
 GIT = {f"GIT_{who}_{what}": "a@b" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
@@ -179,14 +183,14 @@ def test_readme_is_short() -> None:
     assert len(README.splitlines()) <= 200
 
 
-SPECS = [(page, block) for page in PAGES for block in FENCED.findall(page.read_text()) if _is_spec(block)]
+SPECS = [(page, block) for page in PAGES for block in UNTITLED.findall(page.read_text()) if _is_spec(block)]
 
 
 @pytest.mark.parametrize(
     ("page", "block"), SPECS, ids=[f"{page.stem}-{index}" for index, (page, _) in enumerate(SPECS)]
 )
 def test_whole_specs_compile(page: Path, block: str, tmp_path: Path) -> None:
-    """A block with a kind of ours and a name is a whole spec; others are fragments."""
+    """A Dataset that a task names is the one that its page shows."""
     known = [REPOSITORY / "docs/pages/guides/datasets.md"]
     files = {"block.yaml": block}
     if page in known and "kind: DatasetTask" in block:
