@@ -27,6 +27,7 @@ PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs/pages").rglob("*.
 README = PAGES[0].read_text()
 TEXTS = "\n".join(path.read_text() for path in PAGES)
 FENCED = re.compile(r"^```[^`\n]*\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+YAML = re.compile(r"^```yaml[^`\n]*\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 UNTITLED = re.compile(r"^```yaml\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 """A block without a title is a whole document. Others are fragments, or files of repositories that a page makes."""
 
@@ -107,6 +108,23 @@ def test_session_goes_as_shown(tmp_path: Path) -> None:
     assert re.fullmatch(r"\n(?:.*\n)*".join(parts), reported.rstrip("\n") + "\n" * shown.endswith("…\n")), said
 
 
+def test_sixty_seconds_end_in_a_page(tmp_path: Path) -> None:
+    (block,) = [block for block in FENCED.findall(README) if "stowplan report" in block and "stowplan init" in block]
+    programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    ended = subprocess.run(
+        ["bash", "-ec", block],
+        cwd=tmp_path,
+        env={**os.environ, "PATH": programs, **GIT},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    page = (tmp_path / "mine/report.html").read_text()
+    assert "mnist-train" in page
+    assert "completions" in page
+
+
 def test_demo_shows_files_that_exist() -> None:
     """`make -n` prints the commands of `make demo`."""
     command = ["make", "--no-print-directory", "-n", "demo", "-o", ".venv/ready"]
@@ -152,7 +170,7 @@ def test_stores_in_what_newcomers_copy_are_nobodys() -> None:
         *(REPOSITORY / "compiler/stowplan/compiler/generate/starter").glob("*.yaml"),
     ]
     pages = [path.read_text() for path in (REPOSITORY / "compiler/stowplan/compiler/diagnostics/pages").glob("*.md")]
-    shown = [*(path.read_text() for path in files), *FENCED.findall("\n".join([TEXTS, *pages]))]
+    shown = [*(path.read_text() for path in files), *YAML.findall("\n".join([TEXTS, *pages]))]
     native = re.compile(r"^kind: (Dataset|DatasetTask|Training)$", re.MULTILINE)
     specs = [each for text in shown for each in text.split("\n---\n") if native.search(each)]
     found = [store for each in specs for store in _stores(yaml.safe_load(each))]
