@@ -11,7 +11,7 @@ LEFT_OUT := $(addprefix tests/,agents bench browser cluster editor hostile launc
 # Each file in one process, since its tests share what takes long to make, such as a synced cluster.
 PYTEST := $(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder
 
-.PHONY: all-tests argocd check clean control-plane demo generate images layers lint pictures quick-tests requirements sbom synth test test-all types
+.PHONY: all-tests argocd check clean control-plane demo docs generate images layers lint pictures quick-tests requirements sbom synth test test-all types
 
 # Shows one example in full, and what the others come to. Four at a time, each with its output in build/demo.
 DEMO := dataset-imagenet
@@ -121,9 +121,15 @@ requirements: .venv/ready
 	$(BIN)/uv export --quiet --frozen --no-header --no-dev --group wheel --no-emit-project --format requirements.txt \
 	  --output-file compiler/stowplan/compiler/generate/starter/requirements.txt
 
-# The pictures of the documentation, as Chromium draws them.
+# The site of the documentation, in build/docs/site. A link that leads nowhere fails.
+docs: .venv/ready
+	$(BIN)/python docs/build.py build/docs
+
+# The pictures of the documentation, as Chromium and Graphviz draw them.
 pictures: .venv/ready
 	$(BIN)/python -m tests.browser.pictures docs/pages/images
+	dot -Tsvg -Ncolor=black -Nfontcolor=black -Ecolor=black -Efontcolor=black docs/way.dot > docs/pages/images/way-light.svg
+	dot -Tsvg -Ncolor=white -Nfontcolor=white -Ecolor=white -Efontcolor=white docs/way.dot > docs/pages/images/way-dark.svg
 
 # What each image holds beside its base, as CycloneDX has it. Not committed: the requirements say it all.
 sbom: .venv/ready

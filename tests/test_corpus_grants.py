@@ -1,6 +1,7 @@
 """Documents that need a grant of the platform file; each needs only the grant that its diagnostic names.
 
-The documents are those of the old systems (outside of this repository), of the README, of the examples and of `cases`.
+The documents are those of the old systems (outside of this repository), of the README and the pages, of the examples
+and of `cases`.
 """
 
 import re
@@ -28,7 +29,12 @@ NEEDED: dict[str, dict[str, Any]] = {
 """`policy` of the platform file for cases that are more than `baseline`. All other documents do without."""
 
 REFUSALS = {"SP603", "SP609", "SP610", "SP614", "SP615", "SP616", "SP617"}
-BLOCKS = re.findall(r"^```\w*\n(.*?)^```$", (REPOSITORY / "README.md").read_text(), re.DOTALL | re.MULTILINE)
+_TEXTS = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs/pages").rglob("*.md"))]
+BLOCKS = [
+    block
+    for path in _TEXTS
+    for block in re.findall(r"^```yaml\n(.*?)^```$", path.read_text(), re.DOTALL | re.MULTILINE)
+]
 SPECS = [block for block in BLOCKS if any(f"kind: {kind}\n" in block for kind in KINDS)]
 
 
@@ -63,7 +69,7 @@ def test_examples_need_no_grant(name: str, tmp_path: Path) -> None:
     assert refused(compiled(tmp_path, {"_.yaml": f"{yaml.safe_dump(platform)}\n---\n", **files})) == []
 
 
-def test_specs_of_the_readme_need_no_grant(tmp_path: Path) -> None:
+def test_specs_of_the_documentation_need_no_grant(tmp_path: Path) -> None:
     assert len(SPECS) >= 2
     assert refused(compiled(tmp_path, {f"{index}.yaml": block for index, block in enumerate(SPECS)})) == []
 

@@ -1,11 +1,32 @@
 """Help about the fields of the kinds, in the style of `kubectl explain`, from the descriptions that editors show."""
 
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from stowplan.schema.export import json_schema
 from stowplan.schema.export.plain_schema import INT_OR_STRING, Schema, plain_schema
 
 KINDS = {model.__name__.lower(): model for model in json_schema.MODELS}
+
+
+class FieldText(NamedTuple):
+    """What is said of one field: its path below the model, its type, whether it must be given, and its description."""
+
+    path: str
+    type: str
+    required: bool
+    text: str
+    limits: tuple[str, ...]
+
+
+def every_field(schema: Schema, above: str = "") -> Iterator[FieldText]:
+    """Yield all fields below a schema, each followed by its own, in the order of the model."""
+    required = _required(schema)
+    for name, below in _fields(schema).items():
+        path = f"{above}.{name}" if above else name
+        limits = tuple(line.strip() for line in _limits(below))
+        yield FieldText(path, _type(below), name in required, below.get("description", ""), limits)
+        yield from every_field(below, path)
 
 
 def kinds() -> list[str]:

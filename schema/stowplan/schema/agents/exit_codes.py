@@ -20,6 +20,18 @@ class ExitCode(IntEnum):
     SOFT_DEADLINE = 12
 
 
+MEANINGS = {
+    ExitCode.DONE: "The task is done.",
+    ExitCode.BAD_SPEC: "The spec or the configuration asks for what cannot be done.",
+    ExitCode.AUTH: "Access was denied: a credential is missing or wrong, or a file has other permissions.",
+    ExitCode.NOT_FOUND: "What the task needs does not exist, or the sync that it waits for failed for good.",
+    ExitCode.CONFLICT: "The target is not as the task expects it, or has no space.",
+    ExitCode.TRANSIENT: "A failure that may pass, such as one of the network.",
+    ExitCode.INTEGRITY: "Data is not what its checksum or size says.",
+    ExitCode.SOFT_DEADLINE: "The attempt reached its own deadline.",
+}
+"""What each code means, for users."""
+
 PERMANENT = (ExitCode.BAD_SPEC, ExitCode.AUTH, ExitCode.NOT_FOUND, ExitCode.CONFLICT)
 """Codes of failures that a retry cannot cure."""
 

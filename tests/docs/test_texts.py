@@ -1,4 +1,4 @@
-"""The outputs in the README equal those of the command."""
+"""What the README and the pages show compiles, and the outputs equal those of the command."""
 
 import json
 import os
@@ -20,11 +20,18 @@ from stowplan.agents.transfer.remotes.huggingface.hub.settings import huggingfac
 from stowplan.agents.transfer.remotes.s3.settings import s3_settings
 from stowplan.agents.transfer.settings import read, settings
 from stowplan.compiler.cli import app
+from stowplan.schema.kinds.table import KINDS
 from tests.repositories import REPOSITORY, compiled
 
-README = (REPOSITORY / "README.md").read_text()
-FENCED = re.compile(r"^```\w*\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-BLOCKS = FENCED.findall(README)
+PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs/pages").rglob("*.md"))]
+README = PAGES[0].read_text()
+TEXTS = "\n".join(path.read_text() for path in PAGES)
+FENCED = re.compile(r"^```[^`\n]*\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+YAML = re.compile(r"^```yaml[^`\n]*\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+UNTITLED = re.compile(r"^```yaml\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+"""A block without a title is a whole document. Others are fragments, or files of repositories that a page makes."""
+
+BLOCKS = FENCED.findall(TEXTS)
 (SPEC,) = [block for block in BLOCKS if block.startswith("# specs/imagenet.yaml\n")]
 
 
@@ -86,7 +93,7 @@ def test_mistake_looks_as_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 def test_session_goes_as_shown(tmp_path: Path) -> None:
     """Each line that is shown is said, in this order; `…` stands for any lines, and hashes may be others."""
-    (session,) = [block for block in BLOCKS if block.startswith("$ stowplan init")]
+    (session,) = [block for block in BLOCKS if block.startswith("$ stowplan init mine\n")]
     said = subprocess.run(
         ["bash", "-c", _script(session)],
         cwd=tmp_path,
@@ -101,6 +108,23 @@ def test_session_goes_as_shown(tmp_path: Path) -> None:
     assert re.fullmatch(r"\n(?:.*\n)*".join(parts), reported.rstrip("\n") + "\n" * shown.endswith("…\n")), said
 
 
+def test_sixty_seconds_end_in_a_page(tmp_path: Path) -> None:
+    (block,) = [block for block in FENCED.findall(README) if "stowplan report" in block and "stowplan init" in block]
+    programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    ended = subprocess.run(
+        ["bash", "-ec", block],
+        cwd=tmp_path,
+        env={**os.environ, "PATH": programs, **GIT},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    page = (tmp_path / "mine/report.html").read_text()
+    assert "mnist-train" in page
+    assert "completions" in page
+
+
 def test_demo_shows_files_that_exist() -> None:
     """`make -n` prints the commands of `make demo`."""
     command = ["make", "--no-print-directory", "-n", "demo", "-o", ".venv/ready"]
@@ -108,6 +132,10 @@ def test_demo_shows_files_that_exist() -> None:
     paths = set(re.findall(r"(?:examples|out)/training/[\w./-]+", shown))
     assert len(paths) >= 3
     assert {path for path in paths if not (REPOSITORY / path).exists()} == set()
+
+
+def _is_spec(block: str) -> bool:
+    return any(f"\nkind: {kind}\n" in block for kind in KINDS)
 
 
 GIT = {f"GIT_{who}_{what}": "a@b" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
@@ -123,7 +151,7 @@ def _script(session: str) -> str:
 def test_buckets_in_what_newcomers_copy_are_nobodys() -> None:
     """`example.com` is reserved (RFC 2606); a bucket at a real store may be somebody's, who then gives the data."""
     sources = [
-        REPOSITORY / "README.md",
+        *PAGES,
         *(REPOSITORY / "examples").rglob("*.yaml"),
         *(REPOSITORY / "compiler/stowplan/compiler/generate/starter").rglob("*.yaml"),
         *(REPOSITORY / "compiler/stowplan/compiler/diagnostics/pages").rglob("*.md"),
@@ -136,17 +164,18 @@ def test_buckets_in_what_newcomers_copy_are_nobodys() -> None:
 
 
 def test_stores_in_what_newcomers_copy_are_nobodys() -> None:
-    """Without an endpoint, a bucket is one at AWS."""
+    """Without an endpoint, a bucket is one at AWS. A Service is of the reader's own cluster."""
     files = [
         *(REPOSITORY / "examples").rglob("*.yaml"),
         *(REPOSITORY / "compiler/stowplan/compiler/generate/starter").glob("*.yaml"),
     ]
     pages = [path.read_text() for path in (REPOSITORY / "compiler/stowplan/compiler/diagnostics/pages").glob("*.md")]
-    shown = [*(path.read_text() for path in files), *FENCED.findall("\n".join([README, *pages]))]
+    shown = [*(path.read_text() for path in files), *YAML.findall("\n".join([TEXTS, *pages]))]
     native = re.compile(r"^kind: (Dataset|DatasetTask|Training)$", re.MULTILINE)
     specs = [each for text in shown for each in text.split("\n---\n") if native.search(each)]
     found = [store for each in specs for store in _stores(yaml.safe_load(each))]
-    assert [each for each in found if not each.get("endpoint", "").endswith(".example.com")] == []
+    own = re.compile(r"https?://[\w.-]+(\.example\.com|\.svc\.cluster\.local(:\d+)?)")
+    assert [each for each in found if not own.fullmatch(each.get("endpoint", ""))] == []
     assert len({each["uri"] for each in found}) >= 5
 
 
@@ -161,6 +190,28 @@ def _stores(value: Any) -> Iterator[dict[str, str]]:
             yield from _stores(below)
 
 
-@pytest.mark.parametrize("folder", sorted(set(re.findall(r"\]\((?!https?:)([^)#]+)\)", README))))
-def test_links_lead_somewhere(folder: str) -> None:
-    assert (REPOSITORY / folder).exists()
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.relative_to(REPOSITORY).as_posix())
+def test_links_lead_somewhere(page: Path) -> None:
+    """Those to the generated reference are looked at by `make docs`."""
+    links = set(re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text()))
+    found = {link for link in links if not (page.parent / link).exists()}
+    assert {link for link in found if "reference/" not in link} == set()
+
+
+def test_readme_is_short() -> None:
+    assert len(README.splitlines()) <= 200
+
+
+SPECS = [(page, block) for page in PAGES for block in UNTITLED.findall(page.read_text()) if _is_spec(block)]
+
+
+@pytest.mark.parametrize(
+    ("page", "block"), SPECS, ids=[f"{page.stem}-{index}" for index, (page, _) in enumerate(SPECS)]
+)
+def test_whole_specs_compile(page: Path, block: str, tmp_path: Path) -> None:
+    """A Dataset that a task names is the one that its page shows."""
+    known = [REPOSITORY / "docs/pages/guides/datasets.md"]
+    files = {"block.yaml": block}
+    if page in known and "kind: DatasetTask" in block:
+        files["corpus.yaml"] = next(each for _, each in SPECS if "name: corpus\n" in each)
+    assert compiled(tmp_path, files).errors == []

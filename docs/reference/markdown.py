@@ -1,0 +1,34 @@
+"""Parts of Markdown that the pages of the reference share."""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from stowplan.compiler.specs.field_help import FieldText
+
+_ANCHOR = re.compile(r"[^a-z0-9]+")
+
+
+def cell(text: str) -> str:
+    """Return a text as a cell of a table: on one line, with its bars and angle brackets as characters."""
+    return plain(" ".join(text.split())).replace("|", r"\|")
+
+
+def plain(text: str) -> str:
+    """Return a text without the signs by which HTML would begin, except in code."""
+    parts = re.split(r"(`[^`]*`)", text)
+    return "".join(part if part.startswith("`") else part.replace("<", "&lt;") for part in parts)
+
+
+def fields(found: Iterable[FieldText], above: str = "") -> Iterator[str]:
+    """Yield the lines about fields. Each has a heading, whose anchor is its path with hyphens."""
+    for each in found:
+        anchor = _ANCHOR.sub("-", f"{above}.{each.path}".lower()).strip("-")
+        level = "##" if each.path.count(".") < 2 else "###"
+        yield f"{level} `{each.path}` {{ #{anchor} }}"
+        yield ""
+        yield f"*{each.type}{', required' if each.required else ''}*"
+        yield ""
+        for paragraph in (each.text, *each.limits):
+            if paragraph:
+                yield plain(paragraph)
+                yield ""

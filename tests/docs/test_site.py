@@ -1,0 +1,85 @@
+"""The built site in a browser without a network, and builds that fail."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from docs.build import build
+from tests.browser.chromium import browser, needed
+from tests.repositories import REPOSITORY
+
+pytestmark = pytest.mark.slow
+
+MAIN = (
+    "index",
+    "guides/training-jobs",
+    "review",
+    "reference/kinds/training",
+    "reference/commands",
+    "reference/codes/SP201",
+)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
+    assert build(folder) == 0
+    return folder / "site"
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    needed()
+    with browser() as started:
+        yield started
+
+
+@pytest.mark.parametrize("link", ["nowhere.md", "review.md#nowhere", "reference/kinds/dataset.md#spec-nowhere"])
+def test_a_broken_link_or_anchor_fails_the_build(link: str, tmp_path: Path) -> None:
+    shutil.copytree(REPOSITORY / "docs/pages", tmp_path / "source/pages")
+    page = tmp_path / "source/pages/index.md"
+    page.write_text(f"{page.read_text()}\n[broken]({link})\n")
+    assert build(tmp_path / "build", tmp_path / "source") != 0
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [400, 1300])
+def test_main_pages_ask_no_other_host_and_have_no_errors(
+    site: Path, chromium: Browser, scheme: str, width: int, pictures: Path
+) -> None:
+    context = chromium.new_context(
+        color_scheme="dark" if scheme == "dark" else "light", viewport={"width": width, "height": 900}
+    )
+    page = context.new_page()
+    wrong = _watched(page)
+    for name in MAIN:
+        page.goto((site / f"{name}.html").as_uri())
+        expect(page.locator("h1").first).to_be_visible()
+        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), name
+        page.screenshot(path=pictures / f"site-{name.replace('/', '-')}-{scheme}-{width}.png")
+    context.close()
+    assert wrong == []
+
+
+def test_search_finds_a_page_without_a_network(site: Path, chromium: Browser, pictures: Path) -> None:
+    context = chromium.new_context(offline=True, viewport={"width": 1300, "height": 900})
+    page = context.new_page()
+    wrong = _watched(page)
+    page.goto((site / "index.html").as_uri())
+    page.keyboard.press("/")
+    page.keyboard.type("retire")
+    expect(page.locator("a[href*='runs.html']").last).to_be_visible()
+    page.screenshot(path=pictures / "site-search.png")
+    context.close()
+    assert wrong == []
+
+
+def _watched(page: Page) -> list[str]:
+    """Return a list that gets each request to a host, and each error of a script."""
+    wrong: list[str] = []
+    page.on("request", lambda request: wrong.append(request.url) if request.url.startswith("http") else None)
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    return wrong
