@@ -101,15 +101,6 @@ def test_session_goes_as_shown(tmp_path: Path) -> None:
     assert re.fullmatch(r"\n(?:.*\n)*".join(parts), reported.rstrip("\n") + "\n" * shown.endswith("…\n")), said
 
 
-def test_demo_shows_files_that_exist() -> None:
-    """`make -n` prints the commands of `make demo`."""
-    command = ["make", "--no-print-directory", "-n", "demo", "-o", ".venv/ready"]
-    shown = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=True).stdout
-    paths = set(re.findall(r"(?:examples|out)/training/[\w./-]+", shown))
-    assert len(paths) >= 3
-    assert {path for path in paths if not (REPOSITORY / path).exists()} == set()
-
-
 GIT = {f"GIT_{who}_{what}": "a@b" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
 HASH = re.compile(r"-[a-z2-7]{8}\b")
 
