@@ -1,5 +1,5 @@
 # Three commands do everything on a machine with Python 3.11 or newer, git and make:
-#   make demo       compiles examples/ into out/, and shows one of them
+#   make demo       compiles examples/ into out/, and shows a mistake, a job and the review of a change
 #   make test       runs every check, and the tests that need no other programs, in about six minutes on two cores
 #   make test-all   runs every check and every test
 
@@ -13,29 +13,9 @@ PYTEST := $(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder
 
 .PHONY: all-tests argocd check clean control-plane demo docs generate images layers lint pictures quick-tests requirements sbom synth test test-all types
 
-# Shows one example in full, and what the others come to. Four at a time, each with its output in build/demo.
-DEMO := dataset-imagenet
+# Compiles all examples, and shows with one of them how a mistake is found, a job compiled and a change reviewed.
 demo: .venv/ready
-	@mkdir -p build/demo
-	@printf '%s\n' $(EXAMPLES) | xargs -P 4 -I{} sh -c \
-	  '$(BIN)/stowplan synth examples/{} --out out/{} > build/demo/{}.log 2>&1 || { cat build/demo/{}.log; exit 255; }'
-	@echo "You write examples/training/specs/data.yaml:"
-	@echo
-	@grep -v '^ *#' examples/training/specs/data.yaml | sed -n '1,/^---/p' | sed -e '/^---/d' -e 's/^/    /'
-	@echo
-	@echo "Stowplan writes out/training/ml/$(DEMO):"
-	@echo
-	@ls out/training/ml/$(DEMO) | sed 's/^/    /'
-	@echo
-	@echo "All that its agents may do in the cluster, role-imagenet-dataset.yaml:"
-	@echo
-	@sed -n '/^rules:/,$$p' out/training/ml/$(DEMO)/role-imagenet-dataset.yaml | sed 's/^/    /'
-	@echo
-	@for name in $(EXAMPLES); do \
-	  printf '%-16s %4d lines of specs -> %3d objects in out/%s\n' $$name \
-	    "$$(find examples/$$name/specs -name '*.y*ml' -exec cat {} + | grep -vcE '^ *(#|$$)')" \
-	    "$$(find out/$$name -name '*.yaml' | wc -l)" $$name; \
-	done
+	@PATH="$(CURDIR)/$(BIN):$$PATH" examples/demo.sh
 
 synth: .venv/ready
 	@for name in $(EXAMPLES); do \

@@ -125,15 +125,6 @@ def test_sixty_seconds_end_in_a_page(tmp_path: Path) -> None:
     assert "completions" in page
 
 
-def test_demo_shows_files_that_exist() -> None:
-    """`make -n` prints the commands of `make demo`."""
-    command = ["make", "--no-print-directory", "-n", "demo", "-o", ".venv/ready"]
-    shown = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=True).stdout
-    paths = set(re.findall(r"(?:examples|out)/training/[\w./-]+", shown))
-    assert len(paths) >= 3
-    assert {path for path in paths if not (REPOSITORY / path).exists()} == set()
-
-
 def _is_spec(block: str) -> bool:
     return any(f"\nkind: {kind}\n" in block for kind in KINDS)
 

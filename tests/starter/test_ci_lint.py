@@ -72,3 +72,20 @@ def test_zizmor_finds_what_is_dangerous(tmp_path: Path, before: str, after: str)
     assert before in text
     file.write_text(text.replace(before, after))
     assert zizmor(file).returncode > 10
+
+
+@pytest.fixture
+def own_workflows() -> list[Path]:
+    """The workflows of this repository."""
+    return sorted((REPOSITORY / ".github/workflows").glob("*.yaml"))
+
+
+def test_actionlint_finds_nothing_in_this_repository(actionlint: Path, own_workflows: list[Path]) -> None:
+    done = lint(actionlint, "-no-color", *own_workflows)
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+def test_zizmor_finds_nothing_in_this_repository(own_workflows: list[Path]) -> None:
+    done = zizmor(*own_workflows)
+    assert done.returncode == 0, done.stdout
+    assert "No findings to report." in done.stdout
