@@ -16,7 +16,7 @@ pytestmark = pytest.mark.slow
 MAIN = (
     "index",
     "guides/training-jobs",
-    "review",
+    "guides/review",
     "reference/kinds/training",
     "reference/commands",
     "reference/codes/SP201",
@@ -37,7 +37,7 @@ def chromium() -> Iterator[Browser]:
         yield started
 
 
-@pytest.mark.parametrize("link", ["nowhere.md", "review.md#nowhere", "reference/kinds/dataset.md#spec-nowhere"])
+@pytest.mark.parametrize("link", ["nowhere.md", "guides/review.md#nowhere", "reference/kinds/dataset.md#spec-nowhere"])
 def test_a_broken_link_or_anchor_fails_the_build(link: str, tmp_path: Path) -> None:
     shutil.copytree(REPOSITORY / "docs/pages", tmp_path / "source/pages")
     page = tmp_path / "source/pages/index.md"
