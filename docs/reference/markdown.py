@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from stowplan.compiler.specs.field_help import FieldText
 
@@ -32,3 +33,13 @@ def fields(found: Iterable[FieldText], above: str = "") -> Iterator[str]:
             if paragraph:
                 yield plain(paragraph)
                 yield ""
+
+
+def variable(found: dict[str, Any]) -> str:
+    """Return the value of a container's variable; a field of the pod in brackets."""
+    if "valueFrom" not in found:
+        return f"`{cell(str(found.get('value', '')))}`"
+    source = found["valueFrom"]
+    if "fieldRef" in source:
+        return f"[`{source['fieldRef']['fieldPath']}`]".replace("|", r"\|")
+    return "from a Secret" if "secretKeyRef" in source else "from the cluster"
