@@ -56,5 +56,5 @@ def _command(name: str, command: Any) -> Iterator[str]:
     for parameter in command.get_params(context):
         names, text = parameter.get_help_record(context) or ("", "")
         if names:
-            yield f"| `{names.replace('|', chr(92) + '|')}` | {markdown.cell(text)} |"
+            yield f"| `{names}` | {markdown.cell(text)} |"
     yield ""

@@ -10,8 +10,12 @@ _ANCHOR = re.compile(r"[^a-z0-9]+")
 
 
 def cell(text: str) -> str:
-    """Return a text as a cell of a table: on one line, with its bars and angle brackets as characters."""
-    return plain(" ".join(text.split())).replace("|", r"\|")
+    """Return a text as a cell of a table: on one line, with its bars and angle brackets as characters.
+
+    Bars in code need no sign before them, which would be shown.
+    """
+    parts = re.split(r"(`[^`]*`)", plain(" ".join(text.split())))
+    return "".join(part if part.startswith("`") else part.replace("|", r"\|") for part in parts)
 
 
 def plain(text: str) -> str:
@@ -41,5 +45,5 @@ def variable(found: dict[str, Any]) -> str:
         return f"`{cell(str(found.get('value', '')))}`"
     source = found["valueFrom"]
     if "fieldRef" in source:
-        return f"[`{source['fieldRef']['fieldPath']}`]".replace("|", r"\|")
+        return f"[`{source['fieldRef']['fieldPath']}`]"
     return "from a Secret" if "secretKeyRef" in source else "from the cluster"
