@@ -8,6 +8,7 @@ NOT_RUN = {
     **dict.fromkeys(
         ("pip", "pipx", "uv", "uvx"), "installs from an index; tests/unit/compiler/cli/test_dependencies.py"
     ),
+    **dict.fromkeys(("python3", "."), "makes the environment that the tests run in"),
     "make": "runs these tests, or builds images: tests/agents",
     "stowplan-transfer": "copies from a server that is nobody's; test_texts.py reads its settings",
     "git push": "needs a Git host",
@@ -15,6 +16,7 @@ NOT_RUN = {
     "stowplan pin": "asks registries; tests/pins does",
     "stowplan status": "asks a cluster; tests/cluster does",
     "stowplan retire resnet llama": "names jobs of the reader",
+    "stowplan --install-completion": "edits the shell's own files",
     "stowplan init --ci commit": "is said of another repository than the line before",
 }
 """Commands of pages that no test runs as they stand there, by their beginning, and why."""

@@ -99,6 +99,18 @@ def test_a_file_server_alone_serves_the_site_with_its_search(site: Path, chromiu
     assert wrong == []
 
 
+def test_the_button_of_a_session_copies_its_commands_alone(chromium: Browser, server: str) -> None:
+    context = chromium.new_context(permissions=["clipboard-read", "clipboard-write"])
+    page = context.new_page()
+    page.goto(f"{server}tutorials/first-dataset.html")
+    session = page.locator(".highlight", has_text="1 spec in 1 file").first
+    session.hover()
+    session.locator(".md-code__button").first.click()
+    page.wait_for_function("navigator.clipboard.readText().then((text) => text.includes('synth'))")
+    assert page.evaluate("navigator.clipboard.readText()") == "stowplan synth"
+    context.close()
+
+
 @pytest.fixture(scope="module")
 def server(site: Path) -> Iterator[str]:
     """The address of a server of the site's files, on this machine."""

@@ -122,7 +122,7 @@ def test_sixty_seconds_end_in_a_page(tmp_path: Path) -> None:
         check=False,
     )
     assert ended.returncode == 0, ended.stdout + ended.stderr
-    page = (tmp_path / "mine/report.html").read_text()
+    page = (tmp_path / "report.html").read_text()
     assert "mnist-train" in page
     assert "completions" in page
 
@@ -149,7 +149,7 @@ def test_commands_of_the_first_spec_end_well(tmp_path: Path) -> None:
 
 def test_shell_blocks_of_the_readme_are_run_or_have_a_reason() -> None:
     run = ("stowplan init mine", "stowplan validate my-repo")
-    shown = [block for block in re.findall(r"^```sh\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)]
+    shown: list[str] = re.findall(r"^```sh\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
     commands = [each for block in shown if not block.startswith(run) for each in Block("bash", "", block).commands]
     assert [each for each in commands if not not_run(each) and each != "stowplan --help"] == []
 
