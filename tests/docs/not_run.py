@@ -4,7 +4,7 @@ from tests.docs.prose import Block, words
 
 NOT_RUN = {
     **dict.fromkeys(("argocd", "helm", "k3d", "kind", "kubectl"), "needs a cluster"),
-    **dict.fromkeys(("docker", "podman", "skopeo"), "needs a registry"),
+    **dict.fromkeys(("cosign", "docker", "gh", "podman", "skopeo"), "needs a registry"),
     **dict.fromkeys(
         ("pip", "pipx", "uv", "uvx"), "installs from an index; tests/unit/compiler/cli/test_dependencies.py"
     ),
