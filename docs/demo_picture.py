@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from rich.console import CONSOLE_SVG_FORMAT, Console
+from rich.console import Console
 from rich.terminal_theme import DEFAULT_TERMINAL_THEME, SVG_EXPORT_THEME
 from rich.text import Text
 
@@ -15,10 +15,9 @@ _COLUMNS = 126
 _FILES = 4
 """How many lines of the list of files are shown."""
 
-_FONT_FACE = re.compile(r"@font-face \{\{.*?\}\}\s*", re.DOTALL)
-"""Where the format of Rich names fonts on the internet."""
+_FONT_FACE = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
+"""Where Rich names fonts on the internet."""
 _FONTS = "ui-monospace, SFMono-Regular, Menlo, Consolas, DejaVu Sans Mono, monospace"
-_FORMAT = _FONT_FACE.sub("", CONSOLE_SVG_FORMAT).replace("Fira Code, monospace", _FONTS)
 
 _STYLES = {
     r"^\d\. .*$": "bold",
@@ -45,10 +44,11 @@ def picture(printed: str, theme: str) -> str:
         for found in re.finditer(pattern, text.plain, re.MULTILINE):
             text.stylize(style, *found.span())
     console.print(text, soft_wrap=False)
-    svg = console.export_svg(title="make demo", theme=_THEMES[theme], code_format=_FORMAT, unique_id="demo")
+    svg = console.export_svg(title="make demo", theme=_THEMES[theme], unique_id="demo")
+    svg = _FONT_FACE.sub("", svg).replace("Fira Code, monospace", _FONTS)
     # The frame of Rich is white, which cannot be seen on a light page.
-    framed = svg.replace("rgba(255,255,255,0.35)", "rgba(128,128,128,0.5)")
-    return "".join(f"{line.rstrip()}\n" for line in framed.splitlines())
+    svg = svg.replace("rgba(255,255,255,0.35)", "rgba(128,128,128,0.5)")
+    return "".join(f"{line.rstrip()}\n" for line in svg.splitlines())
 
 
 def _shortened(printed: str) -> str:
