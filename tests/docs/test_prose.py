@@ -16,7 +16,21 @@ from stowplan.schema.codes import CATALOGUE
 from tests.docs.prose import FOLDERS, FRAGMENT, PAGES, Block, blocks, inline, pages, words
 
 CLUSTER = {
-    *("argocd", "aws", "curl", "docker", "helm", "k3d", "kind", "kubectl", "podman", "redis-cli", "skopeo"),
+    *(
+        "argocd",
+        "aws",
+        "cosign",
+        "curl",
+        "docker",
+        "gh",
+        "helm",
+        "k3d",
+        "kind",
+        "kubectl",
+        "podman",
+        "redis-cli",
+        "skopeo",
+    ),
     *("make", "pip", "pipx", "uv", "uvx"),
 }
 """Programs that pages name and this test does not run: they need a cluster, a registry or the network."""

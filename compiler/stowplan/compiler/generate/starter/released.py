@@ -11,8 +11,8 @@ from stowplan.schema.platform.settings import Images
 FILE = Path(__file__).with_name("released-images.json")
 
 _IN_A_CHECKOUT = """\
-# The registry that your agent images are pushed to. `make images REGISTRY=registry.example.com/ml` in a clone of Stowplan
-# builds them. Without it they are called local/stowplan-<agent>.
+# The registry that your agent images are pushed to. `make images REGISTRY=registry.example.com/ml` in a clone of this
+# version builds them. Without it they are called local/stowplan-<agent>.
 # images:
 #   registry: registry.example.com/ml
 #   tag: "{version}"
