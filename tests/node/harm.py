@@ -5,6 +5,7 @@ import os
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from tests.cluster.client import wait_for
@@ -17,7 +18,7 @@ def strike(nodes: Sequence[Machine], words: str) -> None:
     """SIGKILL for all processes in containers whose command holds these words, as soon as there is one."""
 
     def struck() -> int:
-        return sum(_signal(words, signal.SIGKILL, lambda process, each=each: _is_on(process, each)) for each in nodes)
+        return sum(_signal(words, signal.SIGKILL, partial(_is_on, each)) for each in nodes)
 
     wait_for(struck, SECONDS, what=words)
 
@@ -25,7 +26,7 @@ def strike(nodes: Sequence[Machine], words: str) -> None:
 def signal_clients(nodes: Sequence[Machine], number: signal.Signals) -> int:
     """Send a signal to the clients of all volumes; gives how many there are."""
     clients = [str(each.client) for each in nodes]
-    return sum(_signal(each, number, lambda process, each=each: _command(process).startswith(each)) for each in clients)
+    return sum(_signal(each, number, partial(_is_of, each)) for each in clients)
 
 
 @contextmanager
@@ -72,6 +73,11 @@ def _command(process: Path) -> str:
     return (process / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
 
 
-def _is_on(process: Path, node: Machine) -> bool:
+def _is_of(program: str, process: Path) -> bool:
+    """Whether a process runs this program."""
+    return _command(process).startswith(program)
+
+
+def _is_on(node: Machine, process: Path) -> bool:
     """Whether a process is in a container of the node."""
     return node.cgroup in (process / "cgroup").read_text(encoding="utf-8")
