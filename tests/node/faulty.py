@@ -53,12 +53,6 @@ def tells(delivery: Delivery, spec: Manifest, health: str, **fields: Any) -> Non
     delivery.tells(spec, health, SECONDS, **fields)
 
 
-def worker_of(delivery: Delivery, name: str) -> Machine:
-    """Where the worker of a job runs."""
-    pods = delivery.pods(f"stowplan.dev/name={name},stowplan.dev/role=worker")
-    (pod,) = (each for each in pods if each["status"]["phase"] == "Running")
-    return node(delivery, pod)
-
-
 def node(delivery: Delivery, pod: Manifest) -> Machine:
+    """Where a pod is."""
     return next(each for each in delivery.place.nodes if each.name == pod["spec"]["nodeName"])

@@ -9,7 +9,7 @@ import pytest
 from tests.cluster.client import wait_for
 from tests.node import faulty, harm
 from tests.node.delivery import Delivery
-from tests.node.faulty import SECONDS, job, tells, worker_of
+from tests.node.faulty import SECONDS, job, tells
 from tests.node.machine import Machine
 from tests.node.place import Place
 
@@ -54,6 +54,18 @@ def beside_reporter(delivery: Delivery) -> Iterator[Machine]:
         delivery.place.kubectl("uncordon", *others)
 
 
+def worker_of(delivery: Delivery, name: str) -> Machine | None:
+    """Where the worker of a job runs; None if it does not run now."""
+    pods = delivery.pods(f"stowplan.dev/name={name},stowplan.dev/role=worker")
+    running = [each for each in pods if each["status"].get("phase") == "Running"]
+    return faulty.node(delivery, running[0]) if len(running) == 1 else None
+
+
+def await_elsewhere(delivery: Delivery, name: str, node: Machine) -> None:
+    """Until the worker of a job runs on another node."""
+    wait_for(lambda: worker_of(delivery, name) not in (None, node), SECONDS, what=f"{name} on another node")
+
+
 def test_job_that_ends_while_the_api_server_restarts(delivery: Delivery) -> None:
     spec = job("restarted", "import time; time.sleep(8)")
     delivery.commit(spec)
@@ -74,8 +86,8 @@ def test_node_that_is_drained(delivery: Delivery) -> None:
             drained = pool.submit(delivery.place.kubectl, *words)
             tells(delivery, spec, "Progressing", Complete="Evicted")
             drained.result()
+        await_elsewhere(delivery, "drained", node)
         tells(delivery, spec, "Progressing", phase="Running", Complete="Running")
-        assert worker_of(delivery, "drained") != node
         tells(delivery, spec, "Healthy", phase="Completed")
     finally:
         delivery.place.kubectl("uncordon", node.name)
@@ -88,11 +100,11 @@ def test_disk_that_is_full(delivery: Delivery) -> None:
     spec = job("full", WRITES, {"volumes": [scratch]}, volumeMounts=mounts)
     delivery.commit(spec)
     delivery.reaches(spec, SECONDS, phase="Running")
-    node = worker_of(delivery, "full")
+    node = wait_for(lambda: worker_of(delivery, "full"), SECONDS, what="the worker")
     wait_for(lambda: harm.used(node) > 128 * MIB, SECONDS, what="the data of the job")
     with harm.filled(node, LEFT):
-        tells(delivery, spec, "Progressing", phase="Running", Complete="Evicted")
-        assert worker_of(delivery, "full") != node
+        tells(delivery, spec, "Progressing", Complete="Evicted")
+        await_elsewhere(delivery, "full", node)
     tells(delivery, spec, "Healthy", phase="Completed")
     wait_for(node.is_ready, 2 * SECONDS, what="the end of the pressure")
 
@@ -102,7 +114,7 @@ def test_node_that_is_lost_and_comes_back(delivery: Delivery) -> None:
     spec = job("lost", "import time; time.sleep(100)")
     delivery.commit(spec)
     delivery.reaches(spec, SECONDS, phase="Running")
-    node = worker_of(delivery, "lost")
+    node = wait_for(lambda: worker_of(delivery, "lost"), SECONDS, what="the worker")
     node.stop_kubelet()
     wait_for(lambda: not node.is_ready(), SECONDS, what="the loss")
     tells(delivery, spec, "Progressing", Complete="NodeLost")
