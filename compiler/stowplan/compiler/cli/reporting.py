@@ -11,11 +11,11 @@ from stowplan.compiler.cli.ending import Ending, busy
 from stowplan.compiler.cli.environments import EnvOption, chosen, only_one
 from stowplan.compiler.cli.options import Format, Out, PlatformOption, Repo, again, output, repository
 from stowplan.compiler.diagnostics.report import Report
-from stowplan.schema.meta import SpecId
 
 if TYPE_CHECKING:
     from stowplan.compiler.environments.target import Target
     from stowplan.compiler.repository.layout import Repository
+    from stowplan.schema.meta import SpecId
 
 
 class Shape(StrEnum):
@@ -93,7 +93,7 @@ def status(
     raise typer.Exit(0 if all(each.well for each in found) else 1)
 
 
-def _waiting(repo: "Repository", out: Path, target: "Target") -> dict[SpecId, str]:
+def _waiting(repo: "Repository", out: Path, target: "Target") -> "dict[SpecId, str]":
     """Return how to start each run that waits to be started, by spec. The specs have no errors in reading."""
     from stowplan.compiler.pipeline import compile_repository  # noqa: PLC0415 - start-up time
 

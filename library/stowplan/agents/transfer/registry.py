@@ -7,6 +7,9 @@ from stowplan.agents.runtime.settings import SettingsError
 from stowplan.agents.transfer.engine import Engine
 from stowplan.agents.transfer.settings import TransferSettings
 
+_EXTRAS = {"git": "transfer", "huggingface": "huggingface"}
+"""By type of a remote, the extra of Stowplan's package that brings what its engine imports."""
+
 
 def engine(settings: TransferSettings) -> Engine:
     """Return the engine for the remote side. Raises SettingsError if a setting or a package is missing or invalid.
@@ -17,5 +20,9 @@ def engine(settings: TransferSettings) -> Engine:
     try:
         return cast("Engine", remote.make_engine(settings))
     except ModuleNotFoundError as error:
-        message = f"The package {error.name} is not installed: install Stowplan with its extra `agents`"
+        extra = _EXTRAS.get(settings.remote.type, "all")
+        message = (
+            f"The package {error.name} is not installed: install Stowplan with its extra `{extra}`, "
+            f"as `pip install '.[{extra}]'` does in a checkout of Stowplan"
+        )
         raise SettingsError(message) from None

@@ -189,6 +189,24 @@ def test_commands_that_only_print_do_not_import_the_compiler(arguments: list[str
     assert not modules & {"stowplan.compiler.pipeline", "yaml", "jsonschema_rs", "cdk8s", "jsii", "kubernetes"}
 
 
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["validate", "--help"], ["status", "--help"]])
+def test_help_imports_neither_pydantic_nor_rich(arguments: list[str]) -> None:
+    """They take longer to import than all the rest together."""
+    modules = imported(*arguments)
+    assert "stowplan.compiler.cli" in modules
+    assert not modules & {"pydantic", "pydantic_core", "rich", "msgspec", "orjson"}
+
+
+def test_completion_by_the_shell_does_not_import_the_compiler() -> None:
+    """A shell waits for it at every press of the key, and takes what is printed as the words that may follow."""
+    variables = {"_STOWPLAN_COMPLETE": "complete_bash", "COMP_WORDS": "stowplan s", "COMP_CWORD": "1"}
+    done = ended(variables=variables)
+    assert done.stdout.split() == ["synth", "status", "schema"]
+    modules = set(done.stderr.split())
+    assert "stowplan.compiler.cli" in modules
+    assert not modules & {"stowplan.compiler.pipeline", "pydantic", "rich", "yaml", "cdk8s", "jsii", "kubernetes"}
+
+
 def test_validate_imports_no_cdk8s_and_no_cluster_client(repo: Path) -> None:
     modules = imported("validate", str(repo))
     assert "stowplan.compiler.checks.stage" in modules
@@ -209,6 +227,13 @@ def test_validate_starts_no_other_program(repo: Path) -> None:
 
 def imported(*arguments: str) -> set[str]:
     """The modules that are imported when the command ends."""
+    done = ended(*arguments)
+    assert done.returncode == 0
+    return set(done.stderr.split())
+
+
+def ended(*arguments: str, variables: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    """A command that names on stderr the modules that are imported when it ends."""
     code = (
         "import atexit, sys\n"
         "atexit.register(lambda: print(*sys.modules, file=sys.stderr))\n"
@@ -216,9 +241,8 @@ def imported(*arguments: str) -> set[str]:
         "from stowplan.compiler.cli import main\n"
         "main()"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.returncode == 0
-    return set(done.stderr.split())
+    environment = {**os.environ, **(variables or {})}
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=environment)
 
 
 # Diagnostics.

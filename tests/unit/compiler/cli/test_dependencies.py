@@ -19,7 +19,8 @@ ROOMS = {
     "compiler/stowplan/compiler": "",
     "compiler/stowplan/compiler/live": "status",
     "compiler/stowplan/compiler/pins/resolvers": "pin",
-    "library/stowplan/agents": "agents",
+    "library/stowplan/agents": "transfer",
+    "library/stowplan/agents/transfer/remotes/huggingface": "huggingface",
     "library/stowplan/library": "",
     "schema/stowplan/schema": "",
 }
@@ -135,11 +136,14 @@ def test_status_without_its_extra_says_what_to_install(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "package"),
-    [({"type": "git", "urlEnv": "URL"}, "httpx"), ({"type": "huggingface", "repoEnv": "URL"}, "httpx2")],
+    ("source", "package", "extra"),
+    [
+        ({"type": "git", "urlEnv": "URL"}, "httpx", "transfer"),
+        ({"type": "huggingface", "repoEnv": "URL"}, "httpx2", "huggingface"),
+    ],
 )
 def test_a_transfer_without_its_extra_says_what_to_install(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: dict[str, str], package: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: dict[str, str], package: str, extra: str
 ) -> None:
     monkeypatch.setenv("URL", "https://git.example.com/ml/train.git" if package == "httpx" else "google/gemma-2b")
     config = {
@@ -154,7 +158,8 @@ def test_a_transfer_without_its_extra_says_what_to_install(
     given = ("--config", "gemma.json", "--log-format", "text")
     done = run(*given, where=tmp_path, program="stowplan.agents.transfer.command")
     assert done.returncode == ExitCode.BAD_SPEC, done.stderr
-    assert f"The package {package} is not installed: install Stowplan with its extra `agents`" in done.stderr
+    words = f"The package {package} is not installed: install Stowplan with its extra `{extra}`, as `pip install "
+    assert f"{words}'.[{extra}]'` does in a checkout of Stowplan" in done.stderr
 
 
 @pytest.mark.parametrize("folder", ROOMS)
@@ -174,8 +179,20 @@ def test_every_dependency_is_imported() -> None:
     modules = {module for folder in ROOMS for path in (REPOSITORY / folder).rglob("*.py") for module in _imported(path)}
     owners = packages_distributions()
     used = {canonicalize_name(owner) for module in modules for owner in owners.get(module, ())}
-    wanted = requirements() | requirements("agents") | requirements("status")
+    wanted = requirements() | requirements("all")
     assert wanted - used == NEVER_IMPORTED
+
+
+def test_the_extra_all_is_all_other_extras() -> None:
+    extras = set(distribution("stowplan").metadata.get_all("Provides-Extra") or ())
+    assert extras == {"all", "huggingface", "pin", "status", "transfer"}
+    assert _asked("all") == set().union(*map(_asked, extras - {"all"}))
+
+
+def _asked(extra: str) -> set[str]:
+    """Requirements of an extra alone, with their versions."""
+    found = [each for each in map(Requirement, distribution("stowplan").requires or ()) if each.marker]
+    return {f"{each.name}{each.specifier}" for each in found if each.marker and each.marker.evaluate({"extra": extra})}
 
 
 def _imported(path: Path) -> set[str]:

@@ -1,0 +1,105 @@
+"""The wheel, installed by hash into environments that have nothing else, as users install it."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.repositories import REPOSITORY
+
+pytestmark = pytest.mark.slow
+
+BIN = Path(sys.executable).parent
+UV = BIN / "uv"
+WHEEL_REQUIREMENTS = REPOSITORY / "library" / "images" / "requirements-wheel.txt"
+PACKAGES = 42
+BYTES = 350_000_000
+"""What a compiler without extras may take."""
+OF_EXTRAS = ("hf_xet", "httpx", "huggingface_hub", "kubernetes", "lupa", "oras", "requests")
+
+Ended = subprocess.CompletedProcess[str]
+
+
+def run(*command: str | Path, where: Path = REPOSITORY, accepted: tuple[int, ...] = (0,)) -> Ended:
+    """A program without the variables of the environment that these tests run in."""
+    variables = {key: value for key, value in os.environ.items() if not key.startswith(("JSII_", "PYTHON", "VIRTUAL"))}
+    done = subprocess.run(command, cwd=where, env=variables, capture_output=True, text=True, check=False, timeout=600)
+    assert done.returncode in accepted, f"{command} ended with {done.returncode}:\n{done.stdout}\n{done.stderr}"
+    return done
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of the sources as they are."""
+    folder = tmp_path_factory.mktemp("wheel")
+    pinned = ("--build-constraints", WHEEL_REQUIREMENTS, "--require-hashes")
+    run(UV, "build", "--quiet", "--wheel", *pinned, "--out-dir", folder)
+    (built,) = folder.glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def environment(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An environment with the wheel and what the lock file has for it, each package by its hash."""
+    folder = tmp_path_factory.mktemp("installed")
+    requirements, created = folder / "requirements.txt", folder / "environment"
+    exported = ("export", "--quiet", "--offline", "--frozen", "--no-dev", "--no-emit-project", "--no-header")
+    run(UV, *exported, "--format", "requirements.txt", "--output-file", requirements)
+    run(UV, "venv", "--quiet", "--python", sys.executable, created)
+    install = (UV, "pip", "install", "--quiet", "--python", created / "bin" / "python")
+    run(*install, "--require-hashes", "--only-binary=:all:", "--requirements", requirements)
+    run(*install, "--no-deps", wheel)
+    return created
+
+
+def test_one_wheel_serves_every_machine(wheel: Path) -> None:
+    assert wheel.name.endswith("-py3-none-any.whl")
+
+
+def test_the_compiler_alone_stays_small(environment: Path) -> None:
+    listed = run(UV, "pip", "list", "--quiet", "--format=json", "--python", environment / "bin" / "python").stdout
+    files = [each for each in environment.rglob("*") if each.is_file() and not each.is_symlink()]
+    size = sum(each.stat().st_size for each in files)
+    assert 10 < len(json.loads(listed)) <= PACKAGES
+    assert size <= BYTES
+
+
+def test_nothing_of_the_extras_is_installed(environment: Path) -> None:
+    program = f"from importlib.util import find_spec; print([each for each in {OF_EXTRAS!r} if find_spec(each)])"
+    assert run(environment / "bin" / "python", "-c", program).stdout == "[]\n"
+
+
+def test_a_new_repository_compiles_without_a_node_of_the_machine(environment: Path, tmp_path: Path) -> None:
+    stowplan = environment / "bin" / "stowplan"
+    assert "synth" in run(stowplan, "--help", where=tmp_path).stdout
+    for words in (["init", "."], ["validate"], ["synth"], ["synth", "--check"]):
+        run("env", f"PATH={tmp_path / 'none'}", stowplan, *words, where=tmp_path)
+    assert list((tmp_path / "out").rglob("*.yaml"))
+
+
+@pytest.mark.parametrize(("command", "extra"), [("status", "status"), ("pin", "pin")])
+def test_a_command_without_its_extra_names_what_installs_it(
+    environment: Path, tmp_path: Path, command: str, extra: str
+) -> None:
+    stowplan = environment / "bin" / "stowplan"
+    run(stowplan, "init", ".", where=tmp_path)
+    if extra == "pin":
+        pod = tmp_path / "specs" / "pod.yaml"
+        container = "{name: main, image: 'registry.example.com/ml/train:1'}"
+        head = "apiVersion: v1\nkind: Pod\nmetadata: {name: one, namespace: ml}\n"
+        pod.write_text(f"{head}spec: {{containers: [{container}]}}\n")
+    done = run(stowplan, command, where=tmp_path, accepted=(1,))
+    assert re.fullmatch(
+        rf"The package \w+ is not installed: install Stowplan with its extra `{extra}`, "
+        rf"as `pip install '\.\[{extra}\]'` does in a checkout of Stowplan\.\n",
+        done.stderr,
+    ), done.stderr
+
+
+def test_it_runs_without_an_installation_by_uvx(wheel: Path, tmp_path: Path) -> None:
+    done = run(UV, "tool", "run", "--quiet", "--python", sys.executable, "--from", wheel, "stowplan", "--version")
+    assert done.stdout.startswith("stowplan ")
