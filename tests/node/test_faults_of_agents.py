@@ -147,7 +147,6 @@ def test_store_that_is_gone_for_two_minutes(delivery: Delivery, servers: Stores)
         assert len(whole) < FILES
         tells(delivery, data.spec, "Progressing", Synced="RequestFailed")
         time.sleep(max(0.0, back - time.monotonic()))
-        tells(delivery, data.spec, "Progressing", Synced="RequestFailed")
     finally:
         servers.server.start()
     delivery.tells(data.spec, "Healthy", 5 * SECONDS, phase="Ready")
