@@ -1,5 +1,5 @@
 # Three commands do everything on a machine with Python 3.11 or newer, git and make:
-#   make demo       compiles examples/ into out/, and shows a mistake, a job and the review of a change
+#   make demo       shows a mistake, a job and the review of a change, and compiles examples/ into out/
 #   make test       runs every check, and the tests that need no other programs, in about six minutes on two cores
 #   make test-all   runs every check and every test
 
@@ -13,15 +13,12 @@ PYTEST := $(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder
 
 .PHONY: all-tests argocd check clean control-plane demo docs generate images layers lint pictures quick-tests requirements sbom synth test test-all types
 
-# Compiles all examples, and shows with one of them how a mistake is found, a job compiled and a change reviewed.
+# Compiles all examples, and meanwhile shows with one of them how a mistake is found, a job compiled and a change reviewed.
 demo: .venv/ready
 	@PATH="$(CURDIR)/$(BIN):$$PATH" examples/demo.sh
 
 synth: .venv/ready
-	@for name in $(EXAMPLES); do \
-	  echo "== examples/$$name -> out/$$name"; \
-	  $(BIN)/stowplan synth examples/$$name --out out/$$name || exit 1; \
-	done
+	@$(BIN)/python examples/compile.py
 
 # Without a base commit also in CI: `tests/test_examples.py` compiles everything in out/ from nothing.
 check: .venv/ready
@@ -105,8 +102,9 @@ requirements: .venv/ready
 docs: .venv/ready
 	$(BIN)/python docs/build.py build/docs
 
-# The pictures of the documentation, as Chromium and Graphviz draw them.
+# The pictures of the documentation, as Chromium and Graphviz draw them, and of what `make demo` prints.
 pictures: .venv/ready
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python docs/demo_picture.py docs/pages/images
 	$(BIN)/python -m tests.browser.pictures docs/pages/images
 	dot -Tsvg -Ncolor=black -Nfontcolor=black -Ecolor=black -Efontcolor=black docs/way.dot > docs/pages/images/way-light.svg
 	dot -Tsvg -Ncolor=white -Nfontcolor=white -Ecolor=white -Efontcolor=white docs/way.dot > docs/pages/images/way-dark.svg
@@ -117,6 +115,7 @@ sbom: .venv/ready
 
 # The lock file names every version; uv itself is one of them.
 .venv/ready: pyproject.toml uv.lock
+	@echo "Setting up .venv, which takes a minute or two, once."
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	test -x $(BIN)/uv || $(BIN)/python -m pip install --quiet "uv==$$(sed -n '/^name = "uv"$$/{n;s/version = "\(.*\)"/\1/p;}' uv.lock)"
 	UV_PROJECT_ENVIRONMENT=.venv $(BIN)/uv sync --frozen --all-extras --quiet

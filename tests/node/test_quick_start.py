@@ -94,4 +94,12 @@ def test_quick_start(delivery: Delivery, source: str, snapshot: SnapshotAssertio
     (worker,) = delivery.pods("stowplan.dev/name=ps-demo,stowplan.dev/role=worker")
     log = delivery.place.kubectl("logs", f"--namespace={NAMESPACE}", worker["metadata"]["name"], "--container=sample")
     assert json.loads(log) == {name: hashlib.sha256(data).hexdigest() for name, data in samples(WHOLE).items()}
+
+    dataset["spec"]["partitions"] = 2
+    delivery.commit(dataset)
+    scaled = {"readyReplicas": 2, "runtimeReady": "2/2", "specReplicas": 2}
+    delivery.reaches(dataset, phase="Ready", runtimeStatus=scaled)
+    delivery.tell("The dataset is cached on both nodes")
+    caches = delivery.pods("stowplan.dev/name=imagenet,app.kubernetes.io/component=runtime")
+    assert {each["spec"]["nodeName"] for each in caches} == {each.name for each in delivery.place.nodes}
     assert "\n".join(delivery.steps) == snapshot(extension_class=Markdown)

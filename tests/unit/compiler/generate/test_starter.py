@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from fnmatch import fnmatch
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ from typer.testing import CliRunner, Result
 
 from stowplan.compiler.cli import app
 from stowplan.compiler.generate import starter
+from stowplan.compiler.generate.starter import released
+from stowplan.schema.platform.settings import Digests
 
 REPOSITORY = Path(__file__).parents[4]
 
@@ -67,6 +70,28 @@ def test_the_starter_with_environments_compiles_when_it_is_filled_in(
     assert run("synth").exit_code == 0
     (application,) = Path("out/prod/argocd").glob("application-*-prod-ns-ml.yaml")
     assert "https://prod.example.com:6443" in application.read_text()
+
+
+def test_platform_file_of_a_checkout_shows_how_to_name_images_by_tag(tmp_path: Path) -> None:
+    assert not released.FILE.exists()
+    starter.write(tmp_path)
+    text = (tmp_path / "stowplan.yaml").read_text()
+    assert f'# images:\n#   registry: registry.example.com/ml\n#   tag: "{version("stowplan")}"\n' in text
+    assert YAML(typ="safe").load(text).get("images") is None
+
+
+def test_platform_file_of_a_release_names_images_by_digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    digests = {agent: f"sha256:{number:064}" for number, agent in enumerate(Digests.model_fields)}
+    given = {"registry": "registry.example.com/stowplan", "digests": digests}
+    (tmp_path / "released.json").write_text(json.dumps(given))
+    monkeypatch.setattr(released, "FILE", tmp_path / "released.json")
+    starter.write(tmp_path / "mine")
+    platform = YAML(typ="safe").load(tmp_path / "mine/stowplan.yaml")
+    assert platform["images"] == given
+    said = run("synth", str(tmp_path / "mine"))
+    assert (said.exit_code, "SP606" in said.output) == (0, False)
+    (reporter,) = (tmp_path / "mine/out/ml/reporter").glob("deployment-*.yaml")
+    assert f"image: registry.example.com/stowplan/stowplan-control@{digests['control']}\n" in reporter.read_text()
 
 
 def test_without_environments_the_platform_file_has_none(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from string import Template
 
 from stowplan.compiler.generate import export
-from stowplan.compiler.generate.starter import argocd_name, environments, installation
+from stowplan.compiler.generate.starter import argocd_name, environments, installation, released
 from stowplan.compiler.repository import own_files
 from stowplan.compiler.repository.layout import Repository
 from stowplan.compiler.repository.work_tree import around
@@ -68,7 +68,8 @@ def files(
     `PaddleJob` instead of `Dataset` and `Training`. `environment_names` are the environments of the platform file, in
     their order. `ci` says whether people commit the output and CI checks it, or CI commits it.
     """
-    values = {"version": version("stowplan"), "name": quoted(name), "path": quoted(path)}
+    images = released.platform_lines(version("stowplan"))
+    values = {"images": images, "name": quoted(name), "path": quoted(path)}
     here = Path(__file__).parent
     # `safe_substitute`, because `$schema` and the variables of scripts are no placeholders of this template.
     templates = _TEMPLATES | (_LEGACY if legacy else {}) | (_COMMIT if ci is Ci.COMMIT else {})

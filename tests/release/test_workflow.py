@@ -1,0 +1,251 @@
+"""The steps of the workflow that makes a release, as far as they run without GitHub, a public registry and Sigstore.
+
+`tests/starter/test_ci_lint.py` lints the workflow itself.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+from ruamel.yaml import YAML
+
+from stowplan.schema.platform.settings import Digests
+from tests.pins.registry import PASSWORD, USER, needed, serving
+from tests.repositories import REPOSITORY
+from tests.starter.ci import BASH
+
+pytestmark = pytest.mark.slow
+
+WORKFLOW = YAML(typ="safe").load(REPOSITORY / ".github/workflows/release.yaml")
+AGENTS = tuple(Digests.model_fields)
+VERSION = "9.8.7"
+CHECKED_OUT = (".ci", ".github", "Makefile", "README.md", "LICENSE", "SECURITY.md", "CHANGELOG.md", "pyproject.toml")
+FOLDERS = ("compiler", "library", "schema")
+
+
+def step(job: str, name: str) -> str:
+    """The script of a step."""
+    (found,) = [each["run"] for each in WORKFLOW["jobs"][job]["steps"] if each.get("name") == name]
+    return str(found)
+
+
+def run(script: str, folder: Path, variables: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+    """As GitHub runs a script of a step."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    environment = {"PATH": path, "HOME": str(folder.parent / "home"), "GITHUB_REF_NAME": f"v{VERSION}", **variables}
+    for name in (
+        "UV_CACHE_DIR",
+        "UV_DEFAULT_INDEX",
+        "UV_INDEX_URL",
+        "PIP_INDEX_URL",
+        "PIP_CONFIG_FILE",
+        "SSL_CERT_FILE",
+    ):
+        environment |= {name: os.environ[name]} if name in os.environ else {}
+    command = [*BASH, script]
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+
+
+def must(script: str, folder: Path, **variables: str) -> str:
+    done = run(script, folder, variables)
+    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """The repository at the commit of a release."""
+    folder = tmp_path / "checkout"
+    folder.mkdir()
+    (tmp_path / "home").mkdir()
+    for name in CHECKED_OUT:
+        place = REPOSITORY / name
+        (shutil.copytree if place.is_dir() else shutil.copy)(place, folder / name)
+    for name in FOLDERS:
+        shutil.copytree(REPOSITORY / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    project = folder / "pyproject.toml"
+    project.write_text(re.sub(r'^version = ".*"$', f'version = "{VERSION}"', project.read_text(), flags=re.MULTILINE))
+    changelog = folder / "CHANGELOG.md"
+    changelog.write_text(f"# Changelog\n\n## {VERSION} - 2026-12-01\n\n- Sails, see [how](README.md).\n")
+    (folder / ".venv").symlink_to(Path(sys.executable).parents[1])
+    return folder
+
+
+def test_check_wants_both_variables_and_a_tag_of_this_version(checkout: Path) -> None:
+    variables = {"REGISTRY": "registry.example.com/stowplan", "INDEX_URL": "https://index.example.com/legacy/"}
+    check = step("check", "Check the variables of the repository")
+    must(check, checkout, **variables)
+    for name in variables:
+        done = run(check, checkout, variables | {name: ""})
+        assert done.returncode != 0
+        assert f"{name}: names no " in done.stderr
+    agreement = step("check", "Check the tag, the version and the changelog")
+    must(agreement, checkout)
+    done = run(agreement, checkout, {"GITHUB_REF_NAME": "v9.8.6"})
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+
+
+def test_uv_is_installed_by_the_hashes_of_the_lock_file(checkout: Path, tmp_path: Path) -> None:
+    """To look at the hashes alone, nothing is installed."""
+    shutil.copy(REPOSITORY / "uv.lock", checkout)
+    (checkout / "build").mkdir()
+    script = step("publish", "Install uv")
+    assert "pip install --require-hashes --only-binary :all: --requirement build/uv.txt" in script
+    look = f"pip download --no-deps --dest {tmp_path / 'wheels'} --require-hashes"
+    script = script.replace("pip install --require-hashes", f"python -m {look}")
+    must(script, checkout)
+    assert len(list((tmp_path / "wheels").glob("uv-*.whl"))) == 1
+    requirement = checkout / "build/uv.txt"
+    requirement.write_text(re.sub(r"sha256:[0-9a-f]{8}", "sha256:00000000", requirement.read_text()))
+    done = run(script.splitlines()[1], checkout, {})
+    assert done.returncode != 0
+    assert "DO NOT MATCH" in done.stdout + done.stderr
+
+
+def test_package_names_its_images_by_digest_to_a_new_repository(checkout: Path, tmp_path: Path) -> None:
+    digests = {agent: f"sha256:{number:064x}" for number, agent in enumerate(AGENTS, start=10)}
+    folder = checkout / "build/digests"
+    folder.mkdir(parents=True)
+    for agent, digest in digests.items():
+        (folder / agent).write_text(f"{digest}\n")
+    build = (
+        step("package", "Build")
+        .replace("make .venv/ready\n", "")
+        .replace(".venv/bin/python .ci", f"PYTHONPATH={':'.join(FOLDERS)} .venv/bin/python .ci")
+    )
+    must(build, checkout, REGISTRY="registry.example.com/stowplan")
+    (wheel,) = (checkout / "build/release/dist").glob(f"stowplan-{VERSION}-*.whl")
+    (source,) = (checkout / "build/release/dist").glob(f"stowplan-{VERSION}.tar.gz")
+    name = "compiler/generate/starter/released-images.json"
+    must(f"uv pip install --quiet --no-deps --target {tmp_path / 'site'} {wheel}", checkout)
+    with tarfile.open(source) as archive:
+        assert [each for each in archive.getnames() if each.endswith(name)] != []
+    init = "from stowplan.compiler.cli import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", init, "init", tmp_path / "mine"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(tmp_path / "site")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    platform = YAML(typ="safe").load(tmp_path / "mine/stowplan.yaml")
+    assert platform["images"] == {"registry": "registry.example.com/stowplan", "digests": digests}
+
+    must(
+        step("package", "Write the notes"),
+        checkout,
+        GITHUB_SERVER_URL="https://git.example.com",
+        GITHUB_REPOSITORY="a/b",
+    )
+    notes = (checkout / "build/release/notes.md").read_text()
+    assert notes.startswith(f"- Sails, see [how](https://git.example.com/a/b/blob/v{VERSION}/README.md).\n")
+    assert f"- `registry.example.com/stowplan/stowplan-git@{digests['git']}`\n" in notes
+
+
+def test_package_is_not_built_without_the_digest_of_each_image(checkout: Path) -> None:
+    folder = checkout / "build/digests"
+    folder.mkdir(parents=True)
+    for agent in AGENTS[1:]:
+        (folder / agent).write_text(f"sha256:{1:064}\n")
+    script = f"PYTHONPATH={':'.join(FOLDERS)} python .ci/released_images.py registry.example.com/a build/digests"
+    done = run(script, checkout, {})
+    assert (done.returncode, done.stderr) == (1, f"build/digests has no digest of {AGENTS[0]}.\n")
+    (folder / AGENTS[0]).write_text("latest\n")
+    done = run(script, checkout, {})
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"digests.{AGENTS[0]}: ")
+
+
+def test_bill_of_the_package_has_what_the_compiler_depends_on(checkout: Path) -> None:
+    (checkout / "build/sbom").mkdir(parents=True)
+    must(step("sbom", "Write what the images and the package hold").replace("make sbom\n", ""), checkout)
+    bill = json.loads((checkout / "build/sbom/stowplan.cdx.json").read_text())
+    component = bill["metadata"]["component"]
+    assert (component["name"], component["version"]) == ("stowplan", VERSION)
+    assert {"cdk8s", "pydantic", "typer"} <= {each["name"] for each in bill["components"]}
+
+
+@pytest.fixture(scope="module")
+def registry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A registry that asks for a password, as Podman reaches it."""
+    if shutil.which("podman") is None or os.getuid() != 0:
+        pytest.skip("Podman and root are needed to make images")
+    with serving(needed(), tmp_path_factory.mktemp("registry"), private=True) as host:
+        yield host
+
+
+def test_images_of_both_processors_are_joined_under_the_tag_of_the_version(
+    checkout: Path, tmp_path: Path, registry: str
+) -> None:
+    storage = tmp_path / "storage.conf"
+    storage.write_text(f'[storage]\ndriver = "vfs"\ngraphroot = "{tmp_path}/storage"\nrunroot = "{tmp_path}/run"\n')
+    registries = tmp_path / "registries.conf"
+    registries.write_text(f'[[registry]]\nlocation = "{registry}"\ninsecure = true\n')
+    variables = {
+        "REGISTRY": f"{registry}/stowplan",
+        "CONTAINERS_STORAGE_CONF": str(storage),
+        "CONTAINERS_REGISTRIES_CONF": str(registries),
+        "USERNAME": USER,
+        "PASSWORD": PASSWORD,
+        "GITHUB_OUTPUT": str(tmp_path / "output"),
+    }
+    context = tmp_path / "context"
+    context.mkdir()
+    (context / "Containerfile").write_text("FROM scratch\nCOPY program /\n")
+    log_in = step("images", "Log in to the registry")
+    assert log_in == step("join", "Log in to the registry")
+    assert "Login Succeeded!" in must(log_in, checkout, **variables)
+    for architecture in ("amd64", "arm64"):
+        (context / "program").write_text(architecture)
+        for agent in AGENTS:
+            name = f"{registry}/stowplan/stowplan-{agent}:{VERSION}-{architecture}"
+            build = f"podman build --quiet --platform linux/{architecture} --isolation chroot --tag {name} {context}"
+            must(build, checkout, **variables)
+        must(step("images", "Push"), checkout, **variables, ARCHITECTURE=architecture)
+    for agent in AGENTS:
+        image = f"{registry}/stowplan/stowplan-{agent}"
+        must(step("join", "Join the images of both processors"), checkout, **variables, IMAGE=image, AGENT=agent)
+        digest = (checkout / f"build/digests/{agent}").read_text().strip()
+        of_digest, of_tag = (
+            json.loads(must(f"podman manifest inspect {image}{each}", checkout, **variables))
+            for each in (f"@{digest}", f":{VERSION}")
+        )
+        assert of_digest == of_tag
+        assert sorted(each["platform"]["architecture"] for each in of_tag["manifests"]) == ["amd64", "arm64"]
+        assert f"digest={digest}\n" in (tmp_path / "output").read_text()
+
+
+def test_jobs_build_each_image_of_the_agents() -> None:
+    assert tuple(WORKFLOW["jobs"]["join"]["strategy"]["matrix"]["agent"]) == AGENTS
+    assert f"for agent in {' '.join(AGENTS)}; do" in step("images", "Push")
+    (made,) = re.findall(r"^AGENTS := (.*)$", (REPOSITORY / "Makefile").read_text(), re.MULTILINE)
+    assert set(AGENTS) <= set(made.split())
+
+
+def test_each_job_has_no_more_rights_than_it_needs() -> None:
+    """Only the last one may write to the repository, and it runs no code of the repository or of packages."""
+    assert WORKFLOW["permissions"] == {}
+    writing = {
+        name: {right for right, level in job["permissions"].items() if level == "write"}
+        for name, job in WORKFLOW["jobs"].items()
+    }
+    assert {name: rights for name, rights in writing.items() if rights} == {
+        "images": {"packages"},
+        "join": {"attestations", "id-token", "packages"},
+        "package": {"attestations", "id-token"},
+        "publish": {"id-token"},
+        "release": {"contents"},
+    }
+    assert [each.get("uses", "").partition("@")[0] for each in WORKFLOW["jobs"]["release"]["steps"]] == [
+        "actions/download-artifact",
+        "",
+    ]
