@@ -115,6 +115,7 @@ sbom: .venv/ready
 
 # The lock file names every version; uv itself is one of them.
 .venv/ready: pyproject.toml uv.lock
+	@echo "Setting up .venv, which takes a minute or two, once."
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	test -x $(BIN)/uv || $(BIN)/python -m pip install --quiet "uv==$$(sed -n '/^name = "uv"$$/{n;s/version = "\(.*\)"/\1/p;}' uv.lock)"
 	UV_PROJECT_ENVIRONMENT=.venv $(BIN)/uv sync --frozen --all-extras --quiet

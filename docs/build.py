@@ -36,6 +36,7 @@ def build(folder: Path, source: Path = _HERE) -> int:
     code = subprocess.run(command, cwd=folder, check=False).returncode  # noqa: S603 - its arguments are constants
     if not code:
         _bring_shim(folder / "site")
+        sys.stdout.write(f"Open {folder / 'site' / 'index.html'}\n")
     return code
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from docs.reference import markdown
+from docs.reference import markdown, programs
 from stowplan.schema.agents.await_config import AwaitConfig
 from stowplan.schema.agents.cache_config import ClearConfig, RmrConfig, RuntimeConfig, SyncConfig, WarmupConfig
 from stowplan.schema.agents.exit_codes import MEANINGS, PERMANENT, TERMINATED
@@ -35,8 +35,9 @@ def page() -> str:
 def _page() -> Iterator[str]:
     yield "# Agents"
     yield ""
-    yield "The compiler writes what an agent is told into a ConfigMap. Nobody else needs to write it, except for"
-    yield "`stowplan-transfer`, which works without a cluster too. Secrets are no part of it."
+    yield "The compiler writes what an agent is told: into a ConfigMap, or as arguments where the agent is part of a"
+    yield "pod of users. Nobody else needs to write it, except for `stowplan-transfer`, which works without a cluster"
+    yield "too. Secrets are no part of it."
     yield ""
     yield "## Exit codes"
     yield ""
@@ -47,6 +48,9 @@ def _page() -> Iterator[str]:
         yield f"| {int(code)} | {code.name} | {markdown.cell(meaning)} | {again} |"
     yield f"| {TERMINATED} | | It was stopped by SIGTERM. | yes |"
     yield ""
+    yield "What each program means by its codes is in its help, below."
+    yield ""
+    yield from _programs()
     objects: dict[str, Any] = {}
     for name, model in _CONFIGS.items():
         schema = model.model_json_schema(by_alias=True)
@@ -61,6 +65,21 @@ def _page() -> Iterator[str]:
             yield f"### {name}"
             yield ""
             yield from _fields(schema)
+
+
+def _programs() -> Iterator[str]:
+    yield "## Programs"
+    yield ""
+    yield "What each says of itself by `--help`. Those with `--config` read a file that is described further below; the"
+    yield "others are told everything by arguments."
+    yield ""
+    for name, text in programs.texts():
+        yield f"### {name}"
+        yield ""
+        yield "```text"
+        yield text
+        yield "```"
+        yield ""
 
 
 def _fields(schema: dict[str, Any]) -> Iterator[str]:

@@ -5,8 +5,10 @@ from typing import Any
 
 import typer
 
-from docs.reference import markdown
+from docs.reference import markdown, programs
 from stowplan.compiler.cli import app
+
+_TRANSFER = "stowplan-transfer"
 
 
 def page() -> str:
@@ -24,6 +26,21 @@ def _page() -> Iterator[str]:
     for name, command in group.commands.items():
         if not command.hidden:
             yield from _command(name, command)
+    yield from _transfer()
+
+
+def _transfer() -> Iterator[str]:
+    yield f"## {_TRANSFER}"
+    yield ""
+    yield "The transfer agent as a command: [how](../guides/transfers.md#without-a-cluster). It needs the extra"
+    yield "`agents` for Hugging Face Hubs and Git. The fields of its file are those of the"
+    yield "[configuration of transfer](agents.md#configuration-of-transfer), its exit codes those of the agents, not"
+    yield "the ones above."
+    yield ""
+    yield "```text"
+    yield programs.text("stowplan.agents.transfer", program=_TRANSFER)
+    yield "```"
+    yield ""
 
 
 def _command(name: str, command: Any) -> Iterator[str]:
@@ -39,5 +56,5 @@ def _command(name: str, command: Any) -> Iterator[str]:
     for parameter in command.get_params(context):
         names, text = parameter.get_help_record(context) or ("", "")
         if names:
-            yield f"| `{names.replace('|', chr(92) + '|')}` | {markdown.cell(text)} |"
+            yield f"| `{names}` | {markdown.cell(text)} |"
     yield ""

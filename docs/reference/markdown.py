@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from stowplan.compiler.specs.field_help import FieldText
 
@@ -9,8 +10,12 @@ _ANCHOR = re.compile(r"[^a-z0-9]+")
 
 
 def cell(text: str) -> str:
-    """Return a text as a cell of a table: on one line, with its bars and angle brackets as characters."""
-    return plain(" ".join(text.split())).replace("|", r"\|")
+    """Return a text as a cell of a table: on one line, with its bars and angle brackets as characters.
+
+    Bars in code need no sign before them, which would be shown.
+    """
+    parts = re.split(r"(`[^`]*`)", plain(" ".join(text.split())))
+    return "".join(part if part.startswith("`") else part.replace("|", r"\|") for part in parts)
 
 
 def plain(text: str) -> str:
@@ -32,3 +37,13 @@ def fields(found: Iterable[FieldText], above: str = "") -> Iterator[str]:
             if paragraph:
                 yield plain(paragraph)
                 yield ""
+
+
+def variable(found: dict[str, Any]) -> str:
+    """Return the value of a container's variable; a field of the pod in brackets."""
+    if "valueFrom" not in found:
+        return f"`{cell(str(found.get('value', '')))}`"
+    source = found["valueFrom"]
+    if "fieldRef" in source:
+        return f"[`{source['fieldRef']['fieldPath']}`]"
+    return "from a Secret" if "secretKeyRef" in source else "from the cluster"

@@ -1,4 +1,4 @@
-"""The page about the variables of training jobs: those of the compiled examples, and the names that are reserved."""
+"""The page about the variables of a Training: those of the compiled examples, and the names that are reserved."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Any
 
 import yaml
 
-from docs.reference import markdown
+from docs.reference import markdown, old_jobs
 from stowplan.library.frameworks import neutral
 from stowplan.library.frameworks.registry import PLUGINS
 
@@ -23,16 +23,17 @@ def page() -> str:
 def _page() -> Iterator[str]:
     yield "# Variables"
     yield ""
-    yield "The processes of a `Training` find these variables, as the examples in `examples/training` compile to them."
-    yield "A field of the pod that its node fills in is in brackets. `env` of a spec may not set reserved names."
+    yield "What the processes of training jobs find in their environment, as examples of this repository compile to it."
+    yield "A field of the pod that its node fills in is in brackets."
     yield ""
-    yield "## Of every framework"
+    yield "## Of every Training"
     yield ""
-    yield f"Reserved: {_names(neutral.VARIABLES)}."
+    yield f"Reserved: {_names(neutral.VARIABLES)}. `env` of a Training may not set reserved names."
     for file in sorted(_SPECS.glob("*.yaml")):
         for spec in yaml.safe_load_all(file.read_text(encoding="utf-8")):
             if spec and spec["kind"] == "Training":
                 yield from _framework(spec, file.name)
+    yield from old_jobs.sections()
 
 
 def _framework(spec: dict[str, Any], file: str) -> Iterator[str]:
@@ -45,7 +46,7 @@ def _framework(spec: dict[str, Any], file: str) -> Iterator[str]:
     yield "| Variable | Value |"
     yield "|---|---|"
     for each in _variables(name):
-        yield f"| `{each['name']}` | {_value(each)} |"
+        yield f"| `{each['name']}` | {markdown.variable(each)} |"
 
 
 def _variables(name: str) -> list[dict[str, Any]]:
@@ -65,15 +66,6 @@ def _trainer(value: Any) -> list[dict[str, Any]]:
         value = list(value.values())
     below = (_trainer(each) for each in value) if isinstance(value, list) else ()
     return next(filter(None, below), [])
-
-
-def _value(variable: dict[str, Any]) -> str:
-    if "valueFrom" not in variable:
-        return f"`{markdown.cell(str(variable.get('value', '')))}`"
-    source = variable["valueFrom"]
-    if "fieldRef" in source:
-        return f"[`{source['fieldRef']['fieldPath']}`]".replace("|", r"\|")
-    return "from a Secret" if "secretKeyRef" in source else "from the cluster"
 
 
 def _names(names: frozenset[str]) -> str:

@@ -13,14 +13,16 @@ _WIDTH, _HEIGHT = 1200, 1400
 
 
 def draw(folder: Path) -> None:
-    """Draw the top of each page."""
+    """Draw the top of each page, in light and in dark."""
     folder.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory() as temporary, browser() as chromium:
         for name, make in _PICTURES.items():
             file = make(Path(temporary, name))
             page = chromium.new_page(viewport={"width": _WIDTH, "height": _HEIGHT}, color_scheme="light")
             page.goto(file.as_uri())
-            page.screenshot(path=folder / f"{name}.png")
+            page.screenshot(path=folder / f"{name}-light.png")
+            page.emulate_media(color_scheme="dark")
+            page.screenshot(path=folder / f"{name}-dark.png")
 
 
 if __name__ == "__main__":

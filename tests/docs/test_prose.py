@@ -13,34 +13,16 @@ from typer.testing import CliRunner
 
 from stowplan.compiler.cli import app
 from stowplan.schema.codes import CATALOGUE
+from tests.docs.not_run import NOT_RUN, not_run, runnable
 from tests.docs.prose import FOLDERS, FRAGMENT, PAGES, Block, blocks, inline, pages, words
 
-CLUSTER = {
-    *(
-        "argocd",
-        "aws",
-        "cosign",
-        "curl",
-        "docker",
-        "gh",
-        "helm",
-        "k3d",
-        "kind",
-        "kubectl",
-        "podman",
-        "redis-cli",
-        "skopeo",
-    ),
-    *("make", "pip", "pipx", "uv", "uvx"),
-}
-"""Programs that pages name and this test does not run: they need a cluster, a registry or the network."""
-
 LOCAL = {"cat", "cd", "cp", "git", "grep", "ls", "mkdir", "mv", "rm", "sed", "stowplan"}
-"""Programs that a page may name besides, and that the sessions of tutorials run."""
+"""Programs that a page may name besides, and that tests run."""
 
 HASH = re.compile(r"-[a-z2-7]{8}\b")
 GIT = {f"GIT_{who}_{what}": "a@b" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
 ALL = pytest.mark.parametrize("page", pages(), ids=lambda page: f"{page.parent.name}/{page.stem}")
+WITH_COMMANDS = [page for page in pages() if page.parent.name != "tutorials" and any(map(runnable, blocks(page)))]
 TUTORIALS = pytest.mark.parametrize("page", sorted((PAGES / "tutorials").glob("*.md")), ids=lambda page: page.stem)
 
 
@@ -73,11 +55,15 @@ def test_commands_are_those_of_the_programs(page: Path) -> None:
             continue
         for command in block.commands:
             program, *arguments = words(command)
-            assert program in CLUSTER | LOCAL, command
+            assert program in LOCAL or not_run(command), command
             if program == "stowplan":
                 _parse(arguments)
     for command in inline(page):
-        _parse(words(command)[1:])
+        _, name, *arguments = words(command)
+        if arguments or name.startswith("-"):
+            _parse([name, *arguments])
+        else:  # a sentence about the command, which may need arguments
+            assert name in get_group(app).commands, command
 
 
 @ALL
@@ -105,11 +91,52 @@ def test_tutorial_prints_what_is_shown(page: Path, tmp_path: Path) -> None:
                 assert _pattern(shown).fullmatch(HASH.sub("-<hash>", said)), f"$ {command}\n{said}"
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("page", WITH_COMMANDS, ids=lambda page: f"{page.parent.name}/{page.stem}")
+def test_commands_of_a_page_end_well_in_its_repository(page: Path, tmp_path: Path) -> None:
+    """Where a page shows no specs, the repository is that of `stowplan init`. `origin/main` is how it was at first."""
+    root = tmp_path / "repository"
+    shown = [block for block in blocks(page) if block.is_file]
+    if not any(block.title.startswith("specs/") for block in shown):
+        _succeed(tmp_path, "stowplan init repository")
+    for block in reversed(shown):  # the first of two with one path stays
+        _write(root, block)
+    (root / "stowplan.yaml").touch()
+    for command in ("stowplan synth", "git init -qb main", "git add -A", "git commit -qm Begin"):
+        _succeed(root, command)
+    _succeed(root, "git update-ref refs/remotes/origin/main HEAD")
+    for block in blocks(page):
+        if block.is_file:
+            _write(root, block)
+        for command in runnable(block):
+            _succeed(root, command.replace("git commit", "git commit --allow-empty"))
+
+
+def test_sessions_are_where_tests_run_them() -> None:
+    """Those of tutorials below, that of the guide in `test_texts.py`."""
+    found = {page for page in pages() if any(block.language == "console" for block in blocks(page))}
+    assert {page for page in found if page.parent.name != "tutorials"} == {PAGES / "guides/everyday-work.md"}
+
+
+def test_every_reason_for_not_running_a_command_is_used() -> None:
+    commands = [
+        line for page in pages() for block in blocks(page) if block.language == "bash" for line in block.commands
+    ]
+    used = {not_run(command) for command in commands}
+    assert set(NOT_RUN) - used <= {"cosign", "gh", "pip", "pipx", "uv", "uvx", "docker", "stowplan status"}
+
+
 def test_prose_has_all_of_its_folders() -> None:
     assert {page.parent.name for page in pages()} == set(FOLDERS)
     for page in pages():
         headings = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)
         assert re.findall(r"^# .+", headings, re.MULTILINE) == [page.read_text().splitlines()[0]], page
+
+
+def _succeed(folder: Path, command: str) -> None:
+    folder.mkdir(exist_ok=True)
+    ended = _bash(folder, command)
+    assert ended.returncode == 0, f"$ {command}\n{ended.stdout}"
 
 
 def _write(folder: Path, block: Block) -> None:
@@ -136,9 +163,14 @@ def _parse(arguments: list[str]) -> None:
 
 def _run(folder: Path, command: str, end: Path) -> tuple[Path, str]:
     """Return the folder that the shell ends in, and what the command prints."""
+    ended = _bash(folder, f'{command}\npwd >"$1"', str(end))
+    return Path(end.read_text().strip()), ended.stdout
+
+
+def _bash(folder: Path, script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    ended = subprocess.run(
-        ["bash", "-c", f'{command}\npwd >"$1"', "tutorial", str(end)],
+    return subprocess.run(
+        ["bash", "-c", script, "page", *arguments],
         cwd=folder,
         env={**os.environ, **GIT, "PATH": programs, "NO_COLOR": "1", "COLUMNS": "120"},
         stdout=subprocess.PIPE,
@@ -146,7 +178,6 @@ def _run(folder: Path, command: str, end: Path) -> tuple[Path, str]:
         text=True,
         check=False,
     )
-    return Path(end.read_text().strip()), ended.stdout
 
 
 def _pattern(shown: str) -> re.Pattern[str]:

@@ -8,6 +8,7 @@ from pathlib import Path
 import typer
 
 from docs.reference.__main__ import pages
+from docs.reference.programs import PROGRAMS
 from stowplan.compiler.cli import app
 from stowplan.compiler.diagnostics.pages import page
 from stowplan.compiler.specs.field_help import KINDS, every_field, field_help
@@ -42,6 +43,31 @@ def test_every_command_and_option_is_there() -> None:
         section = shown.partition(f"## stowplan {name} {{")[2].partition("\n## ")[0]
         options = [option for each in command.params if not each.hidden for option in each.opts]
         assert [option for option in options if option.startswith("--") and option not in section] == [], name
+
+
+def test_every_agent_shows_its_arguments_and_exit_codes() -> None:
+    packages = [
+        each.name for each in (REPOSITORY / "library/stowplan/agents").iterdir() if (each / "__main__.py").is_file()
+    ]
+    assert {f"stowplan.agents.{each}" for each in packages} == set(PROGRAMS.values())
+    sections = PAGES["agents.md"].partition("## Programs")[2].partition("\n## ")[0].split("\n### ")[1:]
+    assert [each.split("\n")[0] for each in sections] == list(PROGRAMS)
+    assert [each for each in sections[1:] if "exit codes: " not in each or "--log-format" not in each] == []
+
+
+def test_the_transfer_command_is_shown_by_its_name_and_with_all_of_its_options() -> None:
+    section = PAGES["commands.md"].partition("## stowplan-transfer")[2]
+    assert "usage: stowplan-transfer " in section
+    assert "--allow-loopback" in section
+
+
+def test_variables_of_the_kinds_of_other_operators_are_shown_by_role() -> None:
+    sections = {each.split("\n")[0]: each for each in PAGES["variables.md"].split("\n## ")}
+    assert {each.split(",")[0] for each in sections} >= {"PaddleJob", "TrainingJob", "MxJob"}
+    servers = sections["PaddleJob, parameter servers, with Gloo"]
+    assert "| `TRAINING_ROLE` | ps | `PSERVER` |\n| `TRAINING_ROLE` | worker | `TRAINER` |" in servers
+    assert "| `DMLC_PS_ROOT_URI` | scheduler | [`status.podIP`] |" in sections["MxJob, distributed"]
+    assert "PS_VERBOSE" not in PAGES["variables.md"]  # of the user
 
 
 def test_every_exit_code_has_a_meaning() -> None:

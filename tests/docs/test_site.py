@@ -1,11 +1,14 @@
-"""The built site in a browser without a network, and builds that fail."""
+"""The built site in a browser without a network, from a folder and from a file server, and builds that fail."""
 
 import shutil
+import threading
 from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Request, expect
 
 from docs.build import build
 from tests.browser.chromium import browser, needed
@@ -16,7 +19,7 @@ pytestmark = pytest.mark.slow
 MAIN = (
     "index",
     "guides/training-jobs",
-    "review",
+    "guides/review",
     "reference/kinds/training",
     "reference/commands",
     "reference/codes/SP201",
@@ -37,7 +40,7 @@ def chromium() -> Iterator[Browser]:
         yield started
 
 
-@pytest.mark.parametrize("link", ["nowhere.md", "review.md#nowhere", "reference/kinds/dataset.md#spec-nowhere"])
+@pytest.mark.parametrize("link", ["nowhere.md", "guides/review.md#nowhere", "reference/kinds/dataset.md#spec-nowhere"])
 def test_a_broken_link_or_anchor_fails_the_build(link: str, tmp_path: Path) -> None:
     shutil.copytree(REPOSITORY / "docs/pages", tmp_path / "source/pages")
     page = tmp_path / "source/pages/index.md"
@@ -77,9 +80,61 @@ def test_search_finds_a_page_without_a_network(site: Path, chromium: Browser, pi
     assert wrong == []
 
 
-def _watched(page: Page) -> list[str]:
-    """Return a list that gets each request to a host, and each error of a script."""
+def test_a_file_server_alone_serves_the_site_with_its_search(site: Path, chromium: Browser, server: str) -> None:
+    context = chromium.new_context(viewport={"width": 1300, "height": 900})
+    page = context.new_page()
+    wrong = _watched(page, allowed=server)
+    for name in MAIN:
+        answer = page.goto(f"{server}{name}.html")
+        assert answer is not None
+        assert answer.ok, name
+    page.keyboard.press("/")
+    page.keyboard.type("lineage")
+    result = page.locator("a:has(mark)").first
+    expect(result).to_be_visible()
+    result.click()
+    expect(page.locator("h1").first).to_be_visible()
+    assert page.url.startswith(server)
+    context.close()
+    assert wrong == []
+
+
+def test_the_button_of_a_session_copies_its_commands_alone(chromium: Browser, server: str) -> None:
+    context = chromium.new_context(permissions=["clipboard-read", "clipboard-write"])
+    page = context.new_page()
+    page.goto(f"{server}tutorials/first-dataset.html")
+    session = page.locator(".highlight", has_text="1 spec in 1 file").first
+    session.hover()
+    session.locator(".md-code__button").first.click()
+    page.wait_for_function("navigator.clipboard.readText().then((text) => text.includes('synth'))")
+    assert page.evaluate("navigator.clipboard.readText()") == "stowplan synth"
+    context.close()
+
+
+@pytest.fixture(scope="module")
+def server(site: Path) -> Iterator[str]:
+    """The address of a server of the site's files, on this machine."""
+    serving = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(site)))
+    threading.Thread(target=serving.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{serving.server_port}/"
+    serving.shutdown()
+    serving.server_close()
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
+        """Say nothing about a request that went well."""
+
+
+def _watched(page: Page, allowed: str = "file:") -> list[str]:
+    """Return a list that gets each request to a host that is not allowed, and each error of a script."""
     wrong: list[str] = []
-    page.on("request", lambda request: wrong.append(request.url) if request.url.startswith("http") else None)
+
+    def requested(request: Request) -> None:
+        if request.url.startswith("http") and not request.url.startswith(allowed):
+            wrong.append(request.url)
+
+    page.on("request", requested)
+    page.on("response", lambda given: wrong.append(f"{given.status} {given.url}") if given.status >= 400 else None)
     page.on("pageerror", lambda error: wrong.append(str(error)))
     return wrong

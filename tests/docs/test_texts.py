@@ -21,6 +21,8 @@ from stowplan.agents.transfer.remotes.s3.settings import s3_settings
 from stowplan.agents.transfer.settings import read, settings
 from stowplan.compiler.cli import app
 from stowplan.schema.kinds.table import KINDS
+from tests.docs.not_run import not_run
+from tests.docs.prose import Block
 from tests.repositories import REPOSITORY, compiled
 
 PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs/pages").rglob("*.md"))]
@@ -120,9 +122,36 @@ def test_sixty_seconds_end_in_a_page(tmp_path: Path) -> None:
         check=False,
     )
     assert ended.returncode == 0, ended.stdout + ended.stderr
-    page = (tmp_path / "mine/report.html").read_text()
+    page = (tmp_path / "report.html").read_text()
     assert "mnist-train" in page
     assert "completions" in page
+
+
+@pytest.mark.slow
+def test_commands_of_the_first_spec_end_well(tmp_path: Path) -> None:
+    (block,) = [block for block in FENCED.findall(README) if block.startswith("stowplan validate my-repo")]
+    (tmp_path / "my-repo/specs").mkdir(parents=True)
+    (tmp_path / "my-repo/stowplan.yaml").touch()
+    (tmp_path / "my-repo/specs/imagenet.yaml").write_text(SPEC)
+    commit = "git init -qb main . && git add -A && git commit -qm Begin && git update-ref refs/remotes/origin/main HEAD"
+    programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    ended = subprocess.run(
+        ["bash", "-ec", f"(cd my-repo; stowplan synth; {commit})\n{block}"],
+        cwd=tmp_path,
+        env={**os.environ, "PATH": programs, **GIT},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stdout
+
+
+def test_shell_blocks_of_the_readme_are_run_or_have_a_reason() -> None:
+    run = ("stowplan init mine", "stowplan validate my-repo")
+    shown: list[str] = re.findall(r"^```sh\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
+    commands = [each for block in shown if not block.startswith(run) for each in Block("bash", "", block).commands]
+    assert [each for each in commands if not not_run(each) and each != "stowplan --help"] == []
 
 
 def _is_spec(block: str) -> bool:

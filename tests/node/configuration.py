@@ -49,7 +49,10 @@ def pod_network(number: int) -> Manifest:
 
 
 def kubelet(authority: Path, number: int, cgroup: str) -> Manifest:
-    """A kubelet as clusters have it; it takes any version of cgroups, swap, and disks that are nearly full."""
+    """A kubelet as clusters have it; it takes any version of cgroups, swap, and a disk for images that is nearly full.
+
+    Of its own disk it wants as much free as by default, but it forgets a pressure sooner than after five minutes.
+    """
     return {
         "apiVersion": "kubelet.config.k8s.io/v1beta1",
         "kind": "KubeletConfiguration",
@@ -66,7 +69,8 @@ def kubelet(authority: Path, number: int, cgroup: str) -> Manifest:
         "clusterDNS": [DNS],
         "clusterDomain": DOMAIN,
         "containerRuntimeEndpoint": f"unix://{CONTAINERD}",
-        "evictionHard": {"memory.available": "1Mi"},
+        "evictionHard": {"memory.available": "1Mi", "nodefs.available": "10%"},
+        "evictionPressureTransitionPeriod": "20s",
         "failCgroupV1": False,
         "failSwapOn": False,
         "imageGCHighThresholdPercent": 100,

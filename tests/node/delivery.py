@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -59,17 +59,25 @@ class Delivery:
     def reaches(self, spec: Manifest, seconds: float = SECONDS, **fields: Any) -> None:
         """Wait until the status of a spec has these fields; a condition is given by its reason."""
 
-        def holds() -> bool:
-            status = self.live(spec).get("status") or {}
-            told = {each["type"]: each["reason"] for each in status.get("conditions") or ()}
-            return all({**status, **told}.get(key) == value for key, value in fields.items())
+        self._await(spec, lambda: self._has(spec, fields), seconds, str(fields))
 
-        name = f"{spec['kind']} {spec['metadata']['name']} with {fields}"
+    def tells(self, spec: Manifest, health: str, seconds: float, **fields: Any) -> None:
+        """Wait until the status of a spec has these fields, as for `reaches`, and Argo CD holds this health of it."""
+        told = f"{health} and {fields}"
+        self._await(spec, lambda: self._has(spec, fields) and self.health(spec) == health, seconds, told)
+
+    def _has(self, spec: Manifest, fields: Mapping[str, Any]) -> bool:
+        status = self.live(spec).get("status") or {}
+        conditions = {each["type"]: each["reason"] for each in status.get("conditions") or ()}
+        return all({**status, **conditions}.get(key) == value for key, value in fields.items())
+
+    def _await(self, spec: Manifest, holds: Callable[[], bool], seconds: float, what: str) -> None:
         try:
-            wait_for(holds, seconds, what=name)
+            wait_for(holds, seconds, what=f"{spec['kind']} {spec['metadata']['name']} with {what}")
         except TimeoutError as error:
             told = self.place.kubectl("get", "events,pods", "-A", "-o", "wide")
-            raise AssertionError(f"{error}, but {self.live(spec).get('status')}\n{told}") from None
+            status = self.live(spec).get("status")
+            raise AssertionError(f"{error}, but {self.health(spec)} and {status}\n{told}") from None
 
     def health(self, spec: Manifest) -> str:
         """What Argo CD holds of a spec."""

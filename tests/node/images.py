@@ -1,6 +1,6 @@
 """The images of the agents, built as users build them, in containerd of each node under the names that pods have."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +13,10 @@ PYTHON = "registry.example.com/ml/python:3"
 _BASE = "base"
 
 
-def names(platform: Mapping[str, Any]) -> dict[str, str]:
+def names(platform: Mapping[str, Any], agents: Sequence[str] = ("cache", "control")) -> dict[str, str]:
     """What manifests call the images, by agent."""
     registry, tag = platform["images"]["registry"], platform["images"]["tag"]
-    return {agent: f"{registry}/stowplan-{agent}:{tag}" for agent in ("cache", "control")} | {_BASE: PYTHON}
+    return {agent: f"{registry}/stowplan-{agent}:{tag}" for agent in agents} | {_BASE: PYTHON}
 
 
 def load(place: Place, wanted: Mapping[str, str], folder: Path) -> None:

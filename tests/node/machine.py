@@ -4,10 +4,7 @@ The namespaces' first process holds all together: when it dies, the kernel kills
 drops mounts and network. What the programs write to fixed places lies in folders that only they see.
 """
 
-import contextlib
-import os
 import shutil
-import signal
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,11 +18,15 @@ from tests.node import configuration, network
 SECONDS = 120
 """What a program may take to start on a machine that others use too."""
 
+DISK = 512 << 20
+"""Bytes of the file system of the kubelet's folder, which is in memory. Images and logs are elsewhere."""
+
 _NAMESPACES = ["--net", "unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
 _FIRST = """
 mount --make-rshared / || exit 1
 for each in run dev/shm; do mount -t tmpfs tmpfs /$each || exit 1; done
 for each in var/lib var/log opt; do mount --bind "$1/$each" /$each || exit 1; done
+mount -t tmpfs -o "size=$2" tmpfs "$3" || exit 1
 touch /run/made
 trap 'exit 0' TERM
 while :; do sleep 3600 & wait $!; done
@@ -45,6 +46,7 @@ class Machine:
     cgroup: str
     processes: Processes = field(init=False)
     first: Process = field(init=False)
+    bridge: Process = field(init=False)
 
     def __post_init__(self) -> None:
         self.folder.mkdir()
@@ -57,10 +59,10 @@ class Machine:
         self._prepare()
         # The program is not known by its usual folder on all machines.
         unshare = Path(shutil.which("unshare") or "")
-        self.first = self.processes.start(
-            unshare, [*_NAMESPACES, "sh", "-c", _FIRST, "sh", str(self.folder)], name="first"
-        )
+        parameters = (str(self.folder), str(DISK), configuration.KUBELET)
+        self.first = self.processes.start(unshare, [*_NAMESPACES, "sh", "-c", _FIRST, "sh", *parameters], name="first")
         self.first.await_ready(self._is_made, SECONDS)
+        self.bridge = bridge
         network.join(bridge, self.first, self.number, count)
         containerd = self.run("containerd", f"--config={self.folder / 'containerd.toml'}")
         containerd.await_ready(lambda: self.ctr("version").returncode == 0, SECONDS)
@@ -87,17 +89,6 @@ class Machine:
             f"--cert-dir={configuration.KUBELET}/pki",
         )
 
-    def kill(self, words: str) -> int:
-        """End all processes in containers of the node at once whose command holds these words; gives how many."""
-        found = 0
-        for each in Path("/proc").glob("[0-9]*"):
-            with contextlib.suppress(OSError):
-                command = (each / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-                if words in command and self.cgroup in (each / "cgroup").read_text(encoding="utf-8"):
-                    os.kill(int(each.name), signal.SIGKILL)
-                    found += 1
-        return found
-
     def stop_kubelet(self) -> None:
         """End the kubelet alone: containers go on."""
         self.processes.end("kubelet")
@@ -110,15 +101,18 @@ class Machine:
 
     def start_csi(self, driver: str) -> Process:
         """The stand-in for the CSI driver of this name; see `tests/tools/csi`."""
-        folder = self.folder / "juicefs"
-        folder.mkdir(exist_ok=True)
-        # The client acts as a mount helper under this name alone.
-        helper = folder / "mount.juicefs"
+        helper = self.client
+        helper.parent.mkdir(exist_ok=True)
         if not helper.is_symlink():
-            (folder / "juicefs").symlink_to(self.programs["juicefs"])
+            (helper.parent / "juicefs").symlink_to(self.programs["juicefs"])
             helper.symlink_to(self.programs["juicefs"])
         mounts = "/var/lib/juicefs"
         return self.run("csi", f"-name={driver}", f"-node={self.name}", f"-client={helper}", f"-folder={mounts}")
+
+    @property
+    def client(self) -> Path:
+        """The client acts as a mount helper under this name alone."""
+        return self.folder / "juicefs" / "mount.juicefs"
 
     def _prepare(self) -> None:
         for each in ("var/lib/networks", "var/lib/kubelet", "var/log", "opt/cni/bin"):

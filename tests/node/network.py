@@ -57,6 +57,16 @@ def join(bridge: Process, node: Process, number: int, count: int) -> None:
     _run("ip", "route", "add", pod_subnet(number), "via", node_address(number), "dev", INTERFACE)
 
 
+def unplug(bridge: Process, number: int) -> None:
+    """Cut a node off; its own end of the wire stays as it is."""
+    inside(bridge, "ip", "link", "set", f"node-{number}", "nomaster")
+
+
+def plug(bridge: Process, number: int) -> None:
+    """Wire a node to the bridge again."""
+    inside(bridge, "ip", "link", "set", f"node-{number}", "master", "nodes")
+
+
 def await_namespace(process: Process) -> None:
     """Until the process has a network of its own."""
     ours = Path("/proc/self/ns/net").readlink()

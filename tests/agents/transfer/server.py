@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import obstore
@@ -107,20 +107,50 @@ def needed() -> Path:
     return found.paths["versitygw"]
 
 
+@dataclass
+class Server:
+    """One server on an empty folder, with TLS if it gets a certificate. It can be stopped and started again."""
+
+    program: Path
+    folder: Path
+    pair: Pair | None = None
+    address: str = "127.0.0.1"
+    port: int = field(default_factory=free_port)
+    _processes: Processes = field(init=False)
+
+    def __post_init__(self) -> None:
+        for each in ("data", "side"):
+            (self.folder / each).mkdir()
+        self._processes = Processes(self.folder)
+
+    @property
+    def url(self) -> str:
+        return f"{'https' if self.pair else 'http'}://{self.address}:{self.port}"
+
+    def start(self) -> None:
+        """Starts it, also for one more time, with all objects that it had before."""
+        environment = [f"ROOT_ACCESS_KEY_ID={ACCESS_KEY}", f"ROOT_SECRET_ACCESS_KEY={SECRET_KEY}"]
+        arguments = ["--port", f"{self.address}:{self.port}", "--quiet", "--keep-alive", "--virtual-domain", DOMAIN]
+        arguments += [f"--cert={self.pair.certificate}", f"--key={self.pair.key}"] if self.pair else []
+        arguments += ["posix", "--sidecar", str(self.folder / "side"), str(self.folder / "data")]
+        command = [*environment, str(self.program), *arguments]
+        server = self._processes.start(Path("/usr/bin/env"), command, name="versitygw")
+        server.await_ready(lambda: listens(self.port, self.address), 30)
+
+    def kill(self) -> None:
+        """Ends it at once: clients lose their connections and get no new ones."""
+        self._processes.end("versitygw")
+
+    def stop(self) -> None:
+        self._processes.stop()
+
+
 @contextmanager
 def serving(program: Path, folder: Path, pair: Pair | None = None, address: str = "127.0.0.1") -> Iterator[str]:
-    """The server on an empty folder, with TLS if it gets a certificate; gives its URL."""
-    (folder / "data").mkdir()
-    (folder / "side").mkdir()
-    processes = Processes(folder)
-    port = free_port()
-    environment = [f"ROOT_ACCESS_KEY_ID={ACCESS_KEY}", f"ROOT_SECRET_ACCESS_KEY={SECRET_KEY}"]
-    arguments = ["--port", f"{address}:{port}", "--quiet", "--keep-alive", "--virtual-domain", DOMAIN]
-    arguments += [f"--cert={pair.certificate}", f"--key={pair.key}"] if pair else []
-    arguments += ["posix", "--sidecar", str(folder / "side"), str(folder / "data")]
+    """A running server; gives its URL."""
+    server = Server(program, folder, pair, address)
     try:
-        server = processes.start(Path("/usr/bin/env"), [*environment, str(program), *arguments], name="versitygw")
-        server.await_ready(lambda: listens(port, address), 30)
-        yield f"{'https' if pair else 'http'}://{address}:{port}"
+        server.start()
+        yield server.url
     finally:
-        processes.stop()
+        server.stop()

@@ -152,7 +152,8 @@ def _explain_line(file: str, line: int, repo: "Repository", top: Path, place: "T
         _refuse("There is nothing to explain.")
     fields, effects = questions.effects(found, compiled.program, _inside(file, repo.folder), line)
     if not fields:
-        _refuse(f"There is no field on line {line} of {file}.")
+        hint = f" Its values may come from a patch of {place.name}." if place else ""
+        _refuse(f"There is no field on line {line} of {file}.{hint}")
     _print(wording.effects(fields, effects))
 
 

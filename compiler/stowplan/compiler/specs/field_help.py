@@ -96,8 +96,11 @@ def _lines(path: str, schema: Schema) -> Iterator[str]:
 
 def _limits(schema: Schema) -> Iterator[str]:
     """Yield a line with the allowed values and one with the default, if the schema has them."""
-    if "enum" in schema:
-        yield f"  One of: {', '.join(map(str, schema['enum']))}."
+    values = [str(value) for value in schema.get("enum", ())]
+    if len(values) > 1:
+        yield f"  One of: {', '.join(values)}."
+    elif values and values[0] not in schema.get("description", ""):
+        yield f"  Always: {values[0]}."
     if schema.get("default") not in (None, {}, []):
         yield f"  Default: {schema['default']}."
 

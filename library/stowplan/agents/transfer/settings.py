@@ -1,5 +1,6 @@
 """Settings of a transfer, from the command line, environment variables and the configuration file."""
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,9 @@ from stowplan.agents.runtime.settings import SettingsError, read_config
 from stowplan.schema.agents.cache_config import RUN_ENV
 from stowplan.schema.agents.transfer_config import PROXY_ENV, PvcEndpoint, TransferConfig
 from stowplan.schema.remotes.remote import RemoteEndpoint
+
+_COMMAND = "stowplan-transfer"
+"""Name of the program outside of a cluster."""
 
 _ABOUT = """\
 Copies between a directory and an S3 bucket, a Hugging Face repository, a Git repository or another directory: what is
@@ -95,6 +99,8 @@ class TransferSettings:
 def arguments(words: Sequence[str]) -> TransferArguments:
     """Parse the command line. Raises SystemExit: 2 for wrong arguments, 0 after `--help`."""
     known = parser("stowplan.agents.transfer", about=_ABOUT, codes=_CODES)
+    if Path(sys.argv[0]).name == _COMMAND:
+        known.prog = _COMMAND
     known.add_argument(
         "--allow-loopback", action="store_true", help="let the remote side be a server on this very machine"
     )

@@ -10,7 +10,7 @@ from stowplan.library.builders.pods import agent_pod
 from stowplan.library.engines.api import JobEngine
 from stowplan.library.engines.jobset import JOB_SET
 from stowplan.library.engines.registry import JOB_ENGINES
-from stowplan.library.ir.data import Site
+from stowplan.library.ir.data import Placement, Site
 from stowplan.library.manifest import Json, Manifest
 from stowplan.library.values import labels, names
 from stowplan.schema.agents.reporter_config import ReporterConfig
@@ -21,6 +21,12 @@ COMPONENT = "reporter"
 MODULE = "stowplan.agents.reporter"
 FOLDER = "reporter"
 """Folder of the reporter's objects, in the folder of the namespace."""
+
+LOST_SECONDS = 20
+"""Seconds after which the pod is replaced whose cluster node is lost.
+
+By default it is 300, and all that is told in the namespace would be out of date meanwhile, above all of the lost node.
+"""
 
 _RBAC = "rbac.authorization.k8s.io"
 _READ = ("get", "list", "watch")
@@ -99,8 +105,15 @@ def _pod(configuration: str, site: Site) -> agent_pod.AgentPod:
         resources=site.platform.resources.control,
         probes={"livenessProbe": ("python", "-m", MODULE, "probe")},
         restart_policy="Always",
+        placement=Placement(tolerations=tuple(map(_lost, ("not-ready", "unreachable")))),
         scratch_size="16Mi",
     )
+
+
+def _lost(why: str) -> Json:
+    """Return the toleration of one taint of lost cluster nodes."""
+    key = f"node.kubernetes.io/{why}"
+    return {"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": LOST_SECONDS}
 
 
 def _labels() -> dict[str, str]:

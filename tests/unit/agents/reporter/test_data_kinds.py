@@ -71,6 +71,24 @@ def test_dataset_that_lost_all_its_pods_is_partial() -> None:
     assert dataset(stateful_set(2, 0), DONE, status={"phase": "Ready"})["phase"] == "PartialReady"
 
 
+def test_dataset_whose_mount_hangs_is_partial_although_its_pods_are_ready() -> None:
+    entries = [{"ordinal": 0}, {"ordinal": 1, "message": "MountHung: it hangs"}]
+    status = dataset(stateful_set(2, 2), DONE, status={"partitions": entries})
+    assert (status["phase"], condition(status, "Ready")) == ("PartialReady", ("False", "MountHung"))
+    assert message(status, "Ready") == "partition 1: MountHung: it hangs"
+
+
+def test_dataset_does_not_hear_of_partitions_that_it_no_longer_has() -> None:
+    entries = [{"ordinal": 2, "message": "Ended: The cache pod has ended"}]
+    assert dataset(stateful_set(2, 2), DONE, status={"partitions": entries})["phase"] == "Ready"
+
+
+def test_dataset_that_is_copied_does_not_speak_of_its_mounts() -> None:
+    entries = [{"ordinal": 0, "message": "Starting: Nothing was measured yet"}]
+    status = dataset(stateful_set(2, 1), runtime_pod(), status={"partitions": entries})
+    assert (status["phase"], condition(status, "Ready")) == ("Mount", ("False", "Mount"))
+
+
 def test_dataset_synced_in_another_namespace() -> None:
     entry = {"task": "sync", "partition": 0, "state": "running", "run": "x"}
     assert dataset(stateful_set(2, 2), status={"attempts": [entry]})["phase"] == "Syncing"

@@ -96,7 +96,7 @@ def test_what_is_no_lock_file_is_not_overwritten(text: str) -> None:
 
 
 def test_the_manager_of_the_documentation_finds_the_digest_of_each_image() -> None:
-    page = (REPOSITORY / "docs/pages/pins.md").read_text(encoding="utf-8")
+    page = (REPOSITORY / "docs/pages/guides/pins.md").read_text(encoding="utf-8")
     (block,) = re.findall(r"^```json\n(.*?)^```$", page, flags=re.MULTILINE | re.DOTALL)
     (pattern,) = json.loads(block)["customManagers"][0]["matchStrings"]
     found = re.findall(pattern.replace("(?<", "(?P<"), written("", {Section.IMAGES: IMAGES}))
@@ -104,7 +104,7 @@ def test_the_manager_of_the_documentation_finds_the_digest_of_each_image() -> No
 
 
 def test_the_lock_file_of_the_documentation_is_one_as_it_is_written() -> None:
-    page = (REPOSITORY / "docs/pages/pins.md").read_text(encoding="utf-8")
+    page = (REPOSITORY / "docs/pages/guides/pins.md").read_text(encoding="utf-8")
     text = re.findall(r"^```yaml\n(.*?)^```$", page, flags=re.MULTILINE | re.DOTALL)[0]
     found = lock(text)
     assert text == written(text, {each: getattr(found, each) for each in Section})

@@ -234,6 +234,22 @@ def test_a_missing_value(repo: Path, what: str, words: str) -> None:
     assert words in done.output.replace("\n", " ")
 
 
+def test_a_line_that_a_patch_replaces(tmp_path: Path) -> None:
+    """What stands in the spec is in no output of this environment, so no field of the line is."""
+    (tmp_path / "specs").mkdir()
+    (tmp_path / "specs/one.yaml").write_text(
+        "apiVersion: stowplan.dev/v1alpha1\nkind: Training\nmetadata: {name: one}\nspec:\n"
+        "  framework: none\n  image: registry.example.com/one:1.0\n  command: [one]\n  numNodes: 4\n"
+    )
+    (tmp_path / "stowplan.yaml").write_text(
+        "apiVersion: stowplan.dev/v1alpha1\nkind: Platform\nenvironments:\n- name: dev\n  patches:\n"
+        "  - target: {kind: Training, name: one}\n    merge: {spec: {numNodes: 1}}\n"
+    )
+    done = run(f"{tmp_path}/specs/one.yaml:8", "--repo", str(tmp_path), "--env", "dev")
+    assert done.exit_code == 2
+    assert "Its values may come from a patch of dev." in " ".join(done.output.split())
+
+
 def test_a_kept_run(tmp_path: Path) -> None:
     """The committed Job is kept when the agents' tag changes, and the explanation says so."""
     starter.write(tmp_path)

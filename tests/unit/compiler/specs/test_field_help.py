@@ -43,6 +43,12 @@ def test_allowed_values_and_the_default_are_shown() -> None:
     assert lines[-2:] == ["  One of: warn, error.", "  Default: warn."]
 
 
+def test_an_only_value_is_said_once() -> None:
+    version, kind = (field_help.field_help(f"training.{name}") or [] for name in ("apiVersion", "kind"))
+    assert version[-1] == "  Always: stowplan.dev/v1alpha1."
+    assert [line for line in kind if "Training" in line and "Always" in line] == ["  Always `Training`."]
+
+
 @pytest.mark.parametrize("name", ["nothing", "sampleset.nothing", "sampleset.spec.partitions.more", ""])
 def test_an_unknown_field_has_no_help(name: str) -> None:
     assert field_help.field_help(name) is None

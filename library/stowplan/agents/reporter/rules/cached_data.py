@@ -3,6 +3,7 @@
 Agents write caches, partitions and attempts.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -18,6 +19,9 @@ from stowplan.agents.runtime import dataset_phase
 from stowplan.agents.runtime.dataset_phase import Course, Phase
 
 FIELDS = frozenset("phase run runtimeStatus conditions observedGeneration".split())
+
+_WORD = re.compile(r"[A-Z][A-Za-z]+")
+"""Reason before the colon of what a cache pod says."""
 
 _CAME_TO_LIFE = ("PartialReady", "Ready")
 _NO_SYNC = RunOutcome("complete", "NoSync", "The data is there already")
@@ -43,13 +47,17 @@ def status(seen: Observed, spec: Wanted, run: ObservedRun, more: Sequence[Draft]
     found = _newest(seen.sets)
     runtime = [pod for pod in seen.pods if not pod.job]
     wanted = int(spec.nodes or (found.replicas if found else 1))
+    trouble = _trouble(seen, wanted)
     sync = _task(run, "sync", seen) if spec.filled else _NO_SYNC
     copies = _copies(seen, run)
     if spec.cached:
-        phase = _phase(seen, found, wanted, _course(sync, copies=sync.state == "active" and copies))
+        course = _course(sync, copies=sync.state == "active" and copies)
+        phase = _phase(seen, found, wanted, course, works=trouble is None)
     else:
         phase = dataset_phase.of_claim(_course(sync, copies=copies))
     cause = causes.of_work(runtime, seen.sets)
+    if phase == "PartialReady":
+        cause = cause or trouble
     drafts = [_ready(phase, cause, found, wanted, sync) if spec.cached else _filled(phase, sync)]
     if spec.filled:
         drafts.append(Draft("Synced", sync.state == "complete", sync.reason, sync.message, sync.at))
@@ -103,12 +111,27 @@ def _run(run: ObservedRun, seen: Observed) -> str:
     return max((str(each.get("run") or "").rpartition("-")[2] for each in entries), default="")
 
 
-def _phase(seen: Observed, found: StatefulSet | None, wanted: int, sync: Course) -> Phase | None:
+def _trouble(seen: Observed, wanted: int) -> Cause | None:
+    """Return what the cache pods say of mounts that they cannot use; None if all can be used.
+
+    They say so within half a minute, long before a probe has failed so often that the pod is not ready.
+    """
+    entries = [each for each in seen.resource.status.get("partitions") or () if int(each.get("ordinal", 0)) < wanted]
+    said = {int(each.get("ordinal", 0)): str(each["message"]) for each in entries if each.get("message")}
+    if not said:
+        return None
+    word = next(iter(said.values())).partition(":")[0]
+    text = "; ".join(f"partition {number}: {message}" for number, message in said.items())
+    return Cause(word if _WORD.fullmatch(word) else "MountFaulty", text, 8)
+
+
+def _phase(seen: Observed, found: StatefulSet | None, wanted: int, sync: Course, *, works: bool) -> Phase | None:
+    """Return the phase of a dataset that nodes cache. `works` is whether no cache pod complains of its mount."""
     ready, replicas = (found.ready, found.replicas) if found else (0, -1)
     return dataset_phase.of_caches(
         sync,
         alive=ready > 0 or (found is not None and seen.resource.status.get("phase") in _CAME_TO_LIFE),
-        whole=ready >= wanted and replicas == wanted,
+        whole=ready >= wanted and replicas == wanted and works,
         mounted=ready > 0,
         # The scheduler assigns no cluster node to a pod before the pod's claim is bound.
         bound=any(pod.node for pod in seen.pods if not pod.job),
