@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from docs.reference import markdown, programs
+from stowplan.compiler.generate.starter import released
+from stowplan.library.builders.pods import agent_pod
 from stowplan.schema.agents.await_config import AwaitConfig
 from stowplan.schema.agents.cache_config import ClearConfig, RmrConfig, RuntimeConfig, SyncConfig, WarmupConfig
 from stowplan.schema.agents.exit_codes import MEANINGS, PERMANENT, TERMINATED
@@ -39,6 +41,7 @@ def _page() -> Iterator[str]:
     yield "pod of users. Nobody else needs to write it, except for `stowplan-transfer`, which works without a cluster"
     yield "too. Secrets are no part of it."
     yield ""
+    yield from _images()
     yield "## Exit codes"
     yield ""
     yield "| Code | Name | Meaning | Kubernetes tries again |"
@@ -80,6 +83,20 @@ def _programs() -> Iterator[str]:
         yield text
         yield "```"
         yield ""
+
+
+def _images() -> Iterator[str]:
+    """Yield the images of this release; nothing in a checkout, which has none."""
+    found = released.images()
+    if found is None or found.registry is None:
+        return
+    yield "## Images of this release"
+    yield ""
+    yield "| Agent | Image |"
+    yield "|---|---|"
+    for agent, digest in found.digests:
+        yield f"| {agent} | `{agent_pod.image_name(found.registry, agent)}@{digest}` |"
+    yield ""
 
 
 def _fields(schema: dict[str, Any]) -> Iterator[str]:

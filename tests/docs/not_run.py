@@ -5,9 +5,7 @@ from tests.docs.prose import Block, words
 NOT_RUN = {
     **dict.fromkeys(("argocd", "helm", "k3d", "kind", "kubectl"), "needs a cluster"),
     **dict.fromkeys(("cosign", "docker", "gh", "podman", "skopeo"), "needs a registry"),
-    **dict.fromkeys(
-        ("pip", "pipx", "uv", "uvx"), "installs from an index; tests/unit/compiler/cli/test_dependencies.py"
-    ),
+    "pip": "installs from an index",
     **dict.fromkeys(("python3", "."), "makes the environment that the tests run in"),
     "make": "runs these tests, or builds images: tests/agents",
     "stowplan-transfer": "copies from a server that is nobody's; test_texts.py reads its settings",

@@ -1,21 +1,26 @@
 """The generated reference has everything that the code has, and is the same each time."""
 
+import json
 import os
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 import typer
 
+from docs.reference import agents
 from docs.reference.__main__ import pages
 from docs.reference.programs import PROGRAMS
 from stowplan.compiler.cli import app
 from stowplan.compiler.diagnostics.pages import page
+from stowplan.compiler.generate.starter import released
 from stowplan.compiler.specs.field_help import KINDS, every_field, field_help
 from stowplan.library.frameworks.registry import PLUGINS
 from stowplan.schema.agents.exit_codes import MEANINGS, ExitCode
 from stowplan.schema.codes import CATALOGUE
 from stowplan.schema.export.plain_schema import plain_schema
+from stowplan.schema.platform.settings import Digests
 from tests.repositories import REPOSITORY
 
 PAGES = pages()
@@ -72,6 +77,15 @@ def test_variables_of_the_kinds_of_other_operators_are_shown_by_role() -> None:
 
 def test_every_exit_code_has_a_meaning() -> None:
     assert set(MEANINGS) == set(ExitCode)
+
+
+def test_images_of_a_release_are_named_by_digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "## Images" not in PAGES["agents.md"]
+    digests = {agent: f"sha256:{number:064}" for number, agent in enumerate(Digests.model_fields)}
+    (tmp_path / "released.json").write_text(json.dumps({"registry": "registry.example.com/a", "digests": digests}))
+    monkeypatch.setattr(released, "FILE", tmp_path / "released.json")
+    for agent, digest in digests.items():
+        assert f"| {agent} | `registry.example.com/a/stowplan-{agent}@{digest}` |" in agents.page()
 
 
 def test_variables_of_every_framework_are_shown_as_compiled() -> None:

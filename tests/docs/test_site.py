@@ -72,8 +72,7 @@ def test_search_finds_a_page_without_a_network(site: Path, chromium: Browser, pi
     page = context.new_page()
     wrong = _watched(page)
     page.goto((site / "index.html").as_uri())
-    page.keyboard.press("/")
-    page.keyboard.type("retire")
+    _search(page, "retire")
     expect(page.locator("a[href*='runs.html']").last).to_be_visible()
     page.screenshot(path=pictures / "site-search.png")
     context.close()
@@ -88,8 +87,7 @@ def test_a_file_server_alone_serves_the_site_with_its_search(site: Path, chromiu
         answer = page.goto(f"{server}{name}.html")
         assert answer is not None
         assert answer.ok, name
-    page.keyboard.press("/")
-    page.keyboard.type("lineage")
+    _search(page, "lineage")
     result = page.locator("a:has(mark)").first
     expect(result).to_be_visible()
     result.click()
@@ -119,6 +117,15 @@ def server(site: Path) -> Iterator[str]:
     yield f"http://127.0.0.1:{serving.server_port}/"
     serving.shutdown()
     serving.server_close()
+
+
+def _search(page: Page, word: str) -> None:
+    """Open the search by its key, and type once it is there."""
+    field = page.get_by_role("combobox", name="Search")
+    page.wait_for_load_state("networkidle")
+    page.keyboard.press("/")
+    expect(field).to_be_focused()
+    field.fill(word)
 
 
 class _Quiet(SimpleHTTPRequestHandler):

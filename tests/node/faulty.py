@@ -24,8 +24,6 @@ PLATFORM = {
     "kind": "Platform",
     "images": {"registry": "registry.example.com/ml", "tag": "0.1.0"},
     "argocd": {"name": "faults"},
-    # Slow enough for a fault in the middle of a copy.
-    "resources": {"task": {"requests": {"cpu": "100m", "memory": "256Mi"}, "limits": {"cpu": "500m", "memory": "1Gi"}}},
 }
 
 

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import signal
+import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -37,6 +38,17 @@ def cut_off(node: Machine) -> Iterator[None]:
         yield
     finally:
         network.plug(node.bridge, node.number)
+
+
+@contextmanager
+def slow_network(rate: str) -> Iterator[None]:
+    """Until the block ends, no more than this comes to the nodes from beside them."""
+    shaped = ("dev", network.INTERFACE, "root", "tbf", "rate", rate, "burst", "256kb", "latency", "400ms")
+    subprocess.run(["tc", "qdisc", "add", *shaped], check=True, capture_output=True)
+    try:
+        yield
+    finally:
+        subprocess.run(["tc", "qdisc", "del", "dev", network.INTERFACE, "root"], check=True, capture_output=True)
 
 
 def used(node: Machine) -> int:

@@ -24,7 +24,7 @@ NAMES = ("node-1", "node-2")
 KUBERNETES_SERVICE = "10.96.0.1"
 """Where pods call the API server."""
 
-_PROGRAMS = ("ip", "nft", "nsenter", "sysctl")
+_PROGRAMS = ("ip", "nft", "nsenter", "sysctl", "tc")
 
 
 @dataclass(frozen=True)

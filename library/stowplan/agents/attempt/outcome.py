@@ -28,8 +28,15 @@ class AttemptOutcome:
     exit_code: int | None = None
     reason: str = "Running"
     message: str = "Under way"
+    trouble: tuple[str, str] | None = None
+    """Reason and message of what keeps the attempt from going on, and may pass; None if nothing does."""
     revision: str | None = None
     """Revision of the source, such as a commit; None while it is unknown, or if the source has no revisions."""
+
+    @property
+    def present(self) -> tuple[str, str]:
+        """Return the reason and the message for the status: of a trouble before the end, else of the result."""
+        return self.trouble if self.trouble and self.result == RUNNING else (self.reason, self.message)
 
     def end(self, code: int, reason: str, message: str) -> None:
         """Record the end of the attempt: `code` is its exit code, and any code but 0 is a failure."""
@@ -44,7 +51,7 @@ class AttemptOutcome:
             "pod": self.pod,
             "result": self.result,
             "exitCode": self.exit_code,
-            "message": self.message,
+            "message": self.present[1],
             "bytes": counts.bytes_done,
             "totalBytes": counts.bytes_total,
             "files": counts.files_done,
@@ -68,7 +75,7 @@ def filled(outcome: AttemptOutcome) -> dict[str, Any]:
     `outcome` is that of the sync. The phase `SyncFailed` may be temporary: the attempt does not know whether the Job
     starts another one. The conditions lack their times; the `StatusReporter` adds them.
     """
-    done, reason, message = outcome.result == SUCCEEDED, outcome.reason, outcome.message
+    done, (reason, message) = outcome.result == SUCCEEDED, outcome.present
     conditions = [condition(name, reason, message, holds=done) for name in ("Synced", "Ready")]
     return {"phase": of_claim(_COURSES[outcome.result]), "conditions": conditions}
 

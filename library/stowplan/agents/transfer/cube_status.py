@@ -29,7 +29,7 @@ def _phase(outcome: AttemptOutcome) -> dict[str, Any]:
     """
     conditions = [
         condition("Initialized", "Started", INITIALIZED, holds=True),
-        condition("Complete", outcome.reason, outcome.message, holds=outcome.result == SUCCEEDED),
-        condition("Failed", outcome.reason, outcome.message, holds=outcome.result == FAILED),
+        condition("Complete", *outcome.present, holds=outcome.result == SUCCEEDED),
+        condition("Failed", *outcome.present, holds=outcome.result == FAILED),
     ]
     return {"phase": _PHASES[outcome.result], "conditions": conditions}

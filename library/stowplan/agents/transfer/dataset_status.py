@@ -30,7 +30,7 @@ class DatasetStatus:
         """
         outcome = self._outcome
         fields = {key: value for key, value in outcome.entry().items() if key != "result"}
-        own = {"task": self._task, "partition": 0, "state": outcome.result, "reason": outcome.reason}
+        own = {"task": self._task, "partition": 0, "state": outcome.result, "reason": outcome.present[0]}
         entry = {**fields, **own, "startedAt": self._began}
         status: dict[str, Any] = {"attempts": [entry]}
         # During a sync it is not known what the dataset holds.
@@ -52,9 +52,7 @@ class DatasetStatus:
         job, counts = TASK_FIELDS[kind]
         return {
             "phase": _PHASES_OF_JOB[outcome.result],
-            "conditions": [
-                condition(name, outcome.reason, outcome.message, holds=holds) for name, holds in held.items()
-            ],
+            "conditions": [condition(name, *outcome.present, holds=holds) for name, holds in held.items()],
             job: outcome.run or "",
             counts: {
                 "total": 1,

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Protocol
 
 from stowplan.agents.attempt.completion import Completion
+from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.outcome import AttemptOutcome
 from stowplan.agents.attempt.progress import Progress
 from stowplan.agents.attempt.redaction import Redactor
@@ -34,6 +35,10 @@ class TransferWork:
     @property
     def progress(self) -> Progress:
         return self.outcome.progress
+
+    def tell(self, failure: AttemptError | None) -> None:
+        """Let the status say that requests fail and are sent again; None if they succeed."""
+        self.outcome.trouble = (failure.reason, self.redact(str(failure))) if failure else None
 
 
 _PROBE = "stowplan-probe"

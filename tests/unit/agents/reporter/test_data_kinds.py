@@ -89,6 +89,18 @@ def test_dataset_that_is_copied_does_not_speak_of_its_mounts() -> None:
     assert (status["phase"], condition(status, "Ready")) == ("Mount", ("False", "Mount"))
 
 
+def test_dataset_whose_source_does_not_answer_says_so() -> None:
+    running = sync()
+    entry = {"task": "sync", "partition": 0, "state": "running", "run": running["metadata"]["name"], "pod": "p"}
+    entry |= {"reason": "RequestFailed", "message": "GET a: refused"}
+    status = dataset(stateful_set(2, 2), running, status={"attempts": [entry]})
+    assert (status["phase"], condition(status, "Synced")) == ("Syncing", ("False", "RequestFailed"))
+    assert message(status, "Synced") == "pod p: GET a: refused"
+    entry |= {"reason": "Running"}
+    status = dataset(stateful_set(2, 2), running, status={"attempts": [entry]})
+    assert condition(status, "Synced") == ("False", "Running")
+
+
 def test_dataset_synced_in_another_namespace() -> None:
     entry = {"task": "sync", "partition": 0, "state": "running", "run": "x"}
     assert dataset(stateful_set(2, 2), status={"attempts": [entry]})["phase"] == "Syncing"

@@ -4,8 +4,15 @@ from typing import Any
 
 import pytest
 
+from stowplan.agents.attempt.failure import AttemptError, of_any
 from stowplan.agents.attempt.outcome import AttemptOutcome
+from stowplan.agents.attempt.redaction import Redactor
+from stowplan.agents.attempt.stop import Stop
+from stowplan.agents.runtime.log import Log
 from stowplan.agents.transfer.dataset_status import DatasetStatus
+from stowplan.agents.transfer.engine import TransferWork
+from stowplan.agents.transfer.network.retry import Attempts
+from stowplan.schema.agents.exit_codes import ExitCode
 from stowplan.schema.kinds.native.dataset_status import DatasetStatus as NativeStatus
 from stowplan.schema.kinds.native.dataset_task import DatasetTaskStatus
 from stowplan.schema.kinds.sample_job import SampleJobStatus
@@ -52,6 +59,34 @@ def test_phases(kind: str, code: int | None, phase: str) -> None:
     assert (entry["task"], entry["partition"], entry["state"], entry.get("exitCode")) == ("sync", 0, state, code)
     held = {each["type"] for each in status["conditions"] if each["status"] == "True"}
     assert held == {"Ready": {"Synced", "Ready"}, "Succeeded": {"Complete"}, "Failed": {"Failed"}}.get(phase, set())
+
+
+def test_requests_that_fail_are_told_until_one_succeeds_or_the_attempt_ends() -> None:
+    outcome = AttemptOutcome("coco-sync-a", "coco-sync-a-x")
+    work = TransferWork(outcome, Stop(), Log(), Redactor(("hidden",)))
+    status = DatasetStatus("Dataset", "sync", outcome, phase=True)
+
+    def told() -> tuple[str, str, set[str]]:
+        (entry,) = status.fields()["attempts"]
+        return entry["reason"], entry["message"], {each["reason"] for each in status.fields()["conditions"]}
+
+    calls = iter([AttemptError(ExitCode.TRANSIENT, "RequestFailed", "GET hidden: refused"), None])
+
+    def call() -> None:
+        assert told() == ("Running", "Under way", {"Running"})
+        if failure := next(calls):
+            raise failure
+
+    class Sleeps(Stop):
+        def sleep(self, seconds: float) -> None:
+            assert seconds > 0
+            assert told() == ("RequestFailed", "GET [redacted]: refused", {"RequestFailed"})
+            work.tell(None)
+
+    Attempts(1, Sleeps(), work.log, of_any, work.tell).run("it", call)
+    work.tell(AttemptError(ExitCode.TRANSIENT, "RequestFailed", "refused"))
+    outcome.end(0, "Succeeded", "done")
+    assert told() == ("Succeeded", "done", {"Succeeded"})
 
 
 @pytest.mark.parametrize("kind", STATUS)

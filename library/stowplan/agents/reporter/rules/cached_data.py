@@ -95,9 +95,11 @@ def _task(run: ObservedRun, task: str, seen: Observed) -> RunOutcome:
     found = together([of_job(job) for job in jobs])
     pods = [pod for pod in run.pods if pod.role == task]
     cause = causes.of_work(pods, jobs)
-    if found.state == "active" and cause:
-        return RunOutcome("active", cause.reason, cause.message)
-    return explained(found, cause or tasks.reported_cause(entries, [job.name for job in jobs]))
+    names = [job.name for job in jobs]
+    if found.state == "active":
+        why = cause or tasks.reported_trouble(entries, names)
+        return RunOutcome("active", why.reason, why.message) if why else found
+    return explained(found, cause or tasks.reported_cause(entries, names))
 
 
 def _run(run: ObservedRun, seen: Observed) -> str:

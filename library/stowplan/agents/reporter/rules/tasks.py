@@ -16,6 +16,9 @@ from stowplan.schema.agents.exit_codes import PERMANENT
 
 Entry = Mapping[str, Any]
 
+_UNDER_WAY = ("", "Running", "running", "waiting")
+"""Reasons of entries about attempts that go on."""
+
 
 def attempts(status: Mapping[str, Any], task: str) -> list[Entry]:
     """Return the entries in `status.attempts` that agents wrote about a task, such as `sync`, sorted by partition."""
@@ -52,6 +55,19 @@ def reported_cause(entries: Iterable[Entry], runs: Iterable[str]) -> Cause | Non
             code = f" (exit code {each['exitCode']})" if each.get("exitCode") is not None else ""
             message = f"pod {each.get('pod')}: {each.get('message') or 'failed'}{code}"
             return Cause(str(each.get("reason") or "Failed"), message, 8)
+    return None
+
+
+def reported_trouble(entries: Iterable[Entry], runs: Iterable[str]) -> Cause | None:
+    """Return what keeps the first attempt from going on that says so and has not ended; None if none says so.
+
+    Only entries about one of the Jobs `runs`, by name, are considered.
+    """
+    names = set(runs)
+    for each in entries:
+        reason = str(each.get("reason") or "")
+        if each.get("state") == "running" and each.get("run") in names and reason not in _UNDER_WAY:
+            return Cause(reason, f"pod {each.get('pod')}: {each.get('message') or reason}", 8)
     return None
 
 

@@ -31,6 +31,10 @@ class ThrottledError(AttemptError):
         self.seconds = seconds
 
 
+def _nobody(_: AttemptError | None) -> None:
+    """Tell nobody."""
+
+
 @dataclass(frozen=True)
 class Attempts:
     """Rule for sending requests again after failures that may pass."""
@@ -40,6 +44,8 @@ class Attempts:
     stop: Stop
     log: Log
     translate: Translate
+    told: Callable[[AttemptError | None], None] = _nobody
+    """Function that is told of each failure after which a request is sent again, and, by None, of each success."""
 
     def run(self, what: str, call: Callable[[], T]) -> T:
         """Call a function until it succeeds, and return its result. `what` names the request in messages.
@@ -51,7 +57,7 @@ class Attempts:
         for left in range(self.retries, -1, -1):
             self.stop.check()
             try:
-                return call()
+                found = call()
             except Exception as error:
                 failure = self.translate(error, what)
                 if not left or not _may_pass(failure):
@@ -60,7 +66,12 @@ class Attempts:
                 self.log.warning(
                     "Trying a request again", what=what, error=str(failure), seconds=round(wait, 1), tries_left=left
                 )
+                if isinstance(failure, AttemptError):
+                    self.told(failure)
                 self.stop.sleep(wait)
+            else:
+                self.told(None)
+                return found
         raise AssertionError("a loop of at least one round")
 
 

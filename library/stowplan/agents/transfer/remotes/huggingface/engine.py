@@ -171,7 +171,8 @@ class HuggingFaceEngine:
         return Failures(self.settings.address, self.settings.token is not None)
 
     def _attempts(self, work: TransferWork) -> Attempts:
-        return Attempts(self.settings.common.config.request_retries, work.stop, work.log, self._translate.of_any)
+        retries, translate = self.settings.common.config.request_retries, self._translate.of_any
+        return Attempts(retries, work.stop, work.log, translate, work.tell)
 
     def _crew(self, work: TransferWork) -> Crew:
         return Crew(self.settings.streams, work.stop, work.log, self._translate.of_any)

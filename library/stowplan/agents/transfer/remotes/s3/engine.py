@@ -107,7 +107,7 @@ class S3Engine:
             raise AttemptError(ExitCode.NOT_FOUND, "NotFound", f"There is nothing below {where}{selected}")
 
     def _attempts(self, work: TransferWork) -> Attempts:
-        return Attempts(self.settings.common.config.request_retries, work.stop, work.log, of_any)
+        return Attempts(self.settings.common.config.request_retries, work.stop, work.log, of_any, work.tell)
 
     @contextmanager
     def _wire(self, work: TransferWork) -> Iterator[Wire]:

@@ -106,7 +106,7 @@ class Git:
     def attempts(self) -> Attempts:
         """Rule for retries, with the number of retries from the settings."""
         retries = self.settings.common.config.request_retries
-        return Attempts(retries, self.work.stop, self.work.log, of_any)
+        return Attempts(retries, self.work.stop, self.work.log, of_any, self.work.tell)
 
     def _run(
         self,
