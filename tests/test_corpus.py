@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from stowplan.schema.kinds.table import KINDS
+from tests.node import guide
 from tests.repositories import CORPUS, PLACEHOLDER, Result, compiled, corpus
 
 pytestmark = pytest.mark.skipif(not CORPUS, reason="the documents of the old systems are not beside this repository")
@@ -284,3 +285,16 @@ def _configuration(result: Result, stem: str) -> dict[str, Any]:
     configuration = json.loads(text)
     assert isinstance(configuration, dict)
     return configuration
+
+
+def test_example_of_the_quick_start_is_that_of_the_guide() -> None:
+    """But for the tasks that are committed before it is their time."""
+    documents = [yaml.safe_load(text) for text in CORPUS.values()]
+    those = {
+        each["metadata"]["name"]: each for each in documents if each["metadata"].get("namespace") == guide.NAMESPACE
+    }
+    for name, document in guide.example_specs().items():
+        document["spec"].pop("terminate", None)
+        assert document["spec"] == those[name]["spec"]
+    assert guide.training() == those["ps-demo"]
+    assert guide.reading()["spec"]["ps"] == those["ps-demo"]["spec"]["ps"]

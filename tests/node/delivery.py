@@ -39,6 +39,8 @@ class Delivery:
     place: Place
     repository: UserRepository
     argocd: ArgoCD
+    platform: dict[str, Any]
+    """Its next state is that of the next commit."""
     steps: list[str] = field(default_factory=list)
     _named: dict[tuple[str, str], Manifest] = field(default_factory=dict)
 
@@ -46,6 +48,7 @@ class Delivery:
         """Compile these specs with those of before, push all, and wait until Argo CD has synced it."""
         for each in documents:
             self._named[each["kind"], each["metadata"]["name"]] = each
+        self.repository.write("stowplan.yaml", yaml.safe_dump(self.platform))
         self.repository.write("specs/specs.yaml", yaml.safe_dump_all(self._named.values()))
         done = self.repository.synth()
         assert done.returncode == 0, done.stdout + done.stderr
@@ -165,9 +168,8 @@ def delivering(place: Place, programs: Programs, platform: Mapping[str, Any], fo
     repository = UserRepository.create(folder, folder / "user.git")
     with serving(folder) as base, argocd.running(place.cluster, NAMESPACE, programs, folder) as running:
         own = {"repoURL": f"{base}/user.git", "targetRevision": "main", "path": "out", "namespace": NAMESPACE}
-        text = yaml.safe_dump({**platform, "argocd": {**platform.get("argocd", {}), **own}})
-        repository.write("stowplan.yaml", text)
-        yield Delivery(place, repository, running)
+        settings = {**platform, "argocd": {**platform.get("argocd", {}), **own}}
+        yield Delivery(place, repository, running, settings)
 
 
 def needed() -> Programs:
