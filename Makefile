@@ -8,10 +8,10 @@ BIN := .venv/bin
 EXAMPLES := $(patsubst examples/%/stowplan.yaml,%,$(wildcard examples/*/stowplan.yaml))
 # Folders with tests that `make test` leaves out: they take many minutes or need other programs.
 LEFT_OUT := $(addprefix tests/,agents bench browser cluster editor hostile launcher node pins starter)
-# Each file in one process, since its tests share what takes long to make, such as a synced cluster.
-PYTEST := $(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder
+# `tests/conftest.py` says what runs in which process.
+PYTEST := $(BIN)/pytest -n auto --no-loadscope-reorder
 
-.PHONY: all-tests argocd check clean control-plane demo docs generate images layers lint pictures quick-tests requirements sbom synth test test-all types
+.PHONY: all-tests argocd check clean control-plane demo docs generate images layers lint node pictures quick-tests requirements sbom synth test test-all types
 
 # Compiles all examples, and meanwhile shows with one of them how a mistake is found, a job compiled and a change reviewed.
 demo: .venv/ready
@@ -32,7 +32,7 @@ test: .venv/ready lint types layers quick-tests
 	@echo "  Argo CD: make argocd"
 	@echo "  all of these: make test-all"
 
-test-all: .venv/ready lint types layers all-tests argocd
+test-all: .venv/ready lint types layers all-tests
 
 lint: .venv/ready
 	$(BIN)/ruff format --check
@@ -48,18 +48,18 @@ quick-tests: .venv/ready
 	$(PYTEST) -m "not slow" $(LEFT_OUT:%=--ignore=%)
 
 all-tests: .venv/ready
-	$(PYTEST)
+	$(PYTEST) --argocd
 
 # Builds what tests/cluster and tests/node run, with Go, unless KUBEBUILDER_ASSETS or the cache has it, and installs what tests/editor runs.
 control-plane: .venv/ready
 	$(BIN)/python -m tests.cluster.binaries
 	$(BIN)/python -m tests.editor.npm
 
-# The tests with a real Argo CD, on the newest Kubernetes: many minutes. Needs Go and redis-server.
+# The tests with a real Argo CD, on the newest Kubernetes, without nodes: some ten minutes. Needs Go and redis-server.
 argocd: .venv/ready
 	$(PYTEST) tests/cluster/test_argocd*.py --argocd
 
-# The stories on two real nodes that Argo CD delivers: about a quarter of an hour. Not part of `make test-all` yet.
+# The tests on two real nodes, with Argo CD: about half an hour, most of it waiting.
 node: .venv/ready
 	$(BIN)/pytest tests/node --argocd
 
