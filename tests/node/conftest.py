@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.absent import skip
 from tests.cluster.binaries import Missing, obtain
 from tests.node.place import TOOLS, Place, obstacle, running
 
@@ -13,12 +14,12 @@ from tests.node.place import TOOLS, Place, obstacle, running
 def programs() -> dict[str, Path]:
     """What runs in the place; skips with the reason where it cannot run."""
     if reason := obstacle():
-        pytest.skip(reason)
+        skip(reason)
     found: dict[str, Path] = {}
     for tool in TOOLS:
         made = obtain(tool)
         if isinstance(made, Missing):
-            pytest.skip(str(made))
+            skip(str(made))
         found |= made.paths
     return found
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import pytest
 import yaml
 
+from tests.absent import skip
 from tests.cluster import argocd
 from tests.cluster.argocd import ArgoCD, Programs
 from tests.cluster.binaries import Missing, obtain
@@ -176,9 +176,9 @@ def needed() -> Programs:
     """What Argo CD consists of; the test is skipped where it cannot be had."""
     controllers, redis = obtain(ARGOCD), argocd.redis_server()
     if isinstance(controllers, Missing):
-        pytest.skip(str(controllers))
+        skip(str(controllers))
     if redis is None:
-        pytest.skip("no redis-server on this machine")
+        skip("no redis-server on this machine")
     return Programs(controllers.paths["argocd-controllers"], redis)
 
 

@@ -5,8 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
-
+from tests.absent import skip
 from tests.agents.cache import redis_server
 from tests.agents.cache.redis_server import PASSWORD, Redis
 from tests.agents.cache.volume import NAME
@@ -47,7 +46,7 @@ def running(folder: Path) -> Iterator[Stores]:
     """The servers until the block ends; the test is skipped where they cannot be had."""
     program, redis = server.needed(), redis_server.program()
     if redis is None:
-        pytest.skip("no redis-server on this machine")
+        skip("no redis-server on this machine")
     (folder / "s3").mkdir()
     s3 = Server(program, folder / "s3", address=network.HOST)
     with redis_server.running(folder / "redis", redis, network.HOST) as metadata:

@@ -1,6 +1,7 @@
 """Reports of faults, at most a minute after the API shows their cause. Each fault is a row of a table.
 
-The reporter and the await agents are real processes; nodes, kubelets and users' training are played.
+The reporter and the await agents are real processes; nodes, kubelets and users' training are played. Faults of real
+nodes are in `tests/node`; here are those of the API's objects, of a node that nobody brings back, and of the reporter.
 """
 
 import json
@@ -69,7 +70,7 @@ ON_FAULTY = (
     "[{key: node.kubernetes.io/unreachable, operator: Exists, effect: NoExecute, tolerationSeconds: 5}, "
     f"{{key: {FAULTY}, operator: Exists}}]"
 )
-NAMES = ("oom", "evicted", "image", "recreated", "edited", "restarted")
+NAMES = ("recreated", "edited")
 
 
 def _specs(home: str, *jobs: str) -> str:
@@ -114,14 +115,9 @@ def test_fault_table(cluster: Cluster, begin: Begin, compile_specs: Compile, kep
         for name in (*NAMES, "lost"):
             story.reaches("PaddleJob", name, 90, phase="Running")
         _silence(cluster)
-        _out_of_memory(table)
-        _evicted(table)
-        _image_missing(table)
         _deadline(table)
         _recreated(table)
         _edited(table, lambda: compile_specs(_specs("story-faults", _job("edited", replicas=2))))
-        # While the node's heartbeat is waited for.
-        _server_restarted(table)
         _node_lost(table)
     print(table.text())  # noqa: T201
     assert table.text() == kept
@@ -150,52 +146,6 @@ def _taints(node: Manifest) -> list[str]:
 def _silence(cluster: Cluster) -> None:
     """Nobody speaks for the node any more."""
     cluster.admin.patch(ref("v1", "Node", LOST), {"metadata": {"labels": {PLAYED: None}}})
-
-
-def _container(pod: Manifest, state: Manifest) -> list[Manifest]:
-    return [{**each, "ready": False, "state": state} for each in pod["status"]["containerStatuses"]]
-
-
-def _ended(pod: Manifest, reason: str) -> Manifest:
-    ended = {"terminated": {"exitCode": 137, "reason": reason, "finishedAt": "2026-01-01T00:00:00Z"}}
-    return {"phase": "Failed", "containerStatuses": _container(pod, ended)}
-
-
-def _out_of_memory(table: Table) -> None:
-    (pod,) = table.story.users_pods("oom")
-    table.story.patch_status(pod, _ended(pod, "OOMKilled"))
-    table.row("A container was killed for its memory", "oom", phase="Failed", Failed="OOMKilled")
-
-
-def _evicted(table: Table) -> None:
-    """By the kubelet, which also keeps what the pod was."""
-    (pod,) = table.story.users_pods("evicted")
-    sign = {"type": "DisruptionTarget", "status": "True", "reason": "TerminationByKubelet", "message": "low on memory"}
-    status = {
-        **_ended(pod, "Error"),
-        "reason": "Evicted",
-        "message": "The node was low on memory",
-        "conditions": [sign],
-    }
-    table.story.patch_status(pod, status)
-    table.story.until(lambda: len(table.story.users_pods("evicted")) == 2, what="another pod")
-    table.row("A pod was evicted", "evicted", phase="Running", Complete="Evicted")
-
-
-def _image_missing(table: Table) -> None:
-    """The kubelet says ErrImagePull after the first try, and then ImagePullBackOff."""
-    (pod,) = table.story.users_pods("image")
-    ready = [{**each, "status": "False"} for each in pod["status"]["conditions"] if each["type"] != "PodScheduled"]
-    for reason in ("ErrImagePull", "ImagePullBackOff"):
-        waiting = {"waiting": {"reason": reason, "message": "local/train:1: not found"}}
-        states = [{**each, "started": False} for each in _container(pod, waiting)]
-        table.story.patch_status(pod, {"containerStatuses": states, "conditions": [*ready, _scheduled(pod)]})
-    table.row("An image is missing", "image", Stalled="ImagePullFailed")
-
-
-def _scheduled(pod: Manifest) -> Manifest:
-    (found,) = (each for each in pod["status"]["conditions"] if each["type"] == "PodScheduled")
-    return dict(found)
 
 
 def _deadline(table: Table) -> None:
@@ -248,16 +198,6 @@ def _uids(story: Story, name: str) -> set[str]:
 
 def _ready(node: Manifest) -> str:
     return next(str(each["status"]) for each in node["status"]["conditions"] if each["type"] == "Ready")
-
-
-def _server_restarted(table: Table) -> None:
-    """While a job ends, the server is away."""
-    story, cluster = table.story, table.story.cluster
-    story.end(story.users_pods("restarted"))
-    cluster.restart_server()
-    table.row("The API server was restarted while the job ended", "restarted", phase="Completed", Complete="Succeeded")
-    (reporter,) = story.pods.of("reporter")
-    assert reporter.process.poll() is None
 
 
 def test_reporter_killed_at_any_moment(begin: Begin, compile_specs: Compile, kept: SnapshotAssertion) -> None:
