@@ -92,11 +92,12 @@ def test_elastic_training_job(kueue: Kueue, begin: Begin, kept: SnapshotAssertio
     story.apply(manifests)
     story.step("There is room for three trainers", "TrainingJob", "word2vec", phase="Running", trainers="3/3")
     admin.apply(_other("urgent", 12))
-    story.step("An urgent job took their place", "TrainingJob", "word2vec", Suspended="Suspended")
+    evicted = {"Suspended": "Suspended", "trainers": "0/6", "fulfillment": "100%"}
+    story.step("An urgent job took their place", "TrainingJob", "word2vec", **evicted)
     # One after the other: whoever is admitted while the first is there stays as small as it was then.
     for name in ("other", "urgent"):
         _finish(story, name)
-    story.step("There is room for four", "TrainingJob", "word2vec", phase="Running", trainers="4/4")
+    story.step("There is room for four", "TrainingJob", "word2vec", phase="Running", trainers="4/4", fulfillment="50%")
     story.end(_running(story, "word2vec", "trainer"))
     story.step("The trainers are done", "TrainingJob", "word2vec", phase="Succeed")
     story.until(lambda: not _running(story, "word2vec", "pserver"), what="the end of the servers")
