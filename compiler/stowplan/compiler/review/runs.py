@@ -35,6 +35,7 @@ def run_changes(scene: Scene) -> list[Run]:
                     name,
                     part_title(spec, part),
                     tuple(dict.fromkeys(reasons))[:MOST_REASONS],
+                    scene.name,
                 )
             )
     return sorted(found, key=lambda run: (_ORDER.index(run.fate), run.spec.kind, run.spec.namespace, run.spec.name))

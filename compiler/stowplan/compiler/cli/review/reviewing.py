@@ -82,8 +82,7 @@ def reviewed(found: "Comparisons", base: str | None) -> "Review":
 def _write_comment(made: "Review", found: "Comparisons", page: str, file: Path | None) -> None:
     from stowplan.compiler.review.markdown import comment  # noqa: PLC0415 - start-up time
 
-    changes = [change for each in found.all for change in each.changes]
-    text = comment(made, changes, page=page)
+    text = comment(made, {each.name: each.changes for each in found.all}, page=page)
     if file:
         _write(file, text + "\n")
     else:
