@@ -13,6 +13,7 @@ MOST_LINES = 20
 """Lines of one section; the page shows all."""
 MOST_ENVIRONMENTS = 20
 """Environments with changes of their own that have a section."""
+_SIGNS_OF_GRAPH = "In the graph, `+` is created, `~` changed, `!` replaced, `-` removed."
 _SIGNS = {Fate.ENDS: "ends", Fate.REPLACED: "**ends and starts again**", Fate.STARTS: "starts"}
 
 
@@ -26,7 +27,7 @@ def comment(review: Review, changes: Mapping[str, Sequence[Change]], *, page: st
     sections = [
         *([f"{page}\n"] if page else []),
         _figures(review.figures),
-        f"{graph}\n" if (graph := mermaid(review)) else "",
+        f"{graph}\n\n{_SIGNS_OF_GRAPH}\n" if (graph := mermaid(review)) else "",
         _listed("Pins moved", [f"{each.what} {each.name}: {each.before} → {each.after}" for each in review.pins]),
         _listed("New Secrets that must be there", list(_secrets(review))),
     ]
@@ -99,7 +100,8 @@ def verdict_line(review: Review) -> str:
 def _run(run: Run) -> str:
     spec = run.spec
     place = f" (`{code(spec.place.file)}:{spec.place.line}`)" if spec.place.line else ""
-    why = f": {escaped('; '.join(run.reasons))}" if run.reasons else ""
+    said = "; ".join(each.removesuffix(".") for each in (*([run.cost] if run.cost else []), *run.reasons))
+    why = f": {escaped(said)}" if said else ""
     return f"- {_SIGNS[run.fate]}: {escaped(run.part)} of `{code(run.owner)}`{place}{why}"
 
 

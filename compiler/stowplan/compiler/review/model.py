@@ -57,7 +57,7 @@ class Run:
     """A run that a change starts, ends or replaces, such as the `sync` of a dataset (`part`).
 
     `reasons` say why: which fields were changed, or a sentence. `environment` is the environment or cluster where it
-    runs, empty without environments.
+    runs, empty without environments. `cost` says what accelerators it asks for or frees, empty for none.
     """
 
     fate: Fate
@@ -65,6 +65,7 @@ class Run:
     part: str
     reasons: tuple[str, ...]
     environment: str = ""
+    cost: str = ""
 
     @property
     def owner(self) -> str:

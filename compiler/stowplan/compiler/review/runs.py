@@ -5,8 +5,10 @@ from collections.abc import Iterator, Sequence
 from stowplan.compiler.diff.change import Action, Change, Danger
 from stowplan.compiler.diff.wording import field_line
 from stowplan.compiler.kubernetes.fields import identity, mapping
+from stowplan.compiler.review.figures import accelerators
 from stowplan.compiler.review.model import Fate, Place, Run, SpecName
 from stowplan.compiler.review.scene import Objects, Scene, component, runs, specs
+from stowplan.library.manifest import Json
 from stowplan.library.values import labels
 from stowplan.library.values.names import LABEL_LIMIT, shorten
 from stowplan.schema.kinds.table import KINDS, TRAINING_KINDS
@@ -23,8 +25,8 @@ def run_changes(scene: Scene) -> list[Run]:
     changes = _by_spec(scene)
     found = []
     for key in sorted(before.keys() | after.keys()):
-        old, new = before.get(key, frozenset()), after.get(key, frozenset())
-        gone, come = old - new, new - old
+        old, new = before.get(key, {}), after.get(key, {})
+        gone, come = old.keys() - new.keys(), new.keys() - old.keys()
         if gone or come:
             spec, part = key
             name = spec_name(scene, spec)
@@ -36,6 +38,7 @@ def run_changes(scene: Scene) -> list[Run]:
                     part_title(spec, part),
                     tuple(dict.fromkeys(reasons))[:MOST_REASONS],
                     scene.name,
+                    _cost([new[each] for each in come]) if come else _freed([old[each] for each in gone]),
                 )
             )
     return sorted(found, key=lambda run: (_ORDER.index(run.fate), run.spec.kind, run.spec.namespace, run.spec.name))
@@ -61,12 +64,22 @@ def spec_name(scene: Scene, spec: SpecId) -> SpecName:
     return SpecName(spec.kind, spec.namespace, spec.name, Place(""))
 
 
-def _parts(objects: Objects) -> dict[tuple[SpecId, str], frozenset[ObjectId]]:
+def _cost(bodies: Sequence[Json]) -> str:
+    found, hours = accelerators(bodies)
+    return f"asks for {found}, {hours}" if found else ""
+
+
+def _freed(bodies: Sequence[Json]) -> str:
+    found, _ = accelerators(bodies)
+    return f"frees {found}" if found else ""
+
+
+def _parts(objects: Objects) -> dict[tuple[SpecId, str], dict[ObjectId, Json]]:
     """Return the runs of each part of each spec: the sync of a dataset is another run than its warmup."""
-    found: dict[tuple[SpecId, str], set[ObjectId]] = {}
+    found: dict[tuple[SpecId, str], dict[ObjectId, Json]] = {}
     for spec, _, body in runs(objects):
-        found.setdefault((spec, component(body)), set()).add(identity(body))
-    return {key: frozenset(each) for key, each in found.items()}
+        found.setdefault((spec, component(body)), {})[identity(body)] = body
+    return found
 
 
 def _by_spec(scene: Scene) -> dict[SpecId, list[Change]]:

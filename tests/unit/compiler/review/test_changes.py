@@ -9,6 +9,7 @@ from stowplan.compiler.cli.review.changes import compared
 from stowplan.compiler.cli.review.reviewing import reviewed
 from stowplan.compiler.repository.layout import Repository
 from stowplan.compiler.review.model import Fate, Review, State
+from stowplan.compiler.review.page.render import render
 from tests.unit.users import PLATFORM, codes, laid_out, run
 
 DATASET = """\
@@ -106,6 +107,20 @@ def test_numbers_before_and_after() -> None:
     edited("numNodes: 3", "numNodes: 3\n  activeDeadlineSeconds: 5400")
     found = {each.title: (each.before, each.after, each.more) for each in review().figures}
     assert found["hours of nvidia.com/gpu at most"] == ("no limit", "18", False)
+
+
+def test_a_training_run_says_what_it_asks_for_or_frees() -> None:
+    edited("ml/sft:1", "ml/sft:2")
+    assert [each.cost for each in review().verdict.runs] == ["asks for 8 nvidia.com/gpu, for a time without a limit"]
+    edited("numNodes: 2", "numNodes: 3\n  activeDeadlineSeconds: 5400")
+    asked = "asks for 12 nvidia.com/gpu, 18 hours of them at most"
+    assert [each.cost for each in review().verdict.runs] == [asked]
+    assert asked in run("report", "--base", "HEAD", "--format", "markdown").stdout
+    assert f"<li>{asked}</li>" in render(review())
+    SPEC.write_text(DATASET)
+    assert [each.cost for each in review().verdict.runs] == ["frees 8 nvidia.com/gpu"]
+    SPEC.write_text(f"{DATASET.replace('acme/c4', 'acme/c5')}---\n{TRAINING}")
+    assert {each.cost for each in review().verdict.runs if each.part == "sync"} == {""}
 
 
 def test_a_renamed_training_is_a_run_that_ends_and_another_that_starts() -> None:

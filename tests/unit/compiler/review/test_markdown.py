@@ -25,6 +25,21 @@ def test_the_comment_begins_with_what_is_at_stake() -> None:
     assert "ml/llama with llama, not in this repository" in text
 
 
+def test_the_comment_explains_the_signs_of_the_graph() -> None:
+    text = comment(every_section(), NONE)
+    graph = text.index("```mermaid")
+    assert "In the graph, `+` is created, `~` changed, `!` replaced, `-` removed." in text[graph:]
+    unchanged = replace(every_section(), nodes=())
+    assert "In the graph" not in comment(unchanged, NONE)
+
+
+def test_reasons_that_are_sentences_are_joined_to_one() -> None:
+    few = every_section()
+    reasons = ("spec.cache.nodes: 2 → 3", "The run a is ended.", "The run b is ended.")
+    found = replace(few, verdict=replace(few.verdict, runs=(replace(few.verdict.runs[0], reasons=reasons),)))
+    assert ": spec.cache.nodes: 2 → 3; The run a is ended; The run b is ended\n" in comment(found, NONE)
+
+
 def test_the_comment_says_where_the_page_is() -> None:
     assert "The page is over there." in comment(every_section(), NONE, page="The page is over there.")
 
