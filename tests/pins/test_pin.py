@@ -462,3 +462,23 @@ def test_unknown_name_to_update_is_wrong_usage(open_registry: str) -> None:
 def test_registry_of_the_tests_wants_its_password(private_registry: str) -> None:
     with pytest.raises(HTTPError):
         urlopen(f"http://{private_registry}/v2/")
+
+
+def test_agents_and_images_of_one_environment_alone_are_pinned(open_registry: str) -> None:
+    agents = ("cache", "control", "git", "transfer")
+    digests = {agent: registry.push(open_registry, f"ml/stowplan-{agent}", "1.2", text=agent) for agent in agents}
+    for tag in ("1", "2"):
+        registry.push(open_registry, "ml/sft", tag)
+    patch = f"{{target: {{kind: Training, name: sft}}, merge: {{spec: {{image: '{open_registry}/ml/sft:2'}}}}}}"
+    Path("stowplan.yaml").write_text(
+        f"{PLATFORM}images: {{registry: '{open_registry}/ml', tag: '1.2'}}\nenvironments:\n"
+        f"- {{name: dev}}\n- {{name: prod, patches: [{patch}]}}\n"
+    )
+    training(f"{open_registry}/ml/sft:1")
+    pinned()
+    images = lock()["images"]
+    assert {f"{open_registry}/ml/sft:{tag}" for tag in "12"} < images.keys()
+    assert {agent: images[f"{open_registry}/ml/stowplan-{agent}:1.2"]["digest"] for agent in agents} == digests
+    assert run("synth").exit_code == 0
+    reporter = next(Path("out/prod").rglob("deployment-stowplan-reporter.yaml")).read_text()
+    assert f"{open_registry}/ml/stowplan-control@{digests['control']}" in reporter
