@@ -57,7 +57,7 @@ def accelerators(bodies: Iterable[Json]) -> tuple[str, str]:
         _add_training(total, body)
     names = [name for name, number in sorted(total.accelerators.items()) if number]
     hours = sum(-(-total.hours[name] // _HOUR) for name in names)
-    limit = "for a time without a limit" if total.unlimited & {*names} else f"{hours:,} hours of them at most"
+    limit = "without a limit of time" if total.unlimited & {*names} else f"{hours:,} hours of them at most"
     return " and ".join(f"{total.accelerators[name]:,} {name}" for name in names), limit if names else ""
 
 

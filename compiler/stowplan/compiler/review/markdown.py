@@ -100,9 +100,9 @@ def verdict_line(review: Review) -> str:
 def _run(run: Run) -> str:
     spec = run.spec
     place = f" (`{code(spec.place.file)}:{spec.place.line}`)" if spec.place.line else ""
-    said = "; ".join(each.removesuffix(".") for each in (*([run.cost] if run.cost else []), *run.reasons))
-    why = f": {escaped(said)}" if said else ""
-    return f"- {_SIGNS[run.fate]}: {escaped(run.part)} of `{code(run.owner)}`{place}{why}"
+    why = escaped("; ".join(each.removesuffix(".") for each in run.reasons))
+    what = f"- {_SIGNS[run.fate]}: {escaped(run.part)} of `{code(run.owner)}`{place}"
+    return ". ".join(filter(None, [": ".join(filter(None, [what, why])), escaped(" ".join(run.effects))]))
 
 
 def _figures(figures: Sequence[Figure]) -> str:

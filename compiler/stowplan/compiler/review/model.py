@@ -56,16 +56,16 @@ class SpecName:
 class Run:
     """A run that a change starts, ends or replaces, such as the `sync` of a dataset (`part`).
 
-    `reasons` say why: which fields were changed, or a sentence. `environment` is the environment or cluster where it
-    runs, empty without environments. `cost` says what accelerators it asks for or frees, empty for none.
+    `reasons` say why: which fields were changed, or a sentence. `effects` are sentences about what follows, such as
+    what it asks for. `environment` is the environment or cluster where it runs, empty without environments.
     """
 
     fate: Fate
     spec: SpecName
     part: str
     reasons: tuple[str, ...]
+    effects: tuple[str, ...] = ()
     environment: str = ""
-    cost: str = ""
 
     @property
     def owner(self) -> str:

@@ -10,6 +10,7 @@ from stowplan.compiler.cli.review.reviewing import reviewed
 from stowplan.compiler.repository.layout import Repository
 from stowplan.compiler.review.model import Fate, Review, State
 from stowplan.compiler.review.page.render import render
+from stowplan.compiler.review.runs import MOST_REASONS
 from tests.unit.users import PLATFORM, codes, laid_out, run
 
 DATASET = """\
@@ -109,18 +110,46 @@ def test_numbers_before_and_after() -> None:
     assert found["hours of nvidia.com/gpu at most"] == ("no limit", "18", False)
 
 
+def effects() -> list[str]:
+    """What the first run does that a change is about."""
+    return list(review().verdict.runs[0].effects)
+
+
 def test_a_training_run_says_what_it_asks_for_or_frees() -> None:
     edited("ml/sft:1", "ml/sft:2")
-    assert [each.cost for each in review().verdict.runs] == ["asks for 8 nvidia.com/gpu, for a time without a limit"]
+    assert effects()[0] == "It asks for 8 nvidia.com/gpu, without a limit of time."
     edited("numNodes: 2", "numNodes: 3\n  activeDeadlineSeconds: 5400")
-    asked = "asks for 12 nvidia.com/gpu, 18 hours of them at most"
-    assert [each.cost for each in review().verdict.runs] == [asked]
-    assert asked in run("report", "--base", "HEAD", "--format", "markdown").stdout
+    asked = "It asks for 12 nvidia.com/gpu, 18 hours of them at most."
+    assert effects()[0] == asked
+    assert asked.removesuffix(".") in run("report", "--base", "HEAD", "--format", "markdown").stdout
     assert f"<li>{asked}</li>" in render(review())
     SPEC.write_text(DATASET)
-    assert [each.cost for each in review().verdict.runs] == ["frees 8 nvidia.com/gpu"]
+    assert effects()[0] == "It frees 8 nvidia.com/gpu."
     SPEC.write_text(f"{DATASET.replace('acme/c4', 'acme/c5')}---\n{TRAINING}")
-    assert {each.cost for each in review().verdict.runs if each.part == "sync"} == {""}
+    assert [each for each in effects() if "frees" in each or "asks" in each] == []
+
+
+def test_a_training_run_in_the_place_of_another_says_whether_it_goes_on_from_its_checkpoints() -> None:
+    anew = "It begins anew, unless its program keeps checkpoints of its own."
+    edited("ml/sft:1", "ml/sft:2")
+    assert anew in effects()
+    edited("  numNodes: 2", "  checkpoints: {claim: {name: models}, lineage: sft}\n  numNodes: 2")
+    committed()
+    edited("ml/sft:2", "ml/sft:3")
+    assert anew not in effects()
+    assert [each for each in effects() if each.startswith("It continues lineage sft with another image")]
+
+
+def test_many_changed_fields_hide_no_effect() -> None:
+    more = "".join(f"  - {{name: V{index}, value: a}}\n" for index in range(9))
+    edited("  numNodes: 2", f"  env:\n{more}  numNodes: 3")
+    edited("  command:", "  shmSize: 1Gi\n  args: [a]\n  activeDeadlineSeconds: 60\n  command:")
+    (found,) = review().verdict.runs
+    assert len(found.reasons) == MOST_REASONS + 1
+    assert found.reasons[-1] == "and 1 more field"
+    assert [each for each in found.effects if "is ended" in each]
+    text = run("report", "--base", "HEAD", "--format", "markdown").stdout
+    assert "is ended, and a new one starts" in text[: text.index("| | before")]
 
 
 def test_a_renamed_training_is_a_run_that_ends_and_another_that_starts() -> None:

@@ -33,11 +33,11 @@ def test_the_comment_explains_the_signs_of_the_graph() -> None:
     assert "In the graph" not in comment(unchanged, NONE)
 
 
-def test_reasons_that_are_sentences_are_joined_to_one() -> None:
+def test_a_run_is_told_in_sentences() -> None:
     few = every_section()
-    reasons = ("spec.cache.nodes: 2 → 3", "The run a is ended.", "The run b is ended.")
-    found = replace(few, verdict=replace(few.verdict, runs=(replace(few.verdict.runs[0], reasons=reasons),)))
-    assert ": spec.cache.nodes: 2 → 3; The run a is ended; The run b is ended\n" in comment(found, NONE)
+    run = replace(few.verdict.runs[0], reasons=("a: 2 → 3", "b: 1 → 2"), effects=("It asks for 8 b/gpu.", "It ends."))
+    found = replace(few, verdict=replace(few.verdict, runs=(run,)))
+    assert ": a: 2 → 3; b: 1 → 2. It asks for 8 b/gpu. It ends.\n" in comment(found, NONE)
 
 
 def test_the_comment_says_where_the_page_is() -> None:
