@@ -67,7 +67,7 @@ def edited(before: str, after: str) -> None:
 
 
 def review() -> Review:
-    return reviewed(compared(Repository(Path()), Path("out"), "HEAD", ()), "HEAD")
+    return reviewed(compared(Repository(Path()), Path("out"), "HEAD", ()), Path(), "HEAD")
 
 
 def fates(found: Review) -> list[tuple[Fate, str, str]]:
@@ -81,6 +81,17 @@ def test_without_a_change_nothing_is_at_stake() -> None:
     assert (
         "No run starts or ends; no data is at risk; no rights are added" in run("report", "--format", "markdown").stdout
     )
+
+
+def test_the_page_names_the_commit_that_it_compares_with() -> None:
+    found = subprocess.check_output(["git", "rev-parse", "HEAD"], text=True).strip()
+    git("checkout", "-qb", "feature")
+    edited("ml/sft:1", "ml/sft:2")
+    committed()
+    assert run("report", "--base", "main", "-o", "page.html").exit_code == 0
+    assert f"compared with <code>main ({found[:12]})</code>" in Path("page.html").read_text()
+    assert run("report", "--base", found, "-o", "page.html").exit_code == 0
+    assert f"compared with <code>{found[:12]}</code>" in Path("page.html").read_text()
 
 
 def test_an_edit_of_a_dataset_replaces_its_sync_and_says_which_field() -> None:

@@ -50,7 +50,7 @@ def with_images(stage: str = "1", prod: str = "1") -> None:
 
 def review() -> Review:
     source = Repository(Path())
-    return reviewed(compared(source, Path("out"), "HEAD", chosen(source, None)), "HEAD")
+    return reviewed(compared(source, Path("out"), "HEAD", chosen(source, None)), Path(), "HEAD")
 
 
 def comment() -> str:
