@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from stowplan.compiler.diff.change import Action, Change, Danger
 from stowplan.compiler.diff.risks.lineages import lineage_of
-from stowplan.compiler.diff.wording import field_line
+from stowplan.compiler.diff.wording import field_line, title
 from stowplan.compiler.kubernetes.fields import identity, mapping
 from stowplan.compiler.review.figures import accelerators
 from stowplan.compiler.review.model import Fate, Place, Run, SpecName
@@ -34,7 +34,7 @@ def run_changes(scene: Scene) -> list[Run]:
             name = spec_name(scene, spec)
             own = changes.get(spec, ())
             effects = [*_of_training(spec, part, [old[each] for each in gone], [new[each] for each in come])]
-            effects += _risks(own, part, scene)
+            effects += _risks(own, part, scene, named=bool(gone and come))
             found.append(
                 Run(
                     _FATES[bool(gone), bool(come)],
@@ -110,12 +110,13 @@ def _reasons(changes: Sequence[Change]) -> Iterator[str]:
             yield from (field_line(field) for field in change.fields if field.path[:1] == ("spec",))
 
 
-def _risks(changes: Sequence[Change], part: str, scene: Scene) -> Iterator[str]:
-    """Yield what the risks of a run's Jobs say of it."""
+def _risks(changes: Sequence[Change], part: str, scene: Scene, *, named: bool) -> Iterator[str]:
+    """Yield what the risks of a run's Jobs say of it. `named` is whether new Jobs are named, beside those replaced."""
     for change in changes:
         body = scene.after.get(change.path) or scene.before.get(change.path) or {}
         if component(body) == part:
-            yield from (risk.text for risk in change.risks if risk.danger is Danger.RUN)
+            whose = f"{title(change)}: " if named and change.action is Action.CREATED else ""
+            yield from (f"{whose}{risk.text}" for risk in change.risks if risk.danger is Danger.RUN)
 
 
 def _bounded(texts: Sequence[str], what: str) -> Iterator[str]:

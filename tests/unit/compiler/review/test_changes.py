@@ -1,5 +1,6 @@
 """The review of real changes in a Git repository, as the commands `report` and `diff` show it."""
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -149,6 +150,17 @@ def test_a_training_run_in_the_place_of_another_says_whether_it_goes_on_from_its
     edited("ml/sft:2", "ml/sft:3")
     assert anew not in effects()
     assert [each for each in effects() if each.startswith("It continues lineage sft with another image")]
+
+
+def test_a_new_job_of_a_run_that_starts_again_is_named() -> None:
+    volume = "volume: {juicefs: {secretRef: {name: volume}}}\n  cache: {nodes: NODES}"
+    text = DATASET.replace("volume: {claim: {name: samples}}", volume)
+    SPEC.write_text(text.replace("NODES", "1"))
+    committed()
+    SPEC.write_text(text.replace("NODES", "2").replace("acme/c4", "acme/c5"))
+    (warmup,) = [each for each in review().verdict.runs if each.part == "warmup"]
+    assert not [each for each in warmup.effects if each.startswith("It starts")]
+    assert [each for each in warmup.effects if re.fullmatch(r"Job ml/c4-warmup-1-\w+: It starts .*", each)]
 
 
 def test_many_changed_fields_hide_no_effect() -> None:
