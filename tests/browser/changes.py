@@ -38,8 +38,12 @@ def _repository(root: Path, example: str) -> StarterRepository:
 
 
 def _commit(repo: StarterRepository) -> None:
-    for command in ("git init -q -b main", "stowplan synth", "git add -A", "git commit -qm begin"):
+    for command in ("git init -q -b main", "stowplan synth", "git add -A"):
         repo.must(*command.split())
+    # The page names the commit, and pictures of it are kept: the same change is the same commit.
+    when = {f"GIT_{who}_DATE": "2026-11-20T09:30:00Z" for who in ("AUTHOR", "COMMITTER")}
+    done = repo.run("git", "commit", "-qm", "begin", environment=when)
+    assert done.returncode == 0, done.stdout
 
 
 def _report(repo: StarterRepository) -> Path:

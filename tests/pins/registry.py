@@ -31,8 +31,13 @@ def needed() -> Path:
 
 
 @contextmanager
-def serving(program: Path, folder: Path, *, private: bool = False) -> Iterator[str]:
-    """A registry on an empty folder, for `USER` alone if it is private; gives its host and port."""
+def serving(
+    program: Path, folder: Path, *, private: bool = False, tokens: dict[str, str] | None = None
+) -> Iterator[str]:
+    """A registry on a folder, for `USER` alone if it is private; gives its host and port.
+
+    `tokens` are the options of one that wants tokens.
+    """
     port = free_port()
     config: dict[str, Any] = {
         "version": "0.1",
@@ -44,6 +49,8 @@ def serving(program: Path, folder: Path, *, private: bool = False) -> Iterator[s
         passwords = folder / "htpasswd"
         passwords.write_text(f"{USER}:{_HASH}\n")
         config["auth"] = {"htpasswd": {"realm": "test", "path": str(passwords)}}
+    if tokens:
+        config["auth"] = {"token": tokens}
     (folder / "config.yml").write_text(json.dumps(config))
     processes = Processes(folder)
     try:

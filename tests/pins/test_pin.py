@@ -4,6 +4,7 @@ import json
 import os
 import stat
 import subprocess
+from base64 import b64encode
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
@@ -20,7 +21,7 @@ from stowplan.schema.remotes.s3_listing import ListingHash
 from tests.agents.transfer import hub_server, server
 from tests.cluster import git_server
 from tests.http_server import serving as serving_http
-from tests.pins import registry
+from tests.pins import registry, tokens
 from tests.unit.users import run
 
 PLATFORM = "defaultNamespace: ml\n"
@@ -161,6 +162,74 @@ def test_private_registry_takes_the_password_of_the_docker_config(private_regist
     assert registry.PASSWORD not in found.output + Path("stowplan.lock").read_text()
 
 
+@pytest.fixture
+def token_registry(registry_program: Path, tmp_path: Path) -> Iterator[tuple[str, str]]:
+    """A registry that wants tokens, with the images `open/sft:1` and `ml/sft:1`; its host and their digest."""
+    folder = tmp_path / "registry"
+    folder.mkdir()
+    with registry.serving(registry_program, folder) as host:
+        digest = registry.push(host, "open/sft", "1")
+        registry.push(host, "ml/sft", "1")
+    with (
+        tokens.serving(folder, registry.login()) as options,
+        registry.serving(registry_program, folder, tokens=options) as host,
+    ):
+        yield host, digest
+
+
+def test_registry_with_tokens_gives_one_for_a_public_image_without_a_password(token_registry: tuple[str, str]) -> None:
+    host, digest = token_registry
+    training(f"{host}/open/sft:1")
+    pinned()
+    assert lock()["images"][f"{host}/open/sft:1"]["digest"] == digest
+
+
+def test_registry_with_tokens_gives_one_for_the_password_of_the_docker_config(
+    token_registry: tuple[str, str], home: Path
+) -> None:
+    host, digest = token_registry
+    training(f"{host}/ml/sft:1")
+    assert "docker login" in run("pin").output
+    (home / ".docker").mkdir()
+    config = home / ".docker/config.json"
+    config.write_text(json.dumps({"auths": {host: {"auth": b64encode(b"robot:wrong").decode()}}}))
+    assert "docker login" in run("pin").output
+    config.write_text(json.dumps({"auths": {host: {"auth": registry.login()}}}))
+    found = pinned()
+    assert lock()["images"][f"{host}/ml/sft:1"]["digest"] == digest
+    assert registry.PASSWORD not in found.output + Path("stowplan.lock").read_text()
+
+
+@pytest.mark.parametrize("number", range(6))
+def test_file_that_a_variable_names_counts_before_those_of_docker_and_podman(
+    private_registry: str, home: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    """Whatever the names of the files: each number is another one."""
+    registry.push(private_registry, "ml/sft", "1")
+    training(f"{private_registry}/ml/sft:1")
+    right, wrong = registry.login(), b64encode(b"robot:wrong").decode()
+    files = {home / ".docker/config.json": wrong, home / "runtime/containers/auth.json": wrong}
+    for file, password in (files | {home / f"{number}.json": right}).items():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps({"auths": {private_registry: {"auth": password}}}))
+    monkeypatch.setenv("REGISTRY_AUTH_FILE", str(home / f"{number}.json"))
+    pinned()
+
+
+def test_credentials_that_cannot_be_read_are_reported(
+    private_registry: str, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    training(f"{private_registry}/ml/sft:1")
+    (home / ".docker").mkdir()
+    (home / "docker-credential-broken").mkdir()
+    monkeypatch.setenv("PATH", f"{home}{os.pathsep}{os.environ['PATH']}")
+    for content in ("{", '{"auths": []}', "[]", '{"credsStore": "broken"}'):
+        (home / ".docker/config.json").write_text(content)
+        found = run("pin")
+        assert found.exit_code == 1
+        assert "in ~/.docker/config.json cannot be read" in " ".join(found.output.split()).replace(str(home), "~")
+
+
 def test_private_registry_takes_the_password_of_podman(private_registry: str, home: Path) -> None:
     digest = registry.push(private_registry, "ml/sft", "1")
     training(f"{private_registry}/ml/sft:1")
@@ -169,6 +238,18 @@ def test_private_registry_takes_the_password_of_podman(private_registry: str, ho
     (home / "runtime/containers/auth.json").write_text(json.dumps(auths))
     pinned()
     assert lock()["images"][f"{private_registry}/ml/sft:1"]["digest"] == digest
+
+
+@pytest.mark.parametrize("name", ["", "/ml", "/ml/sft"])
+def test_password_of_podman_may_be_for_a_part_of_a_registry(private_registry: str, home: Path, name: str) -> None:
+    registry.push(private_registry, "ml/sft", "1")
+    training(f"{private_registry}/ml/sft:1")
+    (home / "runtime/containers").mkdir(parents=True)
+    wrong = b64encode(b"robot:wrong").decode()
+    auths = {f"{private_registry}{name}": registry.login(), f"{private_registry}/other": wrong}
+    found = {"auths": {key: {"auth": each} for key, each in auths.items()}}
+    (home / "runtime/containers/auth.json").write_text(json.dumps(found))
+    pinned()
 
 
 def test_private_registry_takes_the_password_of_a_credential_helper(
@@ -381,3 +462,23 @@ def test_unknown_name_to_update_is_wrong_usage(open_registry: str) -> None:
 def test_registry_of_the_tests_wants_its_password(private_registry: str) -> None:
     with pytest.raises(HTTPError):
         urlopen(f"http://{private_registry}/v2/")
+
+
+def test_agents_and_images_of_one_environment_alone_are_pinned(open_registry: str) -> None:
+    agents = ("cache", "control", "git", "transfer")
+    digests = {agent: registry.push(open_registry, f"ml/stowplan-{agent}", "1.2", text=agent) for agent in agents}
+    for tag in ("1", "2"):
+        registry.push(open_registry, "ml/sft", tag)
+    patch = f"{{target: {{kind: Training, name: sft}}, merge: {{spec: {{image: '{open_registry}/ml/sft:2'}}}}}}"
+    Path("stowplan.yaml").write_text(
+        f"{PLATFORM}images: {{registry: '{open_registry}/ml', tag: '1.2'}}\nenvironments:\n"
+        f"- {{name: dev}}\n- {{name: prod, patches: [{patch}]}}\n"
+    )
+    training(f"{open_registry}/ml/sft:1")
+    pinned()
+    images = lock()["images"]
+    assert {f"{open_registry}/ml/sft:{tag}" for tag in "12"} < images.keys()
+    assert {agent: images[f"{open_registry}/ml/stowplan-{agent}:1.2"]["digest"] for agent in agents} == digests
+    assert run("synth").exit_code == 0
+    reporter = next(Path("out/prod").rglob("deployment-stowplan-reporter.yaml")).read_text()
+    assert f"{open_registry}/ml/stowplan-control@{digests['control']}" in reporter

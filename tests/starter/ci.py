@@ -134,9 +134,15 @@ class Runner:
         """Copy an artifact to or from the folder where the service keeps them."""
         if "-artifact@" not in step["uses"]:
             return
-        kept = self.repo.root.parent / "artifacts" / step["with"]["name"]
-        path = Path(filled(step["with"]["path"], known))
-        source, target = (path, kept) if "upload-" in step["uses"] else (kept, path)
+        given, kept = step["with"], self.repo.root.parent / "artifacts"
+        path = Path(filled(given["path"], known))
+        if given.get("archive") is False:
+            # One file, whose name is that of the artifact.
+            kept.mkdir(exist_ok=True)
+            shutil.copy(path, kept)
+            return
+        named = kept / given["name"]
+        source, target = (path, named) if "upload-" in step["uses"] else (named, path)
         if source.exists():
             shutil.rmtree(target, ignore_errors=True)
             shutil.copytree(source, target)

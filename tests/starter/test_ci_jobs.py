@@ -166,6 +166,9 @@ def test_reviewers_get_a_page_and_a_comment(runner: Runner, job: Any) -> None:
     found = made.get(job, folder)
     assert "1 run ends and starts again" in (found / "comment.md").read_text()
     assert "<html" in (found / "report.html").read_text()
+    if job is github:
+        by_itself = runner.repo.root.parent / "artifacts/report.html"
+        assert by_itself.read_bytes() == (found / "report.html").read_bytes()
 
 
 @pytest.mark.parametrize(("risks", "code"), [("rerun", 1), ("security, rerun", 1), ("security,data-loss", 0), ("", 0)])

@@ -19,9 +19,9 @@ def body(markdown: str, *, commit: str, link: str, limit: int) -> str:
     """Return the body of the comment with at most `limit` characters.
 
     `markdown` may come from a stranger's pull request: in the body it mentions nobody, starts no quick action of GitLab
-    and holds no marker. `link` is the address of the page; empty if there is none.
+    and holds no marker. `link` is where the page is; empty if there is none.
     """
-    page = f" · [page]({link})" if link else ""
+    page = f" · the page `report.html` is [here]({link})" if link else ""
     tail = f"\n<sub>Commit {commit}{page}</sub>\n"
     text = harmless(markdown)
     room = limit - len(MARKER) - len(tail) - 2

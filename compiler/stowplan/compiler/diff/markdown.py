@@ -46,14 +46,16 @@ _HEADINGS = {
 }
 
 
-def comment(changes: Sequence[Change], moves: Sequence[Move] = (), *, limit: int = LIMIT) -> str:
-    """Return a comment of at most `limit` characters.
+def comment(
+    changes: Sequence[Change], moves: Sequence[Move] = (), *, limit: int = LIMIT, heading: str = "Stowplan"
+) -> str:
+    """Return a comment of at most `limit` characters under `heading`, which is Markdown.
 
     Groups of changes with risks come first, under a heading for the kind of their worst risk. The pins that moved, and
     then all other groups, follow in sections; the last one is folded.
     """
     groups = grouped(changes)
-    head = f"### Stowplan: {summary(changes)}\n"
+    head = f"### {heading}: {summary(changes)}\n"
     blocks = [*_risky(groups), *pins(moves), *_folded([group for group in groups if group.quiet])]
     return _fitting(head, blocks, limit)
 

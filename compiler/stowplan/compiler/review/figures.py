@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal
 
@@ -45,6 +45,20 @@ def figures(scenes: Scenes) -> tuple[Figure, ...]:
         _bytes("cache disk on each node at most", Decimal(before.disk), Decimal(after.disk)),
     ]
     return tuple(each for each in found if (each.before, each.after) != ("0", "0"))
+
+
+def accelerators(bodies: Iterable[Json]) -> tuple[str, str]:
+    """Return the accelerators of training jobs in words, and their hours; empty without any.
+
+    Such as `12 nvidia.com/gpu` and `18 hours of them at most`.
+    """
+    total = _Total()
+    for body in bodies:
+        _add_training(total, body)
+    names = [name for name, number in sorted(total.accelerators.items()) if number]
+    hours = sum(-(-total.hours[name] // _HOUR) for name in names)
+    limit = "without a limit of time" if total.unlimited & {*names} else f"{hours:,} hours of them at most"
+    return " and ".join(f"{total.accelerators[name]:,} {name}" for name in names), limit if names else ""
 
 
 def _total(folders: list[Objects]) -> _Total:

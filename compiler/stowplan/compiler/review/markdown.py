@@ -1,6 +1,6 @@
 """The short form of a review: a comment on a pull request."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from stowplan.compiler.diff import markdown as changes_markdown
 from stowplan.compiler.diff.change import Change
@@ -11,19 +11,23 @@ from stowplan.schema.wording import counted
 
 MOST_LINES = 20
 """Lines of one section; the page shows all."""
+MOST_ENVIRONMENTS = 20
+"""Environments with changes of their own that have a section."""
+_SIGNS_OF_GRAPH = "In the graph, `+` is created, `~` changed, `!` replaced, `-` removed."
 _SIGNS = {Fate.ENDS: "ends", Fate.REPLACED: "**ends and starts again**", Fate.STARTS: "starts"}
 
 
-def comment(review: Review, changes: Sequence[Change], *, page: str = "", limit: int = LIMIT) -> str:
+def comment(review: Review, changes: Mapping[str, Sequence[Change]], *, page: str = "", limit: int = LIMIT) -> str:
     """Return a comment of at most `limit` characters; what does not fit is left out by whole sections, which it says.
 
-    `page` is a sentence that says where the whole review is; it may be empty.
+    `changes` are those of each environment by its name, which is empty without environments. `page` is a sentence that
+    says where the whole review is; it may be empty.
     """
     head = "\n".join(["### Stowplan", "", *_verdict(review), ""])
     sections = [
         *([f"{page}\n"] if page else []),
         _figures(review.figures),
-        f"{graph}\n" if (graph := mermaid(review)) else "",
+        f"{graph}\n\n{_SIGNS_OF_GRAPH}\n" if (graph := mermaid(review)) else "",
         _listed("Pins moved", [f"{each.what} {each.name}: {each.before} → {each.after}" for each in review.pins]),
         _listed("New Secrets that must be there", list(_secrets(review))),
     ]
@@ -35,7 +39,27 @@ def comment(review: Review, changes: Sequence[Change], *, page: str = "", limit:
             text += f"\n{section}"
     if left:
         text += f"\n{counted(left, 'section')} did not fit into this comment.\n"
-    return f"{text}\n{changes_markdown.comment(changes, limit=limit - len(text) - 1)}"
+    return f"{text}\n{_objects(changes, limit - len(text) - 1)}"
+
+
+def _objects(changes: Mapping[str, Sequence[Change]], limit: int) -> str:
+    """Return the changed objects of each environment in at most `limit` characters; those with the same are one."""
+    parts: list[tuple[list[str], Sequence[Change]]] = []
+    for name, own in changes.items():
+        same = next((names for names, known in parts if known == own), None)
+        if same is not None:
+            same.append(name)
+        elif own:
+            parts.append(([name], own))
+    shown, left = parts[:MOST_ENVIRONMENTS], sum(len(names) for names, _ in parts[MOST_ENVIRONMENTS:])
+    more = f"\n{counted(left, 'more environment')} did not fit into this comment.\n" if left else ""
+    texts: list[str] = []
+    room = limit - len(more)
+    for index, (names, own) in enumerate(shown):
+        heading = escaped(", ".join(names)) or "Stowplan"
+        texts.append(changes_markdown.comment(own, limit=room // (len(shown) - index) - 1, heading=heading))
+        room -= len(texts[-1]) + 1
+    return "\n".join(texts) + more if parts else changes_markdown.comment((), limit=limit)
 
 
 def _verdict(review: Review) -> Iterator[str]:
@@ -76,9 +100,9 @@ def verdict_line(review: Review) -> str:
 def _run(run: Run) -> str:
     spec = run.spec
     place = f" (`{code(spec.place.file)}:{spec.place.line}`)" if spec.place.line else ""
-    why = f": {escaped('; '.join(run.reasons))}" if run.reasons else ""
-    name = code(f"{spec.kind} {spec.namespace}/{spec.name}")
-    return f"- {_SIGNS[run.fate]}: {escaped(run.part)} of `{name}`{place}{why}"
+    why = escaped("; ".join(each.removesuffix(".") for each in run.reasons))
+    what = f"- {_SIGNS[run.fate]}: {escaped(run.part)} of `{code(run.owner)}`{place}"
+    return ". ".join(filter(None, [": ".join(filter(None, [what, why])), escaped(" ".join(run.effects))]))
 
 
 def _figures(figures: Sequence[Figure]) -> str:

@@ -56,13 +56,22 @@ class SpecName:
 class Run:
     """A run that a change starts, ends or replaces, such as the `sync` of a dataset (`part`).
 
-    `reasons` say why: which fields were changed, or a sentence.
+    `reasons` say why: which fields were changed, or a sentence. `effects` are sentences about what follows, such as
+    what it asks for. `environment` is the environment or cluster where it runs, empty without environments.
     """
 
     fate: Fate
     spec: SpecName
     part: str
     reasons: tuple[str, ...]
+    effects: tuple[str, ...] = ()
+    environment: str = ""
+
+    @property
+    def owner(self) -> str:
+        """Its spec, such as `Training ml/resnet (stage)`."""
+        where = f" ({self.environment})" if self.environment else ""
+        return f"{self.spec.kind} {self.spec.namespace}/{self.spec.name}{where}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,14 +3,18 @@
 from collections.abc import Iterator, Sequence
 
 from stowplan.compiler.diff.change import Action, Change, Danger
-from stowplan.compiler.diff.wording import field_line
+from stowplan.compiler.diff.risks.lineages import lineage_of
+from stowplan.compiler.diff.wording import field_line, title
 from stowplan.compiler.kubernetes.fields import identity, mapping
+from stowplan.compiler.review.figures import accelerators
 from stowplan.compiler.review.model import Fate, Place, Run, SpecName
 from stowplan.compiler.review.scene import Objects, Scene, component, runs, specs
+from stowplan.library.manifest import Json
 from stowplan.library.values import labels
 from stowplan.library.values.names import LABEL_LIMIT, shorten
 from stowplan.schema.kinds.table import KINDS, TRAINING_KINDS
 from stowplan.schema.meta import ObjectId, SpecId
+from stowplan.schema.wording import counted
 
 MOST_REASONS = 4
 _FATES = {(True, True): Fate.REPLACED, (True, False): Fate.ENDS, (False, True): Fate.STARTS}
@@ -23,18 +27,22 @@ def run_changes(scene: Scene) -> list[Run]:
     changes = _by_spec(scene)
     found = []
     for key in sorted(before.keys() | after.keys()):
-        old, new = before.get(key, frozenset()), after.get(key, frozenset())
-        gone, come = old - new, new - old
+        old, new = before.get(key, {}), after.get(key, {})
+        gone, come = old.keys() - new.keys(), new.keys() - old.keys()
         if gone or come:
             spec, part = key
             name = spec_name(scene, spec)
-            reasons = _reasons(changes.get(spec, ()), part, scene)
+            own = changes.get(spec, ())
+            effects = [*_of_training(spec, part, [old[each] for each in gone], [new[each] for each in come])]
+            effects += _risks(own, part, scene, named=bool(gone and come))
             found.append(
                 Run(
                     _FATES[bool(gone), bool(come)],
                     name,
                     part_title(spec, part),
-                    tuple(dict.fromkeys(reasons))[:MOST_REASONS],
+                    tuple(_bounded(list(_reasons(own)), "field")),
+                    tuple(_bounded(list(dict.fromkeys(effects)), "effect")),
+                    scene.name,
                 )
             )
     return sorted(found, key=lambda run: (_ORDER.index(run.fate), run.spec.kind, run.spec.namespace, run.spec.name))
@@ -60,12 +68,23 @@ def spec_name(scene: Scene, spec: SpecId) -> SpecName:
     return SpecName(spec.kind, spec.namespace, spec.name, Place(""))
 
 
-def _parts(objects: Objects) -> dict[tuple[SpecId, str], frozenset[ObjectId]]:
+def _of_training(spec: SpecId, part: str, gone: Sequence[Json], come: Sequence[Json]) -> Iterator[str]:
+    """Yield what a training run asks for or frees, and whether it begins anew in the place of another."""
+    if spec.kind not in TRAINING_KINDS:
+        return
+    found, hours = accelerators(come or gone)
+    if found:
+        yield f"It asks for {found}, {hours}." if come else f"It frees {found}."
+    if gone and come and part != "output" and not any(map(lineage_of, gone)):
+        yield "It begins anew, unless its program keeps checkpoints of its own."
+
+
+def _parts(objects: Objects) -> dict[tuple[SpecId, str], dict[ObjectId, Json]]:
     """Return the runs of each part of each spec: the sync of a dataset is another run than its warmup."""
-    found: dict[tuple[SpecId, str], set[ObjectId]] = {}
+    found: dict[tuple[SpecId, str], dict[ObjectId, Json]] = {}
     for spec, _, body in runs(objects):
-        found.setdefault((spec, component(body)), set()).add(identity(body))
-    return {key: frozenset(each) for key, each in found.items()}
+        found.setdefault((spec, component(body)), {})[identity(body)] = body
+    return found
 
 
 def _by_spec(scene: Scene) -> dict[SpecId, list[Change]]:
@@ -78,17 +97,29 @@ def _by_spec(scene: Scene) -> dict[SpecId, list[Change]]:
     return found
 
 
-def _reasons(changes: Sequence[Change], part: str, scene: Scene) -> Iterator[str]:
-    """Yield why a run starts or ends: the changed fields of its spec, then what the risks of its Jobs say."""
-    custom = [each for each in changes if each.id.kind in KINDS]
-    for change in custom:
+def _reasons(changes: Sequence[Change]) -> Iterator[str]:
+    """Yield why a run starts or ends: the changed fields of its spec."""
+    for change in changes:
+        if change.id.kind not in KINDS:
+            continue
         if change.action is Action.CREATED:
             yield "The spec is new."
         elif change.action is Action.REMOVED:
             yield "The spec is removed."
         else:
             yield from (field_line(field) for field in change.fields if field.path[:1] == ("spec",))
+
+
+def _risks(changes: Sequence[Change], part: str, scene: Scene, *, named: bool) -> Iterator[str]:
+    """Yield what the risks of a run's Jobs say of it. `named` is whether new Jobs are named, beside those replaced."""
     for change in changes:
         body = scene.after.get(change.path) or scene.before.get(change.path) or {}
         if component(body) == part:
-            yield from (risk.text for risk in change.risks if risk.danger is Danger.RUN)
+            whose = f"{title(change)}: " if named and change.action is Action.CREATED else ""
+            yield from (f"{whose}{risk.text}" for risk in change.risks if risk.danger is Danger.RUN)
+
+
+def _bounded(texts: Sequence[str], what: str) -> Iterator[str]:
+    yield from texts[:MOST_REASONS]
+    if len(texts) > MOST_REASONS:
+        yield f"and {counted(len(texts) - MOST_REASONS, f'more {what}')}"

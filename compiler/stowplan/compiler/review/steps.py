@@ -47,7 +47,7 @@ def _counts(kinds: Iterable[str]) -> str:
 
 def _runs(scenes: Scenes, changed: list[Run]) -> Iterator[Step]:
     """Yield a step for each kind of work that starts: datasets, tasks, then training, each with what it waits for."""
-    waits = {spec: gate.waits(body) for scene in scenes.all for spec, _, body in runs(scene.after)}
+    waits = {(scene.name, spec): gate.waits(body) for scene in scenes.all for spec, _, body in runs(scene.after)}
     starts = [run for run in changed if run.fate is not Fate.ENDS]
     for title, mine in (
         ("Datasets are filled and cached", [each for each in starts if each.spec.kind in DATASET_KINDS]),
@@ -58,8 +58,8 @@ def _runs(scenes: Scenes, changed: list[Run]) -> Iterator[Step]:
             yield Step(title, tuple(dict.fromkeys(_line(each, waits) for each in mine)), CLUSTER)
 
 
-def _line(run: Run, waits: dict[SpecId, str]) -> str:
+def _line(run: Run, waits: dict[tuple[str, SpecId], str]) -> str:
     spec = run.spec
-    text = waits.get(SpecId(spec.kind, spec.namespace, spec.name), "")
+    text = waits.get((run.environment, SpecId(spec.kind, spec.namespace, spec.name)), "")
     after = f", once {text} is ready" if text and run.part == "training" else ""
-    return f"{run.part} of {spec.kind} {spec.namespace}/{spec.name}{after}"
+    return f"{run.part} of {run.owner}{after}"

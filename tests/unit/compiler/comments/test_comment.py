@@ -41,7 +41,7 @@ def test_one_comment_is_added_and_then_edited(provider: str, server: Service, fi
     assert "The comment is added." in comment(provider, file, "--link", "https://ci.example.com/run/1").output
     (text,) = server.bodies(OWN[provider])
     assert text.startswith(f"{MARKER}\n### Stowplan: one run starts\n")
-    assert f"Commit {HEAD} · [page](https://ci.example.com/run/1)" in text
+    assert f"Commit {HEAD} · the page `report.html` is [here](https://ci.example.com/run/1)" in text
     file.write_text("### Stowplan: nothing changes\n")
     assert "The comment is brought up to date." in comment(provider, file).output
     (text,) = server.bodies(OWN[provider])

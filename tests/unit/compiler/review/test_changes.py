@@ -1,5 +1,6 @@
 """The review of real changes in a Git repository, as the commands `report` and `diff` show it."""
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -9,6 +10,8 @@ from stowplan.compiler.cli.review.changes import compared
 from stowplan.compiler.cli.review.reviewing import reviewed
 from stowplan.compiler.repository.layout import Repository
 from stowplan.compiler.review.model import Fate, Review, State
+from stowplan.compiler.review.page.render import render
+from stowplan.compiler.review.runs import MOST_REASONS
 from tests.unit.users import PLATFORM, codes, laid_out, run
 
 DATASET = """\
@@ -65,7 +68,7 @@ def edited(before: str, after: str) -> None:
 
 
 def review() -> Review:
-    return reviewed(compared(Repository(Path()), Path("out"), "HEAD", ()), "HEAD")
+    return reviewed(compared(Repository(Path()), Path("out"), "HEAD", ()), Path(), "HEAD")
 
 
 def fates(found: Review) -> list[tuple[Fate, str, str]]:
@@ -79,6 +82,17 @@ def test_without_a_change_nothing_is_at_stake() -> None:
     assert (
         "No run starts or ends; no data is at risk; no rights are added" in run("report", "--format", "markdown").stdout
     )
+
+
+def test_the_page_names_the_commit_that_it_compares_with() -> None:
+    found = subprocess.check_output(["git", "rev-parse", "HEAD"], text=True).strip()
+    git("checkout", "-qb", "feature")
+    edited("ml/sft:1", "ml/sft:2")
+    committed()
+    assert run("report", "--base", "main", "-o", "page.html").exit_code == 0
+    assert f"compared with <code>main ({found[:12]})</code>" in Path("page.html").read_text()
+    assert run("report", "--base", found, "-o", "page.html").exit_code == 0
+    assert f"compared with <code>{found[:12]}</code>" in Path("page.html").read_text()
 
 
 def test_an_edit_of_a_dataset_replaces_its_sync_and_says_which_field() -> None:
@@ -106,6 +120,59 @@ def test_numbers_before_and_after() -> None:
     edited("numNodes: 3", "numNodes: 3\n  activeDeadlineSeconds: 5400")
     found = {each.title: (each.before, each.after, each.more) for each in review().figures}
     assert found["hours of nvidia.com/gpu at most"] == ("no limit", "18", False)
+
+
+def effects() -> list[str]:
+    """What the first run does that a change is about."""
+    return list(review().verdict.runs[0].effects)
+
+
+def test_a_training_run_says_what_it_asks_for_or_frees() -> None:
+    edited("ml/sft:1", "ml/sft:2")
+    assert effects()[0] == "It asks for 8 nvidia.com/gpu, without a limit of time."
+    edited("numNodes: 2", "numNodes: 3\n  activeDeadlineSeconds: 5400")
+    asked = "It asks for 12 nvidia.com/gpu, 18 hours of them at most."
+    assert effects()[0] == asked
+    assert asked.removesuffix(".") in run("report", "--base", "HEAD", "--format", "markdown").stdout
+    assert f"<li>{asked}</li>" in render(review())
+    SPEC.write_text(DATASET)
+    assert effects()[0] == "It frees 8 nvidia.com/gpu."
+    SPEC.write_text(f"{DATASET.replace('acme/c4', 'acme/c5')}---\n{TRAINING}")
+    assert [each for each in effects() if "frees" in each or "asks" in each] == []
+
+
+def test_a_training_run_in_the_place_of_another_says_whether_it_goes_on_from_its_checkpoints() -> None:
+    anew = "It begins anew, unless its program keeps checkpoints of its own."
+    edited("ml/sft:1", "ml/sft:2")
+    assert anew in effects()
+    edited("  numNodes: 2", "  checkpoints: {claim: {name: models}, lineage: sft}\n  numNodes: 2")
+    committed()
+    edited("ml/sft:2", "ml/sft:3")
+    assert anew not in effects()
+    assert [each for each in effects() if each.startswith("It continues lineage sft with another image")]
+
+
+def test_a_new_job_of_a_run_that_starts_again_is_named() -> None:
+    volume = "volume: {juicefs: {secretRef: {name: volume}}}\n  cache: {nodes: NODES}"
+    text = DATASET.replace("volume: {claim: {name: samples}}", volume)
+    SPEC.write_text(text.replace("NODES", "1"))
+    committed()
+    SPEC.write_text(text.replace("NODES", "2").replace("acme/c4", "acme/c5"))
+    (warmup,) = [each for each in review().verdict.runs if each.part == "warmup"]
+    assert not [each for each in warmup.effects if each.startswith("It starts")]
+    assert [each for each in warmup.effects if re.fullmatch(r"Job ml/c4-warmup-1-\w+: It starts .*", each)]
+
+
+def test_many_changed_fields_hide_no_effect() -> None:
+    more = "".join(f"  - {{name: V{index}, value: a}}\n" for index in range(9))
+    edited("  numNodes: 2", f"  env:\n{more}  numNodes: 3")
+    edited("  command:", "  shmSize: 1Gi\n  args: [a]\n  activeDeadlineSeconds: 60\n  command:")
+    (found,) = review().verdict.runs
+    assert len(found.reasons) == MOST_REASONS + 1
+    assert found.reasons[-1] == "and 1 more field"
+    assert [each for each in found.effects if "is ended" in each]
+    text = run("report", "--base", "HEAD", "--format", "markdown").stdout
+    assert "is ended, and a new one starts" in text[: text.index("| | before")]
 
 
 def test_a_renamed_training_is_a_run_that_ends_and_another_that_starts() -> None:

@@ -3,15 +3,16 @@
 import re
 from dataclasses import replace
 
-from stowplan.compiler.diff.change import Change
+from stowplan.compiler.diff.change import Action, Change
 from stowplan.compiler.diff.markdown import LIMIT
-from stowplan.compiler.review.markdown import MOST_LINES, comment
+from stowplan.compiler.review.markdown import MOST_ENVIRONMENTS, MOST_LINES, comment
 from stowplan.compiler.review.mermaid import MOST_NODES, mermaid
 from stowplan.compiler.review.model import Node, Part, State
+from stowplan.schema.meta import ObjectId
 from tests.reviews import MARKUP, every_section
 
 GITHUB = 65_536
-NONE: tuple[Change, ...] = ()
+NONE: dict[str, list[Change]] = {}
 
 
 def test_the_comment_begins_with_what_is_at_stake() -> None:
@@ -22,6 +23,21 @@ def test_the_comment_begins_with_what_is_at_stake() -> None:
     assert "| GPUs nvidia.com/gpu | 8 | 16 |" in text
     assert "GPU-hours at most" not in text, "a number that stays the same"
     assert "ml/llama with llama, not in this repository" in text
+
+
+def test_the_comment_explains_the_signs_of_the_graph() -> None:
+    text = comment(every_section(), NONE)
+    graph = text.index("```mermaid")
+    assert "In the graph, `+` is created, `~` changed, `!` replaced, `-` removed." in text[graph:]
+    unchanged = replace(every_section(), nodes=())
+    assert "In the graph" not in comment(unchanged, NONE)
+
+
+def test_a_run_is_told_in_sentences() -> None:
+    few = every_section()
+    run = replace(few.verdict.runs[0], reasons=("a: 2 → 3", "b: 1 → 2"), effects=("It asks for 8 b/gpu.", "It ends."))
+    found = replace(few, verdict=replace(few.verdict, runs=(run,)))
+    assert ": a: 2 → 3; b: 1 → 2. It asks for 8 b/gpu. It ends.\n" in comment(found, NONE)
 
 
 def test_the_comment_says_where_the_page_is() -> None:
@@ -55,6 +71,21 @@ def test_the_comment_fits_into_one_of_github_however_large_the_change_is() -> No
     assert len(text) <= LIMIT < GITHUB
     assert f"and {900 - MOST_LINES} more runs" in text
     assert mermaid(many).count("+ x") == MOST_NODES
+
+
+def test_the_comment_has_the_changes_of_as_many_environments_as_fit() -> None:
+    found = {
+        f"env-{index}": [
+            Change(Action.CREATED, f"{each}.yaml", f"{index}.yaml", None, ObjectId("", "Job", "ml", "x" * 63))
+            for each in range(99)
+        ]
+        for index in range(MOST_ENVIRONMENTS + 3)
+    }
+    text = comment(every_section(), found | {"twin": found["env-0"]})
+    assert len(text) <= LIMIT
+    assert text.count("99 objects: 99 created") == MOST_ENVIRONMENTS
+    assert "### env-0, twin: " in text
+    assert "3 more environments did not fit into this comment." in text
 
 
 def test_sections_that_do_not_fit_are_counted() -> None:

@@ -42,7 +42,10 @@ def comment(
         str,
         typer.Option(metavar="SHA", help="Commit that the Markdown is about. Nothing is written if it is not the tip."),
     ],
-    link: Annotated[str, typer.Option(metavar="URL", help="Address of the page.", show_default="none")] = "",
+    link: Annotated[
+        str,
+        typer.Option(metavar="URL", help="Where the page is, such as the run of CI that has it.", show_default="none"),
+    ] = "",
     author: Annotated[
         str,
         typer.Option(metavar="LOGIN", help="Account of the token. GitLab says it.", show_default="that of a workflow"),

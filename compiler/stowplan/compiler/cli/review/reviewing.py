@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from stowplan.compiler.review.model import Review
 
 
+_DIGITS = 12
+"""Digits of a commit that reviewers see."""
+
+
 class Shape(StrEnum):
     """Format of a review."""
 
@@ -53,7 +57,7 @@ def report(
     source = repository(repo, platform)
     top = writable_output(out, source)
     found = compared(source, top, base, chosen(source, env))
-    made = reviewed(found, base)
+    made = reviewed(found, source.folder, base)
     if shape is Shape.MARKDOWN:
         _write_comment(made, found, page, file)
     else:
@@ -63,8 +67,11 @@ def report(
     stop_on(found, fail_on)
 
 
-def reviewed(found: "Comparisons", base: str | None) -> "Review":
-    """Return the review of what was compared with the commit `base`, or with the output folder as it is."""
+def reviewed(found: "Comparisons", folder: Path, base: str | None) -> "Review":
+    """Return the review of what was compared with the commit `base`, or with the output folder as it is.
+
+    `folder` is that of the repository.
+    """
     from importlib.metadata import version  # noqa: PLC0415 - start-up time
 
     from stowplan.compiler.review.build import review  # noqa: PLC0415
@@ -76,14 +83,21 @@ def reviewed(found: "Comparisons", base: str | None) -> "Review":
         if each.compiled.program
     )
     scenes_found = Scenes(scenes, tuple(found.columns), tuple(found.moved or ()))
-    return review(scenes_found, base or "the output folder", version("stowplan"))
+    return review(scenes_found, _shown(folder, base) if base else "the output folder", version("stowplan"))
+
+
+def _shown(folder: Path, base: str) -> str:
+    """Return a base commit as reviewers see it: its name, and which commit the change is compared with."""
+    from stowplan.compiler.repository.commit import merge_base  # noqa: PLC0415 - start-up time
+
+    commit = merge_base(folder, base)[:_DIGITS]
+    return commit if base.startswith(commit) else f"{base} ({commit})"
 
 
 def _write_comment(made: "Review", found: "Comparisons", page: str, file: Path | None) -> None:
     from stowplan.compiler.review.markdown import comment  # noqa: PLC0415 - start-up time
 
-    changes = [change for each in found.all for change in each.changes]
-    text = comment(made, changes, page=page)
+    text = comment(made, {each.name: each.changes for each in found.all}, page=page)
     if file:
         _write(file, text + "\n")
     else:

@@ -45,10 +45,12 @@ def stop_on(found: Comparisons, fail_on: str | None) -> None:
     }
     said = []
     for gate in _gates(fail_on):
-        for change in (change for each in found.all for change in each.changes):
+        for name, change in ((each.name, change) for each in found.all for change in each.changes):
             if gate is Gate.RERUN and change.action not in (Action.REPLACED, Action.REMOVED):
                 continue
-            said += [f"{gate}: {title(change)}: {each.text}" for each in change.risks if each.danger is dangers[gate]]
+            where = f" ({name})" if name else ""
+            risks = (each for each in change.risks if each.danger is dangers[gate])
+            said += [f"{gate}: {title(change)}{where}: {each.text}" for each in risks]
     for line in said:
         typer.echo(line, err=True)
     if said:

@@ -10,7 +10,7 @@ from stowplan.library.builders.pods import lineage_container
 from stowplan.library.manifest import Json
 
 
-class _Lineage(NamedTuple):
+class Lineage(NamedTuple):
     """The lineage of a run, and the image of its trainer."""
 
     name: str
@@ -21,7 +21,7 @@ def lineages(pair: Pair) -> Iterator[Risk]:
     """Yield a risk if a run takes the place of another one that has checkpoints: does it go on from them, and how?"""
     if pair.action is not Action.REPLACED:
         return
-    before, after = _lineage(pair.before or {}), _lineage(pair.after or {})
+    before, after = lineage_of(pair.before or {}), lineage_of(pair.after or {})
     if before is None:
         return
     if after is None:
@@ -35,11 +35,11 @@ def lineages(pair: Pair) -> Iterator[Risk]:
         yield Risk(Danger.RUN, f"It continues lineage {after.name}.")
 
 
-def _lineage(body: Json) -> _Lineage | None:
+def lineage_of(body: Json) -> Lineage | None:
     """Return the lineage of a compiled run, from the arguments of its sidecar; None if it has none."""
     for pod in pods_of(body):
         for _, container in pod.containers:
             if lineage_container.is_ours(container):
                 given = dict(pairwise(container.get("args") or ()))
-                return _Lineage(str(given.get("--lineage")), str(given.get("--image")))
+                return Lineage(str(given.get("--lineage")), str(given.get("--image")))
     return None

@@ -4,6 +4,7 @@ https://github.com/opencontainers/distribution-spec/blob/main/spec.md
 """
 
 import hashlib
+import json
 import logging
 import os
 import re
@@ -12,7 +13,6 @@ from typing import Any
 
 import requests
 from oras.auth import AuthenticationException
-from oras.container import Container
 from oras.provider import Registry
 from requests import adapters
 
@@ -47,7 +47,7 @@ def resolve(reference: Reference) -> ImagePin:
     host, name = server_and_name(reference.address)
     key, tag = reference.key, reference.revision
     try:
-        answer = _asked(_connected(host), f"{_scheme(host)}://{host}/v2/{name}/manifests/{tag}")
+        answer = _asked(_connected(host, name), f"{_scheme(host)}://{host}/v2/{name}/manifests/{tag}")
     except (AuthenticationException, ValueError):
         raise _refused(key, host) from None
     except requests.RequestException as error:
@@ -73,16 +73,16 @@ def _asked(registry: Registry, url: str) -> requests.Response:
     """
     headers = {"Accept": ", ".join(_TYPES)}
     session: requests.Session = registry.session
-    answer = session.get(url, headers=headers, timeout=_SECONDS)
+    answer = session.get(url, headers=headers)
     if answer.status_code != 401:
         return answer
     if answer.headers.get("Www-Authenticate", "").lower().startswith("basic"):
         # Oras would ask for a token.
         password = getattr(registry.auth, "_basic_auth", "")
         own = {**headers, "Authorization": f"Basic {password}"}
-        return session.get(url, headers=own, timeout=_SECONDS) if password else answer
+        return session.get(url, headers=own) if password else answer
     headers, changed = registry.auth.authenticate_request(answer, headers)
-    return session.get(url, headers=headers, timeout=_SECONDS) if changed else answer
+    return session.get(url, headers=headers) if changed else answer
 
 
 def server_and_name(image: str) -> tuple[str, str]:
@@ -100,20 +100,46 @@ def _scheme(host: str) -> str:
     return "http" if _LOCAL.fullmatch(host) else "https"
 
 
-def _connected(host: str) -> Registry:
+class _Adapter(adapters.HTTPAdapter):
+    """Waits for an answer for a limited time, also where oras names none: for tokens."""
+
+    def send(self, *arguments: Any, **options: Any) -> Any:
+        return super().send(*arguments, **(options | {"timeout": _SECONDS}))
+
+
+def _connected(host: str, name: str) -> Registry:
+    """Return the registry, with the password for an image. Raises `UnresolvedError` if it cannot be read."""
     found = Registry(hostname=host, insecure=_scheme(host) == "http")
     for scheme in ("http://", "https://"):
-        found.session.mount(scheme, adapters.HTTPAdapter(max_retries=_RETRIES))
-    login = _HUB_LOGIN if host == _HUB_SERVER else host
-    found.auth.load_configs(
-        Container(f"{host}/any"), configs=[str(path) for path in _credential_files() if path.is_file()]
-    )
-    found.auth._load_auth(login)
+        found.session.mount(scheme, _Adapter(max_retries=_RETRIES))
+    parts, registries = logins(host, name)
+    for path in _credential_files():
+        try:
+            config = json.loads(path.read_text()) if path.is_file() else {}
+            own = [each for each in parts if each in config.get("auths", {})]
+            # Oras would read all files, in any order.
+            found.auth._auth_config = config
+            if any(map(found.auth._load_auth, (*own, *registries))):
+                break
+        except (ValueError, AttributeError, LookupError, TypeError, OSError):
+            message = f"The credentials for {host} in {path} cannot be read, or the program that keeps them fails."
+            raise UnresolvedError(message, f"Log in again: `docker login {host}`, or `podman login {host}`.") from None
     return found
 
 
+def logins(host: str, name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the names that credentials for an image may stand under: parts of a registry, and the registry.
+
+    Podman may name a part, such as `quay.io/acme`; the narrowest counts first. Docker Hub has a name of Docker's too.
+    """
+    shown = _HUB if host == _HUB_SERVER else host
+    folders = name.split("/")
+    parts = (f"{shown}/{'/'.join(folders[:length])}" for length in range(len(folders), 0, -1))
+    return tuple(parts), (shown, *((_HUB_LOGIN,) if shown == _HUB else ()))
+
+
 def _credential_files() -> tuple[Path, ...]:
-    """Return where Docker and Podman keep credentials, the file with precedence last.
+    """Return where Docker and Podman keep credentials. The first file that has some for an image counts.
 
     See containers-auth.json(5) and https://docs.docker.com/reference/cli/docker/.
     """
@@ -121,7 +147,7 @@ def _credential_files() -> tuple[Path, ...]:
     home = Path(os.environ.get("DOCKER_CONFIG") or Path.home() / ".docker")
     runtime = os.environ.get("XDG_RUNTIME_DIR")
     podman = [Path(runtime) / "containers" / "auth.json"] if runtime else []
-    return (*podman, home / "config.json", *([Path(given)] if given else []))
+    return (*([Path(given)] if given else []), home / "config.json", *podman)
 
 
 def _pin(answer: requests.Response, key: str, host: str) -> ImagePin:
