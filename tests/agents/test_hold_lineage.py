@@ -170,6 +170,7 @@ def test_a_killed_sidecar_that_starts_again_keeps_the_lineage(tmp_path: Path) ->
         assert first.end() == 0
         until(lambda: marker(tmp_path).run == "llama-sft-training-0000")
     finally:
+        first.process.kill()
         other.terminate()
         assert other.wait() == 0
 

@@ -2,13 +2,14 @@
 
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from stowplan.schema.agents.await_config import HELPER_PREFIX
-from tests.cluster.client import ref, wait_for
+from tests.cluster.client import Manifest, ref, wait_for
 from tests.node import faulty, images, stores
-from tests.node.copied import FILES, STOWPLAN, dataset
+from tests.node.copied import CLAIM, FILES, STOWPLAN, dataset, volume
 from tests.node.delivery import Delivery, secret
 from tests.node.faulty import NAMESPACE, SECONDS, job, tells
 from tests.node.harm import slow_network, strike
@@ -17,6 +18,14 @@ from tests.node.stores import Stores
 
 GONE = 120
 """Seconds without a store."""
+SAVES = """
+import os, time
+while not os.path.exists("/checkpoints/go"):
+    time.sleep(0.1)
+with open(os.environ["STOWPLAN_CHECKPOINT_DIR"] + "/model", "wb") as file:
+    file.write(os.urandom(5 << 20))
+"""
+"""Goes on when the test says so."""
 RATE = "100mbit"
 """Slow enough for a fault in the middle of a copy."""
 
@@ -40,8 +49,30 @@ def give_keys(delivery: Delivery, name: str) -> None:
 
 def restarts(delivery: Delivery, labels: str) -> int:
     """How often the containers of pods were started again."""
-    states = [each for pod in delivery.pods(labels) for each in pod["status"].get("containerStatuses", ())]
+    kinds = ("initContainerStatuses", "containerStatuses")
+    states = [each for pod in delivery.pods(labels) for kind in kinds for each in pod["status"].get(kind, ())]
     return sum(int(each["restartCount"]) for each in states)
+
+
+def training(name: str, script: str, **fields: Any) -> Manifest:
+    """A Training on one node, which runs Python."""
+    pod = {"securityContext": {"runAsUser": 65532, "fsGroup": 65532}, **fields.pop("pod", {})}
+    command = ["python3", "-c", script]
+    spec = {"framework": "none", "image": images.PYTHON, "command": command, "template": {"spec": pod}, **fields}
+    return {**ref(STOWPLAN, "Training", name, NAMESPACE), "spec": spec}
+
+
+def await_another(delivery: Delivery, labels: str, before: set[str]) -> None:
+    """Until there is a pod that was not there before."""
+
+    def another() -> bool:
+        return bool(names(delivery, labels) - before)
+
+    wait_for(another, SECONDS, what=f"another pod with {labels}")
+
+
+def names(delivery: Delivery, labels: str) -> set[str]:
+    return {each["metadata"]["name"] for each in delivery.pods(labels)}
 
 
 def test_reporter_that_is_killed(delivery: Delivery) -> None:
@@ -54,16 +85,8 @@ def test_reporter_that_is_killed(delivery: Delivery) -> None:
 def test_gate_that_is_killed(delivery: Delivery, servers: Stores) -> None:
     """It opens the run once the dataset is ready, which waits for its Secret."""
     data = dataset(delivery.place, servers.bucket, "late", 10)
-    run = {
-        **ref(STOWPLAN, "Training", "gated", NAMESPACE),
-        "spec": {
-            "framework": "none",
-            "image": images.PYTHON,
-            "command": ["python3", "-c", f"import os; assert len(os.listdir('/data')) >= {FILES}"],
-            "datasets": [{"name": "late", "mountPath": "/data", "wait": {}}],
-            "template": {"spec": {"securityContext": {"runAsUser": 65532}}},
-        },
-    }
+    reads = f"import os; assert len(os.listdir('/data')) >= {FILES}"
+    run = training("gated", reads, datasets=[{"name": "late", "mountPath": "/data", "wait": {}}])
     delivery.commit(data.spec, run)
     tells(delivery, run, "Suspended", Suspended="DatasetNotReady")
     tells(delivery, data.spec, "Degraded", Stalled="ContainerConfigError")
@@ -90,6 +113,86 @@ def test_await_that_is_killed(delivery: Delivery) -> None:
     wait_for(serves_others, SECONDS, what="a server that others rely on")
     strike(delivery.place.nodes, "stowplan.agents.await_group")
     tells(delivery, spec, "Degraded", phase="Failed", Failed="HelperLost")
+
+
+def test_wait_for_a_dataset_that_is_killed(delivery: Delivery, servers: Stores) -> None:
+    """The pods wait, since the dataset has no sync of its own. The one that is killed is replaced, and waits on."""
+    servers.bucket.put({f"later/{number}.bin": bytes(1 << 10) for number in range(FILES)})
+    admin, store = delivery.place.cluster.admin, {"sampleSetRef": {"name": "later"}}
+    for each in (secret(NAMESPACE, "later", servers.volume(2)), secret(NAMESPACE, "keys", stores.KEYS)):
+        admin.create(each)
+    group = "batch.paddlepaddle.org/v1alpha1"
+    data = {
+        **ref(group, "SampleSet", "later", NAMESPACE),
+        "spec": {"partitions": 1, "noSync": True, "secretRef": {"name": "later"}},
+    }
+    run = job("reads", f"import glob; assert len(glob.glob('/data/*.bin')) == {FILES}")
+    run["spec"]["sampleSetRef"] = {**store["sampleSetRef"], "mountPath": "/data", "wait": {"until": "synced"}}
+    workers = "stowplan.dev/name=reads,stowplan.dev/role=worker"
+    delivery.commit(data, run)
+    delivery.tells(run, "Progressing", 3 * SECONDS, Complete="DatasetNotReady")
+    before = names(delivery, workers)
+    strike(delivery.place.nodes, "stowplan.agents.wait_dataset")
+    await_another(delivery, workers, before)
+    tells(delivery, run, "Progressing", Complete="DatasetNotReady")
+    options = {"syncOptions": {"source": f"{servers.url}later/"}, "secretRef": {"name": "keys"}}
+    delivery.commit({**ref(group, "SampleJob", "fill", NAMESPACE), "spec": {"type": "sync", **store, **options}})
+    delivery.tells(run, "Healthy", 3 * SECONDS, phase="Completed")
+
+
+def test_wait_for_peers_that_is_killed(delivery: Delivery) -> None:
+    """The other pod has no node. The one that is killed is replaced, and waits on."""
+    apart = {
+        "labelSelector": {"matchLabels": {"stowplan.dev/name": "pair", "stowplan.dev/role": "node"}},
+        "topologyKey": "kubernetes.io/hostname",
+    }
+    affinity = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [apart]}}
+    run = training("pair", "pass", framework="torch", numNodes=2, pod={"affinity": affinity})
+    pods = "stowplan.dev/name=pair,stowplan.dev/role=node"
+    node = delivery.place.nodes[1].name
+    delivery.place.kubectl("cordon", node)
+    try:
+        delivery.commit(run)
+        tells(delivery, run, "Degraded", Stalled="Unschedulable")
+        before = names(delivery, pods)
+        strike(delivery.place.nodes, "stowplan.agents.wait_peers")
+        await_another(delivery, pods, before)
+        tells(delivery, run, "Degraded", Stalled="Unschedulable")
+    finally:
+        delivery.place.kubectl("uncordon", node)
+    delivery.tells(run, "Healthy", 2 * SECONDS, phase="Succeeded")
+
+
+def test_hold_on_a_lineage_and_wait_for_a_run_that_are_killed(delivery: Delivery, servers: Stores) -> None:
+    """The sidecar of the trainer, and the pod that copies its output, start again; the trainer goes on."""
+    folder = volume(delivery.place, "saves-checkpoints")
+    give_keys(delivery, "saves")
+    to = {
+        "uri": f"s3://{servers.bucket.bucket}/saves/",
+        "endpoint": servers.bucket.endpoint,
+        "secretRef": {"name": "saves"},
+    }
+    run = training(
+        "saves",
+        SAVES,
+        checkpoints={"claim": {"template": CLAIM}},
+        outputs=[{"path": f"/checkpoints/{NAMESPACE}/saves", "to": {"s3": to}}],
+    )
+    delivery.commit(run)
+    delivery.reaches(run, 2 * SECONDS, phase="Running")
+    trainer, copy = "stowplan.dev/name=saves,stowplan.dev/role=node", "app.kubernetes.io/component=output"
+    before = names(delivery, copy)
+    strike(delivery.place.nodes, "stowplan.agents.hold_lineage")
+    strike(delivery.place.nodes, "stowplan.agents.wait_run")
+    wait_for(lambda: restarts(delivery, trainer), SECONDS, what="another sidecar")
+    await_another(delivery, copy, before)
+    tells(delivery, run, "Progressing", phase="Running")
+    assert restarts(delivery, trainer) == 1
+    (folder / "go").touch()
+    delivery.tells(run, "Healthy", 2 * SECONDS, phase="Succeeded")
+    saved = (folder / NAMESPACE / "saves" / "model").read_bytes()
+    assert len(saved) == 5 << 20
+    assert servers.bucket.read()["saves/model"] == saved
 
 
 def test_sync_and_cache_that_are_killed(delivery: Delivery, servers: Stores) -> None:
