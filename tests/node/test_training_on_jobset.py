@@ -1,9 +1,9 @@
 """A Training on JobSet whose nodes are real: a gate, restarts of the whole job, checkpoints, and an output.
 
-A process is killed, and a node loses its power. The training is a small program, which saves its state after each step:
-`tests/node/training`. The claim of the checkpoints is a volume of JuiceFS that an administrator has made. Redis, the S3
-server and the JobSet controller run beside the nodes. That the node is out of service is said by an administrator, as
-where no cloud does it.
+A process is killed, a node loses its power, and an agent is killed. The training is a small program, which saves its
+state after each step: `tests/node/training`. The claim of the checkpoints is a volume of JuiceFS that an administrator
+has made. Redis, the S3 server and the JobSet controller run beside the nodes. That the node is out of service is said by
+an administrator, as where no cloud does it.
 """
 
 import hashlib
@@ -134,7 +134,7 @@ def test_training_on_jobset(delivery: Delivery, servers: Stores, other: Machine,
             "numNodes": 2,
             "datasets": [{"name": "samples", "mountPath": "/data", "wait": {}}],
             "checkpoints": {"claim": {"template": {"spec": CLAIM}}},
-            "restart": {"max": 1, "graceSeconds": 5},
+            "restart": {"max": 2, "graceSeconds": 5},
             "outputs": [
                 {
                     "path": f"/checkpoints/{NAMESPACE}/llm/model",
@@ -169,6 +169,9 @@ def test_training_on_jobset(delivery: Delivery, servers: Stores, other: Machine,
         place.kubectl("taint", "node", other.name, f"{OUT_OF_SERVICE}=nodeshutdown:NoExecute")
         delivery.reaches(training, restarts=2, countedRestarts=1, Stalled="Unschedulable")
         delivery.tell("A node has lost its power, which is no restart that counts", healthy=False)
+        harm.strike(place.nodes, "stowplan.agents.wait_peers")
+        delivery.reaches(training, restarts=3, countedRestarts=2, Stalled="Unschedulable")
+        delivery.tell("The pod that waits for the other was killed, and waits again", healthy=False)
     wait_for(other.is_ready, 2 * SECONDS, what="its return")
     place.kubectl("taint", "node", other.name, f"{OUT_OF_SERVICE}-")
 
