@@ -1,9 +1,9 @@
 """A Training on JobSet whose nodes are real: a gate, restarts of the whole job, checkpoints, and an output.
 
 A process is killed, a node loses its power, and an agent is killed. The training is a small program, which saves its
-state after each step: `tests/node/training`. The claim of the checkpoints is a volume of JuiceFS that an administrator
-has made. Redis, the S3 server and the JobSet controller run beside the nodes. That the node is out of service is said by
-an administrator, as where no cloud does it.
+state after each step: `tests/node/training`. An administrator has made the volume for the checkpoints. Redis, the S3
+server and the JobSet controller run beside the nodes. An administrator says that the node is out of service, as where
+no cloud says it.
 """
 
 import hashlib
