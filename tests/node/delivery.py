@@ -167,6 +167,9 @@ class Delivery:
         for each in self.place.cluster.admin.list("batch/v1", "Job", self.namespace):
             if found := _RUN.search(each["metadata"]["name"]):
                 text = text.replace(found[1], "<run>")
+        for each in self._named.values():
+            if run := (self.live(each).get("status") or {}).get("run"):
+                text = text.replace(run, "<run>")
         return text
 
 

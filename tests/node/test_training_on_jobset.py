@@ -146,14 +146,14 @@ def test_training_on_jobset(delivery: Delivery, servers: Stores, other: Machine,
             },
         },
     }
+    admin.create(secret(NAMESPACE, "volume", servers.volume(1)))
     delivery.commit(dataset, training)
     delivery.tells(training, "Suspended", SECONDS, Suspended="DatasetNotReady")
     delivery.tells(dataset, "Degraded", SECONDS, Stalled="ContainerConfigError")
-    delivery.tell("The gate waits for the dataset, which waits for its Secrets", healthy=False)
+    delivery.tell("The gate waits for the dataset, which waits for a Secret", healthy=False)
 
     place.kubectl("uncordon", other.name)
-    for name, values in (("store", stores.KEYS), ("volume", servers.volume(1))):
-        admin.create(secret(NAMESPACE, name, values))
+    admin.create(secret(NAMESPACE, "store", stores.KEYS))
     said = await_step(delivery, attempt=0, step=2)
     delivery.reaches(training, phase="Running", restarts=0)
     delivery.tell("Both nodes train", said, healthy=False)
