@@ -7,15 +7,12 @@ from pathlib import Path
 
 from tests.agents.transfer.server import Storage
 from tests.cluster.client import Manifest, ref
+from tests.node import claims
 from tests.node.faulty import NAMESPACE
 from tests.node.place import Place
 
 STOWPLAN = "stowplan.dev/v1alpha1"
 FILES, SIZE = 100, 2 << 20
-_STORAGE = "local"
-_ANYWHERE = {"accessModes": ["ReadWriteMany"], "storageClassName": _STORAGE}
-CLAIM = {"spec": {**_ANYWHERE, "resources": {"requests": {"storage": "1Gi"}}}}
-"""The template of a claim that gets its `volume`."""
 
 
 @dataclass(frozen=True)
@@ -41,29 +38,11 @@ class Copied:
 
 def dataset(place: Place, bucket: Storage, name: str, size: int = SIZE) -> Copied:
     """A Dataset that copies a prefix of the bucket with the keys of its Secret, which is not there yet."""
-    folder = volume(place, name)
+    folder = claims.volume(place.nodes[0], NAMESPACE, name)
     chance = random.Random(name)  # noqa: S311 - the same in each run
     content = {f"{number}.bin": chance.randbytes(size) for number in range(FILES)}
     bucket.put({f"{name}/{key}": data for key, data in content.items()})
     source = {"uri": f"s3://{bucket.bucket}/{name}/", "endpoint": bucket.endpoint, "secretRef": {"name": name}}
-    spec = {"source": {"s3": source}, "volume": {"claim": {"template": CLAIM}}}
+    spec = {"source": {"s3": source}, "volume": {"claim": {"template": claims.template()}}}
     digests = {key: hashlib.sha256(data).hexdigest() for key, data in content.items()}
     return Copied({**ref(STOWPLAN, "Dataset", name, NAMESPACE), "spec": spec}, folder, digests)
-
-
-def volume(place: Place, claim: str) -> Path:
-    """Make a volume for a claim on the first node; gives its folder, as the tests see it."""
-    node = place.nodes[0]
-    path = f"/var/lib/claims/{claim}"
-    folder = node.seen(path)
-    folder.mkdir(parents=True)
-    term = {"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In", "values": [node.name]}]}
-    spec = {
-        **_ANYWHERE,
-        "capacity": {"storage": "1Gi"},
-        "local": {"path": path},
-        "nodeAffinity": {"required": {"nodeSelectorTerms": [term]}},
-        "claimRef": {"namespace": NAMESPACE, "name": claim},
-    }
-    place.cluster.admin.create({**ref("v1", "PersistentVolume", claim), "spec": spec})
-    return folder

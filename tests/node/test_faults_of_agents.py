@@ -1,15 +1,19 @@
 """Agents that are killed, and a store that is gone: the work goes on where it was, and nothing is lost."""
 
+import random
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from stowplan.schema.agents.await_config import HELPER_PREFIX
+from tests.agents.transfer.git import server as git_server
+from tests.agents.transfer.git.author import author
 from tests.cluster.client import Manifest, ref, wait_for
-from tests.node import faulty, images, stores
-from tests.node.copied import CLAIM, FILES, STOWPLAN, dataset, volume
+from tests.node import claims, faulty, images, network, stores
+from tests.node.copied import FILES, STOWPLAN, dataset
 from tests.node.delivery import Delivery, secret
 from tests.node.faulty import NAMESPACE, SECONDS, job, tells
 from tests.node.harm import slow_network, strike
@@ -26,13 +30,14 @@ with open(os.environ["STOWPLAN_CHECKPOINT_DIR"] + "/model", "wb") as file:
     file.write(os.urandom(5 << 20))
 """
 """Goes on when the test says so."""
+CHANCE = random.Random("faults")  # noqa: S311 - the same in each run
 RATE = "100mbit"
 """Slow enough for a fault in the middle of a copy."""
 
 
 @pytest.fixture(scope="module")
 def delivery(with_argocd: None, place: Place, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Delivery]:
-    with faulty.delivering(place, tmp_path_factory.mktemp("delivery"), ("cache", "control", "transfer")) as made:
+    with faulty.delivering(place, tmp_path_factory.mktemp("delivery"), ("cache", "control", "git", "transfer")) as made:
         yield made
 
 
@@ -158,7 +163,7 @@ def test_wait_for_peers_that_is_killed(delivery: Delivery) -> None:
 
 def test_hold_on_a_lineage_and_wait_for_a_run_that_are_killed(delivery: Delivery, servers: Stores) -> None:
     """The sidecar of the trainer, and the pod that copies its output, start again; the trainer goes on."""
-    folder = volume(delivery.place, "saves-checkpoints")
+    folder = claims.volume(delivery.place.nodes[0], NAMESPACE, "saves-checkpoints")
     give_keys(delivery, "saves")
     to = {
         "uri": f"s3://{servers.bucket.bucket}/saves/",
@@ -168,7 +173,7 @@ def test_hold_on_a_lineage_and_wait_for_a_run_that_are_killed(delivery: Delivery
     run = training(
         "saves",
         SAVES,
-        checkpoints={"claim": {"template": CLAIM}},
+        checkpoints={"claim": {"template": claims.template()}},
         outputs=[{"path": f"/checkpoints/{NAMESPACE}/saves", "to": {"s3": to}}],
     )
     delivery.commit(run)
@@ -227,6 +232,25 @@ def test_transfer_that_is_killed(delivery: Delivery, servers: Stores) -> None:
     delivery.tells(data.spec, "Healthy", 3 * SECONDS, phase="Ready")
     assert data.found() == data.content
     assert whole <= data.inodes()
+
+
+def test_git_transfer_that_is_killed(delivery: Delivery, tmp_path: Path) -> None:
+    """The next attempt goes on, and the dataset has all files of the commit."""
+    content = {f"{number}.bin": CHANCE.randbytes(4 << 20) for number in range(8)}
+    folder = claims.volume(delivery.place.nodes[0], NAMESPACE, "cloned")
+    with git_server.serving(tmp_path / "git", address=network.HOST) as forge:
+        author(tmp_path / "author", forge, "cloned.git").commit(content)
+        git = {"url": f"{forge.url}/cloned.git", "secretRef": {"name": "cloned"}}
+        spec = {"source": {"git": git}, "volume": {"claim": {"template": claims.template()}}}
+        data = {**ref(STOWPLAN, "Dataset", "cloned", NAMESPACE), "spec": spec}
+        delivery.place.cluster.admin.create(secret(NAMESPACE, "cloned", {"token": git_server.TOKEN}))
+        with slow_network("30mbit"):
+            delivery.commit(data)
+            wait_for(lambda: any(folder.rglob("tmp_pack*")), 2 * SECONDS, what="the first bytes")
+            strike(delivery.place.nodes, "stowplan.agents.transfer")
+        tells(delivery, data, "Progressing", Synced="ContainerFailed")
+        delivery.tells(data, "Healthy", 3 * SECONDS, phase="Ready")
+    assert {each.name: each.read_bytes() for each in folder.rglob("*.bin")} == content
 
 
 def test_store_that_is_gone_for_two_minutes(delivery: Delivery, servers: Stores) -> None:
