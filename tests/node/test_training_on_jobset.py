@@ -172,8 +172,8 @@ def test_training_on_jobset(delivery: Delivery, servers: Stores, other: Machine,
         harm.strike(place.nodes, "stowplan.agents.wait_peers")
         delivery.reaches(training, restarts=3, countedRestarts=2, Stalled="Unschedulable")
         delivery.tell("The pod that waits for the other was killed, and waits again", healthy=False)
-    wait_for(other.is_ready, 2 * SECONDS, what="its return")
     place.kubectl("taint", "node", other.name, f"{OUT_OF_SERVICE}-")
+    wait_for(other.is_ready, 2 * SECONDS, what="its return")
 
     delivery.reaches(training, phase="Succeeded")
     said = "\n".join(delivery.log(TRAINER, "trainer"))
