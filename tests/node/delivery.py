@@ -152,6 +152,8 @@ class Delivery:
             f"--selector={labels}",
             f"--container={container}",
             "--tail=-1",
+            # Of a container that has not started.
+            "--ignore-errors",
         )
         return sorted(self.place.kubectl(*words).splitlines())
 

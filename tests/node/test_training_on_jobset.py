@@ -117,6 +117,11 @@ def await_step(delivery: Delivery, attempt: int, step: int) -> str:
     return said
 
 
+def gate_ended(delivery: Delivery) -> bool:
+    pods = delivery.pods("app.kubernetes.io/component=gate")
+    return {each["status"]["phase"] for each in pods} == {"Succeeded"}
+
+
 def test_training_on_jobset(delivery: Delivery, servers: Stores, other: Machine, snapshot: SnapshotAssertion) -> None:
     place, admin = delivery.place, delivery.place.cluster.admin
     store = {"endpoint": servers.bucket.endpoint, "secretRef": {"name": "store"}}
@@ -156,6 +161,8 @@ def test_training_on_jobset(delivery: Delivery, servers: Stores, other: Machine,
     admin.create(secret(NAMESPACE, "store", stores.KEYS))
     said = await_step(delivery, attempt=0, step=2)
     delivery.reaches(training, phase="Running", restarts=0)
+    # It looks for a minute whether the run stays open.
+    wait_for(lambda: gate_ended(delivery), 3 * SECONDS, what="the end of the gate")
     delivery.tell("Both nodes train", said, healthy=False)
 
     harm.strike([other], "python3 steps.py")
