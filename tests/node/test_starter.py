@@ -22,7 +22,7 @@ from tests.cluster.client import Manifest, ref, wait_for
 from tests.cluster.markdown import Markdown
 from tests.node import images, stores
 from tests.node.copied import STOWPLAN
-from tests.node.delivery import Delivery, delivering, needed, secret
+from tests.node.delivery import SECONDS, Delivery, delivering, needed, secret
 from tests.node.place import Place
 from tests.node.stores import Stores
 
@@ -85,17 +85,29 @@ def read_by(size: int) -> list[str]:
     return [f"process {number % size} of {size}: {name} {each}" for number, (name, each) in enumerate(digests.items())]
 
 
+def await_sizes(delivery: Delivery, **sizes: str) -> None:
+    """Until the cache pod has measured so much: it does so every half minute."""
+
+    def measured() -> bool:
+        found = (delivery.live(DATASET).get("status") or {}).get("cacheStatus") or {}
+        return sizes.items() <= found.items()
+
+    wait_for(measured, SECONDS, what=str(sizes))
+
+
 def test_starter(delivery: Delivery, servers: Stores, snapshot: SnapshotAssertion) -> None:
     admin = delivery.place.cluster.admin
     admin.create(secret(NAMESPACE, "mnist-volume", servers.volume(1)))
     delivery.push(DATASET, TRAINING)
     delivery.tells(DATASET, "Degraded", 60, Stalled="ContainerConfigError")
     delivery.tells(TRAINING, "Suspended", 60, Suspended="DatasetNotReady")
+    await_sizes(delivery, totalFiles="0", totalSize="4.0 KiB", cachedSize="0 B")
     delivery.tell("All is in Git, and the bucket's Secret is missing", healthy=False)
 
     admin.create(secret(NAMESPACE, "mnist-bucket", stores.KEYS))
     delivery.reaches(TRAINING, phase="Succeeded")
     delivery.reaches(DATASET, phase="Ready", Warmed="Succeeded")
+    await_sizes(delivery, totalFiles="8", totalSize="2.0 MiB", cachedSize="2.0 MiB")
     said = delivery.log(TRAINER, "trainer")
     assert said == sorted(read_by(2))
     delivery.tell("Both nodes have read the samples", "\n".join(said))
