@@ -154,7 +154,7 @@ def test_wait_for_peers_that_is_killed(delivery: Delivery) -> None:
     delivery.place.kubectl("cordon", node)
     try:
         delivery.commit(run)
-        tells(delivery, run, "Degraded", Stalled="Unschedulable")
+        tells(delivery, run, "Progressing", Complete="Unschedulable")
         strike(delivery.place.nodes, "stowplan.agents.wait_peers")
         tells(delivery, run, "Degraded", phase="Failed", Failed="ContainerFailed")
     finally:
