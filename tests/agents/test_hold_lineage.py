@@ -27,6 +27,16 @@ sys.exit(command.main())
 """
 """The program on a machine of its own, where nobody can see its process end, with another measure of silence."""
 
+EAGER = """
+import os, sys
+from stowplan.agents.attempt.dataset_lock import lock, owner
+from stowplan.agents.hold_lineage import command
+lock.LOOK_SECONDS = 0
+owner.boot = lambda: f"machine {os.getpid()}"
+sys.exit(command.main())
+"""
+"""The program on a machine of its own, without pauses, so that it misses no moment in which nobody has the lineage."""
+
 OTHER_USER = """
 import os, sys
 from stowplan.agents.hold_lineage import command
@@ -142,6 +152,27 @@ def test_the_next_attempt_of_a_killed_run_goes_on_at_once(tmp_path: Path) -> Non
     until(again.has_started)
     assert again.end() == 0
     assert flags(tmp_path) == set()
+
+
+def test_a_killed_sidecar_that_starts_again_keeps_the_lineage(tmp_path: Path) -> None:
+    """Its trainer goes on meanwhile, so the next run must wait. That run has the smaller name, which wins a contest."""
+    first = Sidecar(tmp_path, "aaaa")
+    until((tmp_path / STATE / "run.json").exists)
+    command = [sys.executable, "-c", EAGER, *arguments(tmp_path)]
+    other = subprocess.Popen(command, stderr=subprocess.DEVNULL, env=environment("0000"))
+    try:
+        until(lambda: "llama-sft-training-0000" in flags(tmp_path))
+        for _ in range(3):
+            first.end(signal.SIGKILL)
+            first = Sidecar(tmp_path, "aaaa")
+            until(first.has_started)
+            assert marker(tmp_path).run == "llama-sft-training-aaaa"
+        assert first.end() == 0
+        until(lambda: marker(tmp_path).run == "llama-sft-training-0000")
+    finally:
+        first.process.kill()
+        other.terminate()
+        assert other.wait() == 0
 
 
 def test_other_pods_of_the_run_wait_for_the_first(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -38,6 +38,8 @@ class Delivery:
 
     place: Place
     repository: UserRepository
+    url: str
+    """Of the repository, as Argo CD reaches it."""
     argocd: ArgoCD
     platform: dict[str, Any]
     """Its next state is that of the next commit."""
@@ -46,10 +48,14 @@ class Delivery:
 
     def commit(self, *documents: Manifest) -> None:
         """Compile these specs with those of before, push all, and wait until Argo CD has synced it."""
-        for each in documents:
-            self._named[each["kind"], each["metadata"]["name"]] = each
+        self._name(documents)
         self.repository.write("stowplan.yaml", yaml.safe_dump(self.platform))
         self.repository.write("specs/specs.yaml", yaml.safe_dump_all(self._named.values()))
+        self.push()
+
+    def push(self, *specs: Manifest) -> None:
+        """Compile the repository as its files are, which have these specs too, push all, and wait for Argo CD."""
+        self._name(specs)
         done = self.repository.synth()
         assert done.returncode == 0, done.stdout + done.stderr
         revision = self.repository.commit()
@@ -58,6 +64,10 @@ class Delivery:
                 self.place.cluster.admin.apply(load_one(self.repository.out / name), manager="admin")
         applications = self.repository.manifests("argocd", "Application")
         self.argocd.await_sync(revision, {each["metadata"]["name"] for each in applications})
+
+    def _name(self, specs: Sequence[Manifest]) -> None:
+        for each in specs:
+            self._named[each["kind"], each["metadata"]["name"]] = each
 
     def reaches(self, spec: Manifest, seconds: float = SECONDS, **fields: Any) -> None:
         """Wait until the status of a spec has these fields; a condition is given by its reason."""
@@ -97,9 +107,13 @@ class Delivery:
         for name in self.argocd.applications():
             self.argocd.await_health(name, "Healthy")
 
-    def tell(self, title: str) -> None:
-        """Tables, phases, conditions and health once all is healthy and stays as it is, and those of Argo CD."""
-        self.settle()
+    def tell(self, title: str, log: str = "", *, healthy: bool = True) -> None:
+        """Tables, phases, conditions and health once all is healthy and stays as it is, and those of Argo CD.
+
+        A log comes after them.
+        """
+        if healthy:
+            self.settle()
         since, text = time.monotonic(), ""
 
         def stays() -> bool:
@@ -109,7 +123,8 @@ class Delivery:
             return time.monotonic() - since > QUIET
 
         wait_for(stays, SECONDS, what="a quiet moment")
-        self.steps.append(f"## {title}\n\n```text\n{text}\n```\n")
+        blocks = [f"```text\n{each}\n```\n" for each in (text, log) if each]
+        self.steps.append("\n".join([f"## {title}\n", *blocks]))
 
     def _told(self) -> str:
         admin = self.place.cluster.admin
@@ -132,6 +147,19 @@ class Delivery:
     def pods(self, labels: str = "stowplan.dev/name") -> list[Manifest]:
         return self.place.cluster.admin.list("v1", "Pod", self.namespace, labels)
 
+    def log(self, labels: str, container: str) -> list[str]:
+        """Sorted lines that a container has printed in all pods with these labels."""
+        words = (
+            "logs",
+            f"--namespace={self.namespace}",
+            f"--selector={labels}",
+            f"--container={container}",
+            "--tail=-1",
+            # Of a container that has not started.
+            "--ignore-errors",
+        )
+        return sorted(self.place.kubectl(*words).splitlines())
+
     @property
     def namespace(self) -> str:
         """Of all specs."""
@@ -144,6 +172,9 @@ class Delivery:
         for each in self.place.cluster.admin.list("batch/v1", "Job", self.namespace):
             if found := _RUN.search(each["metadata"]["name"]):
                 text = text.replace(found[1], "<run>")
+        for each in self._named.values():
+            if run := (self.live(each).get("status") or {}).get("run"):
+                text = text.replace(run, "<run>")
         return text
 
 
@@ -163,13 +194,14 @@ def _codes(pod: Manifest) -> str:
 
 @contextmanager
 def delivering(place: Place, programs: Programs, platform: Mapping[str, Any], folder: Path) -> Iterator[Delivery]:
-    """Argo CD beside the place, and a repository with this platform, which says where it is."""
+    """Argo CD beside the place, and an empty repository, whose commits have this platform and where it is."""
     folder.mkdir()
     repository = UserRepository.create(folder, folder / "user.git")
     with serving(folder) as base, argocd.running(place.cluster, NAMESPACE, programs, folder) as running:
-        own = {"repoURL": f"{base}/user.git", "targetRevision": "main", "path": "out", "namespace": NAMESPACE}
+        url = f"{base}/user.git"
+        own = {"repoURL": url, "targetRevision": "main", "path": "out", "namespace": NAMESPACE}
         settings = {**platform, "argocd": {**platform.get("argocd", {}), **own}}
-        yield Delivery(place, repository, running, settings)
+        yield Delivery(place, repository, url, running, settings)
 
 
 def needed() -> Programs:

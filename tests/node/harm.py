@@ -12,6 +12,7 @@ from pathlib import Path
 from tests.cluster.client import wait_for
 from tests.node import configuration, network
 from tests.node.machine import DISK, Machine
+from tests.node.place import Place
 from tests.node.pods import SECONDS
 
 
@@ -38,6 +39,19 @@ def cut_off(node: Machine) -> Iterator[None]:
         yield
     finally:
         network.plug(node.bridge, node.number)
+
+
+@contextmanager
+def without_power(place: Place, node: Machine, driver: str) -> Iterator[None]:
+    """Until the block ends, nothing of the node is there. Then it starts again, with this CSI driver."""
+    node.lose_power()
+    try:
+        yield
+    finally:
+        node.start(node.bridge, len(place.nodes))
+        node.start_kubelet()
+        node.start_proxy()
+        node.start_csi(driver)
 
 
 @contextmanager

@@ -10,7 +10,11 @@ from tests.node.place import Place
 PYTHON = "registry.example.com/ml/python:3"
 """No agent's: the base of all images, which has a Python of Debian."""
 
-_BASE = "base"
+_BASE, _TRAINER = "base", "trainer"
+TRAINER = {_TRAINER: "registry.example.com/ml/mnist:1.0"}
+"""A user's image, for `load`: the programs of `tests/node/training`."""
+
+_PROGRAMS = Path(__file__).parent / "training"
 
 
 def names(platform: Mapping[str, Any], agents: Sequence[str] = ("cache", "control")) -> dict[str, str]:
@@ -25,7 +29,12 @@ def load(place: Place, wanted: Mapping[str, str], folder: Path) -> None:
     archive = folder / "images.tar"
     with image_builder(folder) as builder:
         for agent, name in wanted.items():
-            builder.podman.run("tag", builder.runtime if agent == _BASE else builder.image(agent), name)
+            if agent == _TRAINER:
+                builder.podman.build(
+                    _PROGRAMS / "Containerfile", _PROGRAMS, name, f"--build-arg=RUNTIME={builder.runtime}"
+                )
+            else:
+                builder.podman.run("tag", builder.runtime if agent == _BASE else builder.image(agent), name)
         save = ("save", "--quiet", "--multi-image-archive", "--format=docker-archive", f"--output={archive}")
         builder.podman.run(*save, *wanted.values())
     place.load(archive)

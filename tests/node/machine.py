@@ -25,7 +25,7 @@ _NAMESPACES = ["--net", "unshare", "--mount", "--pid", "--fork", "--kill-child",
 _FIRST = """
 mount --make-rshared / || exit 1
 for each in run dev/shm; do mount -t tmpfs tmpfs /$each || exit 1; done
-for each in var/lib var/log opt; do mount --bind "$1/$each" /$each || exit 1; done
+for each in var/lib var/log var/cache opt; do mount --bind "$1/$each" /$each || exit 1; done
 mount -t tmpfs -o "size=$2" tmpfs "$3" || exit 1
 touch /run/made
 trap 'exit 0' TERM
@@ -55,7 +55,7 @@ class Machine:
         self.processes = Processes(logs, grace=3)
 
     def start(self, bridge: Process, count: int) -> None:
-        """Start everything; the node is ready some time later. There are `count` nodes."""
+        """Start everything, also for one more time; the node is ready some time later. There are `count` nodes."""
         self._prepare()
         # The program is not known by its usual folder on all machines.
         unshare = Path(shutil.which("unshare") or "")
@@ -115,8 +115,8 @@ class Machine:
         return self.folder / "juicefs" / "mount.juicefs"
 
     def _prepare(self) -> None:
-        for each in ("var/lib/networks", "var/lib/kubelet", "var/log", "opt/cni/bin"):
-            (self.folder / each).mkdir(parents=True)
+        for each in ("var/lib/networks", "var/lib/kubelet", "var/log", "var/cache", "opt/cni/bin"):
+            (self.folder / each).mkdir(parents=True, exist_ok=True)
         for name in ("bridge", "host-local", "loopback"):
             shutil.copy(self.programs[name], self.folder / "opt" / "cni" / "bin")
         configuration.write(
@@ -155,6 +155,12 @@ class Machine:
     def object(self) -> Manifest:
         """What names it in the cluster."""
         return ref("v1", "Node", self.name)
+
+    def lose_power(self) -> None:
+        """End everything at once. What is on the disk stays; the kubelet's folder is in memory."""
+        network.cut(self.bridge, self.number)
+        self.processes.end("first")
+        self.stop()
 
     def stop(self) -> None:
         """End all programs, and with the first one all containers."""

@@ -54,7 +54,7 @@ def join(bridge: Process, node: Process, number: int, count: int) -> None:
     for other in range(1, count + 1):
         if other != number:
             inside(node, "ip", "route", "add", pod_subnet(other), "via", node_address(other))
-    _run("ip", "route", "add", pod_subnet(number), "via", node_address(number), "dev", INTERFACE)
+    _run("ip", "route", "replace", pod_subnet(number), "via", node_address(number), "dev", INTERFACE)
 
 
 def unplug(bridge: Process, number: int) -> None:
@@ -65,6 +65,11 @@ def unplug(bridge: Process, number: int) -> None:
 def plug(bridge: Process, number: int) -> None:
     """Wire a node to the bridge again."""
     inside(bridge, "ip", "link", "set", f"node-{number}", "master", "nodes")
+
+
+def cut(bridge: Process, number: int) -> None:
+    """Take the wire of a node away, with both ends."""
+    inside(bridge, "ip", "link", "delete", f"node-{number}")
 
 
 def await_namespace(process: Process) -> None:

@@ -32,10 +32,10 @@ def hold(config: LineageConfig, run: str, stop: Stop, log: Log) -> None:
     root, state = Path(config.path), _state(config)
     with safe_files.folder(root, config.lineage, create=True):
         pass
-    _forget(root, state, run)
+    own = _own_flags(root, state, run)
     place = f"lineage {config.lineage}"
     lock = Lock(state, run, stop, log, silence=SILENCE_SECONDS, patience=math.inf, place=place)
-    with lock.held():
+    with lock.held(own):
         present = marker(config, run)
         before = safe_files.json_object(safe_files.read(root, f"{state.directory}/{MARKER_FILE}")) or {}
         state.write({MARKER_FILE: present.model_dump_json(indent=2).encode()})
@@ -44,15 +44,17 @@ def hold(config: LineageConfig, run: str, stop: Stop, log: Log) -> None:
         stop.check()
 
 
-def _forget(root: Path, state: MountedState, run: str) -> None:
-    """Remove the flags of earlier attempts of the run, and those of owners that have been dead for long already.
+def _own_flags(root: Path, state: MountedState, run: str) -> list[Flag]:
+    """Return the flags that this process finds of its run. Remove those of others that have been dead for long already.
 
-    Kubernetes has ended the pod of the attempt before. The lock itself would wait for the others from now on.
+    Kubernetes has ended the pod of the attempt before, or this container, whose trainer goes on. The lock itself would
+    wait for the others from now on.
     """
     state.write({f"{FOLDER}{_CLOCK}": b""})
     ages = _ages(root, f"{state.directory}/{FOLDER}".rstrip("/"))
-    flags = filter(None, map(flag_of, state.read()))
-    state.remove(flag.path for flag in flags if is_of(flag, run) or _age(ages, flag) > SILENCE_SECONDS)
+    flags = list(filter(None, map(flag_of, state.read())))
+    state.remove(flag.path for flag in flags if not is_of(flag, run) and _age(ages, flag) > SILENCE_SECONDS)
+    return [flag for flag in flags if is_of(flag, run)]
 
 
 def _ages(root: Path, folder: str) -> dict[str, float]:

@@ -19,7 +19,7 @@ import contextlib
 import secrets
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -85,13 +85,16 @@ class Lock:
         self.who = self.who or f"{self.run}-{secrets.token_hex(4)}"
 
     @contextmanager
-    def held(self) -> Iterator[None]:
+    def held(self, before: Collection[Flag] = ()) -> Iterator[None]:
         """Wait for the lock and hold it during the `with` block. If the lock is lost meanwhile, `stop` is set.
 
+        `before` are the flags of a dead owner whose heir this one is. If that owner held the lock, this one has it at
+        once, and at no moment has nobody the lock.
         Raises AttemptError TRANSIENT (10) if others hold the lock for too long, and at the end of the block if the lock
         was lost. Raises StoppedError if the work must stop.
         """
-        self._enter()
+        if not self._inherit(before):
+            self._enter()
         over = threading.Event()
         beating = threading.Thread(target=self._beat, args=(over,), daemon=True)
         beating.start()
@@ -115,6 +118,14 @@ class Lock:
         """Raise AttemptError TRANSIENT (10) if the lock was lost."""
         if self._lost:
             raise AttemptError(ExitCode.TRANSIENT, "LockLost", self._lost)
+
+    def _inherit(self, before: Collection[Flag]) -> bool:
+        """Replace the flags of the dead owner. Return whether the lock is held now."""
+        held = any(flag.state == HOLDING for flag in before)
+        if held:
+            self._raise(HOLDING)
+        self.state.remove(flag.path for flag in before)
+        return held
 
     def _enter(self) -> None:
         end, logged = time.monotonic() + self.patience, False

@@ -28,6 +28,9 @@ from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding, has
 from stowplan.schema.kinds.native.training import TRAINER, Training
 from stowplan.schema.platform.platform import Platform
 
+MOST_WAITS = 8
+"""Number of datasets that a job can wait for. Of the 20 rules of a Job, others need up to three."""
+
 
 def findings(model: Training, platform: Platform) -> list[Finding]:
     """Return all findings that depend only on the spec and the platform."""
@@ -35,6 +38,7 @@ def findings(model: Training, platform: Platform) -> list[Finding]:
         *order_rules.findings(model, platform),
         *_elastic(model),
         *_several(model),
+        *_waits(model),
         *restart.findings(model),
         *scheduling.findings(model.spec, platform),
         *profiles.findings(model, platform),
@@ -97,6 +101,17 @@ def _several(model: Training) -> Iterator[Finding]:
     if given not in (None, "auto", "1") and not PLUGINS[name].several:
         message = f"A job with {name} has one process on each node, which uses all devices of the node."
         yield finding("SP469", ("spec", "numProcPerNode"), message, "Remove it.", anchor=Anchor.KEY)
+
+
+def _waits(model: Training) -> Iterator[Finding]:
+    """Yield a finding if pods wait for more datasets than a Job has rules for: each takes up to two."""
+    given = [(index, each) for index, each in enumerate(model.spec.datasets or ()) if each.wait or each.revision]
+    if len(given) > MOST_WAITS:
+        message = (
+            f"The job waits for {len(given)} datasets; the rules of a Job of Kubernetes are enough for {MOST_WAITS}."
+        )
+        hint = "Let it wait for fewer, such as the ones that are ready last."
+        yield finding("SP205", ("spec", "datasets", given[MOST_WAITS][0]), message, hint)
 
 
 def _shm(model: Training, platform: Platform) -> Iterator[Finding]:
