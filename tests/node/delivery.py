@@ -44,15 +44,25 @@ class Delivery:
 
     def commit(self, *documents: Manifest) -> None:
         """Compile these specs with those of before, push all, and wait until Argo CD has synced it."""
-        for each in documents:
-            self._named[each["kind"], each["metadata"]["name"]] = each
+        self.hold(*documents)
         self.repository.write("specs/specs.yaml", yaml.safe_dump_all(self._named.values()))
         done = self.repository.synth()
         assert done.returncode == 0, done.stdout + done.stderr
+        self.push()
+
+    def hold(self, *documents: Manifest) -> None:
+        """Tell of these specs too from now on, in place of those of the same name."""
+        for each in documents:
+            self._named[each["kind"], each["metadata"]["name"]] = each
+
+    def push(self) -> None:
+        """Push the repository as it is, and wait until Argo CD has synced it."""
         revision = self.repository.commit()
         if not self.argocd.applications():
             for name in ("argocd-cm.patch.txt", "argocd/root-project.yaml", "argocd/root.yaml"):
-                self.place.cluster.admin.apply(load_one(self.repository.out / name), manager="admin")
+                # Version 0.1.0 wrote no project.
+                if (path := self.repository.out / name).exists():
+                    self.place.cluster.admin.apply(load_one(path), manager="admin")
         applications = self.repository.manifests("argocd", "Application")
         self.argocd.await_sync(revision, {each["metadata"]["name"] for each in applications})
 
@@ -89,14 +99,14 @@ class Delivery:
     def live(self, spec: Manifest) -> Manifest:
         return self.place.cluster.admin.get(spec)
 
-    def settle(self) -> None:
-        """Wait until Argo CD holds everything healthy."""
+    def settle(self, health: str = "Healthy") -> None:
+        """Wait until Argo CD holds everything healthy, but for the specs, of which the worst has this health."""
         for name in self.argocd.applications():
-            self.argocd.await_health(name, "Healthy")
+            self.argocd.await_health(name, health if name.endswith(f"-ns-{self.namespace}") else "Healthy")
 
-    def tell(self, title: str) -> None:
-        """Tables, phases, conditions and health once all is healthy and stays as it is, and those of Argo CD."""
-        self.settle()
+    def tell(self, title: str, health: str = "Healthy") -> None:
+        """Tables, phases, conditions and health once all is as `settle` says and stays so, and those of Argo CD."""
+        self.settle(health)
         since, text = time.monotonic(), ""
 
         def stays() -> bool:
