@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -38,25 +38,27 @@ class Delivery:
 
     place: Place
     repository: UserRepository
+    url: str
+    """Of the repository, as Argo CD reaches it."""
     argocd: ArgoCD
     steps: list[str] = field(default_factory=list)
     _named: dict[tuple[str, str], Manifest] = field(default_factory=dict)
 
     def commit(self, *documents: Manifest) -> None:
         """Compile these specs with those of before, push all, and wait until Argo CD has synced it."""
-        self.hold(*documents)
+        self._name(documents)
         self.repository.write("specs/specs.yaml", yaml.safe_dump_all(self._named.values()))
-        done = self.repository.synth()
-        assert done.returncode == 0, done.stdout + done.stderr
         self.push()
 
-    def hold(self, *documents: Manifest) -> None:
-        """Tell of these specs too from now on, in place of those of the same name."""
-        for each in documents:
-            self._named[each["kind"], each["metadata"]["name"]] = each
+    def push(self, *specs: Manifest) -> None:
+        """Compile the repository as its files are, which have these specs too, push all, and wait for Argo CD."""
+        done = self.repository.synth()
+        assert done.returncode == 0, done.stdout + done.stderr
+        self.sync(*specs)
 
-    def push(self) -> None:
-        """Push the repository as it is, and wait until Argo CD has synced it."""
+    def sync(self, *specs: Manifest) -> None:
+        """Push the repository as its files are, which have these specs too and their output, and wait for Argo CD."""
+        self._name(specs)
         revision = self.repository.commit()
         if not self.argocd.applications():
             for name in ("argocd-cm.patch.txt", "argocd/root-project.yaml", "argocd/root.yaml"):
@@ -65,6 +67,10 @@ class Delivery:
                     self.place.cluster.admin.apply(load_one(path), manager="admin")
         applications = self.repository.manifests("argocd", "Application")
         self.argocd.await_sync(revision, {each["metadata"]["name"] for each in applications})
+
+    def _name(self, specs: Sequence[Manifest]) -> None:
+        for each in specs:
+            self._named[each["kind"], each["metadata"]["name"]] = each
 
     def reaches(self, spec: Manifest, seconds: float = SECONDS, **fields: Any) -> None:
         """Wait until the status of a spec has these fields; a condition is given by its reason."""
@@ -99,14 +105,18 @@ class Delivery:
     def live(self, spec: Manifest) -> Manifest:
         return self.place.cluster.admin.get(spec)
 
-    def settle(self, health: str = "Healthy") -> None:
-        """Wait until Argo CD holds everything healthy, but for the specs, of which the worst has this health."""
+    def settle(self) -> None:
+        """Wait until Argo CD holds everything healthy."""
         for name in self.argocd.applications():
-            self.argocd.await_health(name, health if name.endswith(f"-ns-{self.namespace}") else "Healthy")
+            self.argocd.await_health(name, "Healthy")
 
-    def tell(self, title: str, health: str = "Healthy") -> None:
-        """Tables, phases, conditions and health once all is as `settle` says and stays so, and those of Argo CD."""
-        self.settle(health)
+    def tell(self, title: str, log: str = "", *, healthy: bool = True) -> None:
+        """Tables, phases, conditions and health once all is healthy and stays as it is, and those of Argo CD.
+
+        A log comes after them.
+        """
+        if healthy:
+            self.settle()
         since, text = time.monotonic(), ""
 
         def stays() -> bool:
@@ -116,7 +126,8 @@ class Delivery:
             return time.monotonic() - since > QUIET
 
         wait_for(stays, SECONDS, what="a quiet moment")
-        self.steps.append(f"## {title}\n\n```text\n{text}\n```\n")
+        blocks = [f"```text\n{each}\n```\n" for each in (text, log) if each]
+        self.steps.append("\n".join([f"## {title}\n", *blocks]))
 
     def _told(self) -> str:
         admin = self.place.cluster.admin
@@ -138,6 +149,17 @@ class Delivery:
 
     def pods(self, labels: str = "stowplan.dev/name") -> list[Manifest]:
         return self.place.cluster.admin.list("v1", "Pod", self.namespace, labels)
+
+    def log(self, labels: str, container: str) -> list[str]:
+        """Sorted lines that a container has printed in all pods with these labels."""
+        words = (
+            "logs",
+            f"--namespace={self.namespace}",
+            f"--selector={labels}",
+            f"--container={container}",
+            "--tail=-1",
+        )
+        return sorted(self.place.kubectl(*words).splitlines())
 
     @property
     def namespace(self) -> str:
@@ -169,15 +191,19 @@ def _codes(pod: Manifest) -> str:
 
 
 @contextmanager
-def delivering(place: Place, programs: Programs, platform: Mapping[str, Any], folder: Path) -> Iterator[Delivery]:
-    """Argo CD beside the place, and a repository with this platform, which says where it is."""
+def delivering(
+    place: Place, programs: Programs, platform: Mapping[str, Any] | None, folder: Path
+) -> Iterator[Delivery]:
+    """Argo CD beside the place, and a repository with this platform, which says where it is; empty without one."""
     folder.mkdir()
     repository = UserRepository.create(folder, folder / "user.git")
     with serving(folder) as base, argocd.running(place.cluster, NAMESPACE, programs, folder) as running:
-        own = {"repoURL": f"{base}/user.git", "targetRevision": "main", "path": "out", "namespace": NAMESPACE}
-        text = yaml.safe_dump({**platform, "argocd": {**platform.get("argocd", {}), **own}})
-        repository.write("stowplan.yaml", text)
-        yield Delivery(place, repository, running)
+        made = Delivery(place, repository, f"{base}/user.git", running)
+        if platform is not None:
+            own = {"repoURL": made.url, "targetRevision": "main", "path": "out", "namespace": NAMESPACE}
+            text = yaml.safe_dump({**platform, "argocd": {**platform.get("argocd", {}), **own}})
+            repository.write("stowplan.yaml", text)
+        yield made
 
 
 def needed() -> Programs:

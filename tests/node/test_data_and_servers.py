@@ -26,7 +26,7 @@ from tests.agents.transfer.server import Storage, new_bucket
 from tests.cluster.client import Manifest
 from tests.cluster.markdown import Markdown
 from tests.node import claims, images, network
-from tests.node.delivery import Delivery, delivering, needed, secret
+from tests.node.delivery import SECONDS, Delivery, delivering, needed, secret
 from tests.node.place import Place
 from tests.node.stores import KEYS
 
@@ -38,6 +38,8 @@ PLATFORM = {
     "argocd": {"name": "fitting"},
 }
 MIB = 1 << 20
+WORKERS = ("stowplan.dev/role=worker", "trainer")
+"""Label of their pods, and their container."""
 HIDDEN = {".git", ".stowplan"}
 """Folders of Git, and of the agents."""
 
@@ -116,13 +118,6 @@ def files(folder: Path) -> dict[str, bytes]:
     return {str(each): (folder / each).read_bytes() for each in paths if not HIDDEN & set(each.parts)}
 
 
-def logs(delivery: Delivery) -> str:
-    """What the workers say."""
-    found = sorted(delivery.pods("stowplan.dev/role=worker"), key=lambda each: str(each["metadata"]["name"]))
-    words = ("logs", f"--namespace={NAMESPACE}", "--container=trainer")
-    return "".join(delivery.place.kubectl(*words, each["metadata"]["name"]) for each in found)
-
-
 def test_data_comes_is_used_and_goes(
     delivery: Delivery, stores: Stores, place: Place, snapshot: SnapshotAssertion
 ) -> None:
@@ -133,9 +128,9 @@ def test_data_comes_is_used_and_goes(
 
     cubes = [specs[name] for name in ("code", "samples", "weights")]
     delivery.commit(*cubes, specs["line"])
-    delivery.reaches(specs["line"], phase="Failed")
-    delivery.tell("The data has come, and a worker met a bad sample", "Degraded")
-    delivery.steps.append(f"```text\n{logs(delivery)}```\n")
+    delivery.tells(specs["line"], "Degraded", SECONDS, phase="Failed")
+    log = "\n".join(delivery.log(*WORKERS))
+    delivery.tell("The data has come, and a worker has met a bad sample", log, healthy=False)
     for folder, data in there.items():
         assert files(work / folder) == data
 
@@ -146,8 +141,8 @@ def test_data_comes_is_used_and_goes(
     delivery.commit(specs["line"], *goes)
     for each in goes:
         delivery.reaches(each, phase="Succeeded")
-    delivery.tell("The line is fitted, and the model has gone to all stores and to another claim")
-    delivery.steps.append(f"```text\n{logs(delivery)}```\n")
+    log = "\n".join(delivery.log(*WORKERS))
+    delivery.tell("The line is fitted, and the model has gone to all stores and to another claim", log)
     model = files(work / "model")
     assert model["weights.bin"] == there["weights"]["weights.bin"][::-1]
     assert Storage(stores.bucket.endpoint, "archive").read() == {f"line/{name}": data for name, data in model.items()}

@@ -113,14 +113,12 @@ def changes(before: Objects, after: Objects) -> str:
 def sync_yesterday(delivery: Delivery) -> dict[str, Manifest]:
     """Push what 0.1.0 compiled; gives its specs by name."""
     repository = delivery.repository
-    url = yaml.safe_load((repository.folder / "stowplan.yaml").read_text(encoding="utf-8"))["argocd"]["repoURL"]
     for name in ("specs", "out"):
         shutil.copytree(BEFORE / name, repository.folder / name)
     for path in (repository.out / "argocd").iterdir():
-        path.write_text(path.read_text(encoding="utf-8").replace(URL, url), encoding="utf-8")
+        path.write_text(path.read_text(encoding="utf-8").replace(URL, delivery.url), encoding="utf-8")
     specs = list(yaml.safe_load_all((BEFORE / "specs" / "specs.yaml").read_text(encoding="utf-8")))
-    delivery.hold(*specs)
-    delivery.push()
+    delivery.sync(*specs)
     return {each["metadata"]["name"]: each for each in specs}
 
 
@@ -137,15 +135,14 @@ def test_upgrade(delivery: Delivery, snapshot: SnapshotAssertion) -> None:
     specs = sync_yesterday(delivery)
     delivery.reaches(specs["birds"], phase="Ready")
     delivery.reaches(specs["recognise"], phase="Completed")
-    delivery.reaches(specs["learn"], phase="Running")
-    delivery.tell("Version 0.1.0 has run", "Progressing")
+    delivery.tells(specs["learn"], "Progressing", SECONDS, phase="Running")
+    delivery.tell("Version 0.1.0 has run", healthy=False)
     runs, applied = pods(delivery), objects(delivery)
     assert agents(delivery) == {TAGS[0]}
 
     upgrade(delivery)
     wait_for(lambda: agents(delivery) == {TAGS[1]}, SECONDS, what="today's agents")
-    delivery.tell("This version has taken over", "Progressing")
-    delivery.steps.append(f"```text\n{changes(applied, objects(delivery))}\n```\n")
+    delivery.tell("This version has taken over", changes(applied, objects(delivery)), healthy=False)
     assert pods(delivery) == runs
 
     with socket.create_server((network.HOST, PORT)):
