@@ -105,6 +105,7 @@ def fill(stores: Stores) -> dict[str, dict[str, bytes]]:
     stores.bucket.put({f"samples/{name}": data for name, data in samples.items()})
     weights = {"start.json": b"[1.5, 0.5]", "weights.bin": content("weights", 2 * MIB)}
     stores.hub.store.put(stores.hub.store.make("team/start", private=True, readers={HUB_TOKEN}), weights)
+    weights[".gitattributes"] = b"*.bin filter=lfs\n"  # The Hub begins with it.
     large = {"figure.big": content("figure", MIB)}
     program = {"line_fit.py": Path(__file__).with_name("line_fit.py").read_bytes()}
     attributes = {".gitattributes": b"*.big filter=lfs diff=lfs merge=lfs -text\n"}

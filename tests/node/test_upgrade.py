@@ -46,7 +46,7 @@ Objects = dict[tuple[str, str], str]
 def released(with_argocd: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The sources of version 0.1.0."""
     folder = tmp_path_factory.mktemp("released") / "0.1.0"
-    archive = folder.with_suffix(".tar")
+    archive = folder.parent / "0.1.0.tar"
     command = ["git", "archive", f"--output={archive}", RELEASED]
     if subprocess.run(command, cwd=REPOSITORY, capture_output=True, check=False).returncode:
         pytest.skip("the history of this checkout does not go back to version 0.1.0")
