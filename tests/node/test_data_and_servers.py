@@ -23,7 +23,7 @@ from tests.agents.transfer.git.author import Author, author
 from tests.agents.transfer.hub_base import TOKEN as HUB_TOKEN
 from tests.agents.transfer.hub_base import Hub
 from tests.agents.transfer.server import Storage, new_bucket
-from tests.cluster.client import Manifest
+from tests.cluster.client import Manifest, wait_for
 from tests.cluster.markdown import Markdown
 from tests.node import claims, images, network
 from tests.node.delivery import SECONDS, Delivery, delivering, needed, secret
@@ -127,13 +127,18 @@ def test_data_comes_is_used_and_goes(
         claims.volume(node, NAMESPACE, name) for node, name in zip(place.nodes, ("work", "shelf"), strict=True)
     )
 
-    cubes = [specs[name] for name in ("code", "samples", "weights")]
-    delivery.commit(*cubes, specs["line"])
-    delivery.tells(specs["line"], "Degraded", SECONDS, phase="Failed")
-    log = "\n".join(delivery.log(*WORKERS))
-    delivery.tell("The data has come, and a worker has met a bad sample", log, healthy=False)
+    comes = [specs[name] for name in ("code", "samples", "weights")]
+    delivery.commit(*comes)
+    for each in comes:
+        delivery.reaches(each, phase="Succeeded")
     for folder, data in there.items():
         assert files(work / folder) == data
+
+    delivery.commit(specs["line"])
+    delivery.tells(specs["line"], "Degraded", SECONDS, phase="Failed")
+    wait_for(lambda: len(delivery.pods(WORKERS[0])) == 1, SECONDS, what="the end of the other worker")
+    log = "\n".join(delivery.log(*WORKERS))
+    delivery.tell("The data has come, and a worker has met a bad sample", log, healthy=False)
 
     worker = specs["line"]["spec"]["worker"]["template"]["spec"]["containers"][0]
     worker["command"].append("--skip-bad")
