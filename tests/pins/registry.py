@@ -31,14 +31,14 @@ def needed() -> Path:
 
 
 @contextmanager
-def serving(program: Path, folder: Path, *, private: bool = False, address: str = "127.0.0.1") -> Iterator[str]:
+def serving(program: Path, folder: Path, *, private: bool = False) -> Iterator[str]:
     """A registry on an empty folder, for `USER` alone if it is private; gives its host and port."""
     port = free_port()
     config: dict[str, Any] = {
         "version": "0.1",
         "log": {"level": "error", "accesslog": {"disabled": True}},
         "storage": {"filesystem": {"rootdirectory": str(folder / "data")}},
-        "http": {"addr": f"{address}:{port}", "secret": "of-the-test"},
+        "http": {"addr": f"127.0.0.1:{port}", "secret": "of-the-test"},
     }
     if private:
         passwords = folder / "htpasswd"
@@ -48,8 +48,8 @@ def serving(program: Path, folder: Path, *, private: bool = False, address: str 
     processes = Processes(folder)
     try:
         server = processes.start(program, ["serve", str(folder / "config.yml")])
-        server.await_ready(lambda: listens(port, address), 30)
-        yield f"{address}:{port}"
+        server.await_ready(lambda: listens(port), 30)
+        yield f"127.0.0.1:{port}"
     finally:
         processes.stop()
 
