@@ -24,16 +24,18 @@ class _Server(ThreadingHTTPServer):
 
 
 @contextmanager
-def serving(handler: type[BaseHTTPRequestHandler], pair: Pair | None = None) -> Iterator[str]:
-    """Serve on a free port of 127.0.0.1, with TLS if there is a certificate. Gives the URL."""
-    server = _Server(("127.0.0.1", 0), handler)
+def serving(
+    handler: type[BaseHTTPRequestHandler], pair: Pair | None = None, address: str = "127.0.0.1"
+) -> Iterator[str]:
+    """Serve on a free port, with TLS if there is a certificate. Gives the URL."""
+    server = _Server((address, 0), handler)
     if pair:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(pair.certificate, pair.key)
         server.socket = context.wrap_socket(server.socket, server_side=True)
     threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
     try:
-        yield f"{'https' if pair else 'http'}://127.0.0.1:{server.server_port}"
+        yield f"{'https' if pair else 'http'}://{address}:{server.server_port}"
     finally:
         server.shutdown()
         with suppress(OSError):

@@ -35,18 +35,18 @@ class Builder:
     """The image that they stand on; it has no pip."""
     options: tuple[str, ...]
     folder: Path
-    built: dict[str, str] = field(default_factory=dict)
+    built: set[str] = field(default_factory=set)
 
-    def image(self, target: str) -> str:
-        """Builds an image, once; gives its name."""
-        if target not in self.built:
-            name = f"localhost/stowplan-{target}:test"
+    def image(self, target: str, sources: Path = REPOSITORY) -> str:
+        """Builds an image from these sources, once; gives its name."""
+        name = f"localhost/stowplan-{target}:{'test' if sources == REPOSITORY else sources.name}"
+        if name not in self.built:
             options = [*self.options, f"--target={target}"]
             if target == "cache":
                 options.append(f"--build-arg=JUICEFS={client_image(self.podman, self.client, self.folder)}")
-            self.podman.build(CONTAINERFILE, REPOSITORY, name, *options)
-            self.built[target] = name
-        return self.built[target]
+            self.podman.build(sources / CONTAINERFILE.relative_to(REPOSITORY), sources, name, *options)
+            self.built.add(name)
+        return name
 
     def image_from_sources(self, target: str, *options: str) -> str:
         """Builds an image with the client that the Containerfile builds by default; gives its name.

@@ -7,12 +7,12 @@ from pathlib import Path
 
 from tests.agents.transfer.server import Storage
 from tests.cluster.client import Manifest, ref
+from tests.node import claims
 from tests.node.faulty import NAMESPACE
 from tests.node.place import Place
 
 STOWPLAN = "stowplan.dev/v1alpha1"
 FILES, SIZE = 100, 2 << 20
-_STORAGE = "local"
 
 
 @dataclass(frozen=True)
@@ -38,26 +38,11 @@ class Copied:
 
 def dataset(place: Place, bucket: Storage, name: str, size: int = SIZE) -> Copied:
     """A Dataset that copies a prefix of the bucket with the keys of its Secret, which is not there yet."""
-    node = place.nodes[0]
-    path = f"/var/lib/claims/{name}"
-    folder = node.seen(path)
-    folder.mkdir(parents=True)
+    folder = claims.volume(place.nodes[0], NAMESPACE, name)
     chance = random.Random(name)  # noqa: S311 - the same in each run
     content = {f"{number}.bin": chance.randbytes(size) for number in range(FILES)}
     bucket.put({f"{name}/{key}": data for key, data in content.items()})
-    term = {"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In", "values": [node.name]}]}
-    volume = {
-        "capacity": {"storage": "1Gi"},
-        "accessModes": ["ReadWriteMany"],
-        "storageClassName": _STORAGE,
-        "local": {"path": path},
-        "nodeAffinity": {"required": {"nodeSelectorTerms": [term]}},
-        "claimRef": {"namespace": NAMESPACE, "name": name},
-    }
-    place.cluster.admin.create({**ref("v1", "PersistentVolume", name), "spec": volume})
-    template = {"accessModes": ["ReadWriteMany"], "storageClassName": _STORAGE}
-    claim = {"spec": {**template, "resources": {"requests": {"storage": "1Gi"}}}}
     source = {"uri": f"s3://{bucket.bucket}/{name}/", "endpoint": bucket.endpoint, "secretRef": {"name": name}}
-    spec = {"source": {"s3": source}, "volume": {"claim": {"template": claim}}}
+    spec = {"source": {"s3": source}, "volume": {"claim": {"template": claims.template()}}}
     digests = {key: hashlib.sha256(data).hexdigest() for key, data in content.items()}
     return Copied({**ref(STOWPLAN, "Dataset", name, NAMESPACE), "spec": spec}, folder, digests)

@@ -55,13 +55,19 @@ class Delivery:
 
     def push(self, *specs: Manifest) -> None:
         """Compile the repository as its files are, which have these specs too, push all, and wait for Argo CD."""
-        self._name(specs)
         done = self.repository.synth()
         assert done.returncode == 0, done.stdout + done.stderr
+        self.sync(*specs)
+
+    def sync(self, *specs: Manifest) -> None:
+        """Push the repository as its files are, which have these specs too and their output, and wait for Argo CD."""
+        self._name(specs)
         revision = self.repository.commit()
         if not self.argocd.applications():
             for name in ("argocd-cm.patch.txt", "argocd/root-project.yaml", "argocd/root.yaml"):
-                self.place.cluster.admin.apply(load_one(self.repository.out / name), manager="admin")
+                # Version 0.1.0 wrote no project.
+                if (path := self.repository.out / name).exists():
+                    self.place.cluster.admin.apply(load_one(path), manager="admin")
         applications = self.repository.manifests("argocd", "Application")
         self.argocd.await_sync(revision, {each["metadata"]["name"] for each in applications})
 

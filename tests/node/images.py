@@ -6,6 +6,7 @@ from typing import Any
 
 from tests.agents.image_builder import image_builder
 from tests.node.place import Place
+from tests.repositories import REPOSITORY
 
 PYTHON = "registry.example.com/ml/python:3"
 """No agent's: the base of all images, which has a Python of Debian."""
@@ -23,8 +24,8 @@ def names(platform: Mapping[str, Any], agents: Sequence[str] = ("cache", "contro
     return {agent: f"{registry}/stowplan-{agent}:{tag}" for agent in agents} | {_BASE: PYTHON}
 
 
-def load(place: Place, wanted: Mapping[str, str], folder: Path) -> None:
-    """Build the images, unless they are as they were, and give them to all nodes."""
+def load(place: Place, wanted: Mapping[str, str], folder: Path, sources: Path = REPOSITORY) -> None:
+    """Build the images from these sources, unless they are as they were, and give them to all nodes."""
     folder.mkdir()
     archive = folder / "images.tar"
     with image_builder(folder) as builder:
@@ -34,7 +35,8 @@ def load(place: Place, wanted: Mapping[str, str], folder: Path) -> None:
                     _PROGRAMS / "Containerfile", _PROGRAMS, name, f"--build-arg=RUNTIME={builder.runtime}"
                 )
             else:
-                builder.podman.run("tag", builder.runtime if agent == _BASE else builder.image(agent), name)
+                made = builder.runtime if agent == _BASE else builder.image(agent, sources)
+                builder.podman.run("tag", made, name)
         save = ("save", "--quiet", "--multi-image-archive", "--format=docker-archive", f"--output={archive}")
         builder.podman.run(*save, *wanted.values())
     place.load(archive)

@@ -11,6 +11,7 @@ from tests.agents.cache.redis_server import PASSWORD, Redis
 from tests.agents.cache.volume import NAME
 from tests.agents.transfer import server
 from tests.agents.transfer.server import ACCESS_KEY, SECRET_KEY, Server, Storage, new_bucket
+from tests.cluster.processes import free_port
 from tests.node import network
 
 KEYS = {"access-key": ACCESS_KEY, "secret-key": SECRET_KEY}
@@ -42,13 +43,13 @@ class Stores:
 
 
 @contextmanager
-def running(folder: Path) -> Iterator[Stores]:
-    """The servers until the block ends; the test is skipped where they cannot be had."""
+def running(folder: Path, port: int | None = None) -> Iterator[Stores]:
+    """The servers until the block ends, that of S3 at this port if one is given; skips where they cannot be had."""
     program, redis = server.needed(), redis_server.program()
     if redis is None:
         skip("no redis-server on this machine")
     (folder / "s3").mkdir()
-    s3 = Server(program, folder / "s3", address=network.HOST)
+    s3 = Server(program, folder / "s3", address=network.HOST, port=port or free_port())
     with redis_server.running(folder / "redis", redis, network.HOST) as metadata:
         try:
             s3.start()

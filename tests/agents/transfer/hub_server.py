@@ -241,19 +241,17 @@ class _HubHandler(Base):
 
 
 @contextmanager
-def running(folder: Path, pair: Pair | None = None) -> Iterator[Hub]:
+def running(folder: Path, pair: Pair | None = None, address: str = "127.0.0.1") -> Iterator[Hub]:
     """A Hub without repositories, and its storage; with TLS if they get a certificate."""
     hub = Hub(Store(folder))
-    servers = [
-        Server(("127.0.0.1", 0), type("Handler", (base,), {"hub": hub})) for base in (_HubHandler, StorageHandler)
-    ]
+    servers = [Server((address, 0), type("Handler", (base,), {"hub": hub})) for base in (_HubHandler, StorageHandler)]
     hub.scheme = "https" if pair else "http"
     if pair:
         context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
         context.load_cert_chain(pair.certificate, pair.key)
         for each in servers:
             each.socket = context.wrap_socket(each.socket, server_side=True)
-    hub.url, hub.storage = (f"{hub.scheme}://127.0.0.1:{each.server_port}" for each in servers)
+    hub.url, hub.storage = (f"{hub.scheme}://{address}:{each.server_port}" for each in servers)
     for each in servers:
         threading.Thread(target=each.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
     try:

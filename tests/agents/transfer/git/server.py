@@ -174,11 +174,11 @@ class _Handler(QuietHandler):
 
 
 @contextmanager
-def serving(folder: Path, pair: Pair | None = None) -> Iterator[Forge]:
+def serving(folder: Path, pair: Pair | None = None, address: str = "127.0.0.1") -> Iterator[Forge]:
     """A server on an empty folder, with TLS if it gets a certificate."""
     folder.mkdir(exist_ok=True)
     forge = Forge(folder)
-    with http_server.serving(type("Handler", (_Handler,), {"forge": forge}), pair) as forge.url:
+    with http_server.serving(type("Handler", (_Handler,), {"forge": forge}), pair, address) as forge.url:
         if pair:
             forge.lfs_url = forge.url
         yield forge
