@@ -117,10 +117,10 @@ def _lines(path: str, schema: Schema) -> Iterator[str]:
         yield f"  {name}: {_type(below)}{', required' if name in required else ''}"
         if text := below.get("description"):
             yield f"      {text.split(chr(10))[0]}"
-    below = [name for name, schema in fields.items() if _fields(schema)]
-    if below:
+    inner = [name for name, below in fields.items() if _fields(below)]
+    if inner:
         yield ""
-        yield f"More of a field: stowplan explain {path}.{'spec' if 'spec' in below else below[0]}"
+        yield f"More of a field: stowplan explain {path}.{'spec' if 'spec' in inner else inner[0]}"
 
 
 def _limits(schema: Schema) -> Iterator[str]:
