@@ -23,6 +23,7 @@ from stowplan.compiler.cli.review.commenting import comment
 from stowplan.compiler.cli.review.comparing import diff
 from stowplan.compiler.cli.review.reviewing import report
 from stowplan.compiler.cli.watching import watch
+from stowplan.library.composition.node import NodeError
 
 app = typer.Typer(
     name="stowplan",
@@ -64,6 +65,9 @@ def main() -> None:
             stream.reconfigure(errors="backslashreplace")
     try:
         app()
+    except NodeError as error:
+        typer.echo(str(error), err=True)
+        raise SystemExit(1) from None
     except BrokenPipeError:
         # The reader of the output has exited, as with `| head`; nothing more can be printed.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -58,7 +58,10 @@ def _print_list(wanted: bool) -> None:  # noqa: FBT001 - typer calls it
 
 
 AsList = Annotated[
-    bool, typer.Option("--list", is_eager=True, callback=_print_list, help="Print all codes with their titles.")
+    bool,
+    typer.Option(
+        "--list", is_eager=True, callback=_print_list, help="Print all codes with their titles, and all kinds."
+    ),
 ]
 
 _LINE = re.compile(r"(?P<file>.+\.ya?ml):(?P<line>[0-9]+)(?::[0-9]+)?")
@@ -93,7 +96,7 @@ def explain(
 
 def _explain_word(word: str) -> None:
     from stowplan.compiler.diagnostics.pages import page  # noqa: PLC0415
-    from stowplan.compiler.specs.field_help import field_help, kinds  # noqa: PLC0415 - start-up time
+    from stowplan.compiler.specs.field_help import field_help, kinds, suggestion  # noqa: PLC0415 - start-up time
     from stowplan.schema.codes import CATALOGUE  # noqa: PLC0415
     from stowplan.schema.diagnostics import nearest  # noqa: PLC0415
 
@@ -103,7 +106,8 @@ def _explain_word(word: str) -> None:
         _print(lines)
     else:
         near = nearest(word, (*CATALOGUE, *kinds()))
-        hint = f'Did you mean "{near}"?' if near else "`stowplan explain --list` prints all codes and kinds."
+        hint = suggestion(word) or (f'Did you mean "{near}"?' if near else "")
+        hint = hint or "`stowplan explain --list` prints all codes and kinds."
         _refuse(f"{word} is neither a code, nor a kind or field, nor a YAML file. {hint}")
 
 
@@ -118,15 +122,16 @@ def _explain_value(
     file: str, pointer: str, repo: "Repository", top: Path, place: "Target | None", *, as_json: bool
 ) -> None:
     from stowplan.compiler.provenance import questions, wording  # noqa: PLC0415 - start-up time
-    from stowplan.schema.diagnostics import nearest  # noqa: PLC0415
 
     out = top / place.name if place else top
     compiled, found = _source_map(repo, top, place)
     path = _inside(file, out)
     output = next((each for each in compiled.outputs if each.path == path), None)
     if output is None:
-        near = nearest(path, (each.path for each in compiled.outputs))
-        _refuse(f"The specs compile to no file {file}.{f' Did you mean {out / near}?' if near else ''}")
+        if _exists(file, repo) and path == Path(file).as_posix():  # not below the output
+            _refuse(f"{file} is not in the output. Give the number of a line to see what it does, such as {file}:4")
+        _refuse(f"The specs compile to no file {file}.{_near(path, compiled, out)}")
+    pointer = f"/{pointer}" if pointer and not pointer.startswith("/") else pointer
     entries = questions.below(found, output, pointer)
     if not entries:
         _refuse(f"There is nothing at {pointer} of {file}.")
@@ -148,6 +153,8 @@ def _explain_line(file: str, line: int, repo: "Repository", top: Path, place: "T
             _refuse(f"There is no field on line {line} of {file}.")
         _print(wording.entries(entries))
         return
+    if not _exists(file, repo):
+        _refuse(f"There is no file {file}, and the specs compile to none.{_near(path, compiled, out)}")
     if compiled.program is None:
         _refuse("There is nothing to explain.")
     fields, effects = questions.effects(found, compiled.program, _inside(file, repo.folder), line)
@@ -178,6 +185,18 @@ def _inside(file: str, root: Path) -> str:
     """
     place = Path(os.path.relpath(file, root))
     return Path(file).as_posix() if place.parts[:1] == ("..",) else place.as_posix()
+
+
+def _exists(file: str, repo: "Repository") -> bool:
+    return (repo.folder / _inside(file, repo.folder)).is_file()
+
+
+def _near(path: str, compiled: "Compiled", out: Path) -> str:
+    """Return a question that names the file of the output which `path` was probably meant to be; empty if none is."""
+    from stowplan.schema.diagnostics import nearest  # noqa: PLC0415 - start-up time
+
+    near = nearest(path, (each.path for each in compiled.outputs))
+    return f" Did you mean {out / near}?" if near else ""
 
 
 def _refuse(message: str) -> NoReturn:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from stowplan.compiler.model import Output
 from stowplan.compiler.repository.temporary_folder import TemporaryFolder
+from stowplan.library.composition import node
 from stowplan.library.composition.tree import ChartSource, chart_of
 from stowplan.library.manifest import Unit
 
@@ -27,10 +28,11 @@ class ComposerPool:
         self._composer: Composer | None = None
 
     def prepare(self) -> None:
-        """Unpack the script for Node.js and its packages, so that processes forked later share these files.
+        """Find Node.js and unpack the script for it with its packages, so that processes forked later share both.
 
-        A Node.js that runs already is ended: it could not tell apart what several processes ask.
+        A Node.js that runs already is ended: it could not tell apart what several processes ask. Raises `NodeError`.
         """
+        node.program()
         if self._composer is not None and self._packages is not None:
             self._composer.close()
             self._composer = None

@@ -30,7 +30,10 @@ def below(found: SourceMap, output: Output, place: str) -> list[ExplainedLeaf]:
 
 def on_line(found: SourceMap, output: Output, line: int) -> list[ExplainedLeaf]:
     """Return the origins of the leaves on a line of an output's file, counted from 1, and of all leaves below them."""
-    root = nodes(render(output).decode())[0]
+    text = render(output).decode()
+    if line > text.count("\n"):
+        return []
+    root = nodes(text)[0]
     places = [tuple(map(str, path)) for path in paths_on(root, line)]
     return [
         each

@@ -71,17 +71,17 @@ def _commit(folder: Path, revision: str) -> str:
     try:
         found = _git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
     except BaseError:
-        raise BaseError(f"There is no commit {revision} here. {_way_out(folder)}") from None
+        raise BaseError(f"There is no commit {revision} here. {_way_out(folder, revision)}") from None
     return found.decode().strip()
 
 
-def _way_out(folder: Path) -> str:
+def _way_out(folder: Path, revision: str) -> str:
     if _git(folder, "rev-parse", "--is-shallow-repository").strip() == b"true":
         return (
             "This clone is shallow: fetch the whole history (`fetch-depth: 0` on GitHub, `GIT_DEPTH: 0` on GitLab,"
             " else `git fetch --unshallow`)."
         )
-    return "In CI, fetch it first."
+    return "Commit something first." if revision == "HEAD" else "Fetch it first."
 
 
 def _entries(listed: bytes) -> Iterator[tuple[str, str]]:

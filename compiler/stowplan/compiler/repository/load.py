@@ -186,7 +186,8 @@ def load_platform(files: Files, names: Sequence[str]) -> Document | None:
     present = [name for name in names if os.path.lexists(files.repo / name)]
     if not present:
         message = f"There is no {printable(names[0])}."
-        files.report_at(names[0], START, finding("SP113", (), message, "Create it; an empty file is enough."))
+        begin = " `stowplan init` writes one, with an example." if len(names) > 1 else ""
+        files.report_at(names[0], START, finding("SP113", (), message, f"Create it; an empty file is enough.{begin}"))
         return None
     if len(present) > 1:
         message = f"There are two platform files, {' and '.join(present)}; a repository has one."

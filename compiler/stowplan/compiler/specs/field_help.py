@@ -1,10 +1,15 @@
 """Help about the fields of the kinds, in the style of `kubectl explain`, from the descriptions that editors show."""
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from stowplan.schema.diagnostics import did_you_mean
 from stowplan.schema.export import json_schema
 from stowplan.schema.export.plain_schema import INT_OR_STRING, Schema, plain_schema
+
+_INDEX = re.compile(r"\[[^\]]*\]")
+"""The index of an item or the key of a map, as diagnostics write it: `spec.cache.tiers[0]`."""
 
 KINDS = {model.__name__.lower(): model for model in json_schema.MODELS}
 
@@ -39,18 +44,38 @@ def field_help(name: str) -> list[str] | None:
 
     Case is ignored. Items of lists need no index: `sampleset.spec.cache.levels.path`.
     """
-    first, *rest = name.split(".")
+    path, schema, missing = _found(name)
+    return list(_lines(path, schema)) if path and missing is None else None
+
+
+def suggestion(name: str) -> str | None:
+    """Return what was probably meant by the name of a field that does not exist; None if nothing is similar."""
+    path, schema, missing = _found(name)
+    if path and missing is not None:
+        known = _fields(schema)
+        return f'{path} has no field "{missing}". {did_you_mean(missing, known)}' if known else f"{path} has no fields."
+    places = (f"{kind}{between}{name}" for kind in kinds() for between in (".", ".spec."))
+    meant = [found for found, _, missing in map(_found, places) if missing is None]
+    return f"Did you mean {' or '.join(meant)}?" if meant else None
+
+
+def _found(name: str) -> tuple[str, Schema, str | None]:
+    """Return path and schema of the last part of a name that exists, and the part that does not; None if all do.
+
+    The path is empty if the name does not begin with a kind.
+    """
+    first, *rest = _INDEX.sub("", name).split(".")
     model = KINDS.get(first.lower())
     if model is None:
-        return None
+        return "", {}, first
     schema, path = plain_schema(model), model.__name__
     for part in rest:
         found = _property(schema, part)
         if found is None:
-            return None
+            return path, schema, part
         key, schema = found
         path = f"{path}.{key}"
-    return list(_lines(path, schema))
+    return path, schema, None
 
 
 def _property(schema: Schema, name: str) -> tuple[str, Schema] | None:
@@ -92,6 +117,10 @@ def _lines(path: str, schema: Schema) -> Iterator[str]:
         yield f"  {name}: {_type(below)}{', required' if name in required else ''}"
         if text := below.get("description"):
             yield f"      {text.split(chr(10))[0]}"
+    inner = [name for name, below in fields.items() if _fields(below)]
+    if inner:
+        yield ""
+        yield f"More of a field: stowplan explain {path}.{'spec' if 'spec' in inner else inner[0]}"
 
 
 def _limits(schema: Schema) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """Constructs: compiled specs inside a cdk8s app.
 
-Importing this package starts the Node.js that was installed with Stowplan. Import it before `cdk8s`, or set
-`JSII_NODE` yourself: the first import of cdk8s decides which Node.js runs.
+Importing this package starts the Node.js of `composition.node.program`. Import it before `cdk8s`, or set `JSII_NODE`
+yourself: the first import of cdk8s decides which Node.js runs.
 """
 
 from stowplan.library.constructs.node import prepare_node

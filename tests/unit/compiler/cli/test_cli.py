@@ -150,6 +150,7 @@ def test_help_of_each_command_shows_an_example_that_is_one(name: str) -> None:
         (["synth", "--recompile", "imagnet"], "no spec imagnet"),
         (["explain"], "Missing argument 'WHAT'"),
         (["explain", "SP2044"], 'Did you mean "SP204"?'),
+        (["explain", "dataset.spec.cahce"], 'Dataset.spec has no field "cahce". Did you mean "cache"?'),
         (["explain", "nonsense"], "`stowplan explain --list` prints all codes and kinds"),
         (["crds", "stowplan.yaml/crds"], "stowplan.yaml/crds: Not a directory"),
     ],

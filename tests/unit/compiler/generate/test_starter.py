@@ -348,6 +348,7 @@ def test_ci_of_the_other_sort_is_named(tmp_path: Path) -> None:
         GITLAB,
         ".pre-commit-config.yaml",
         ".gitattributes",
+        ".gitignore",
         "CODEOWNERS",
     ],
 )
@@ -369,6 +370,23 @@ def test_no_diff_of_the_output_is_folded(tmp_path: Path) -> None:
     ).stdout.splitlines()
     assert len(said) == 2 * len(paths)
     assert all(line.endswith(": unspecified") for line in said)
+
+
+def test_git_ignores_what_is_not_to_be_committed_and_nothing_of_the_output(tmp_path: Path) -> None:
+    starter.write(tmp_path)
+    of_account = tmp_path.parent / "excludes"
+    of_account.write_text("out/\n")
+    git = ("git", "-C", str(tmp_path), "-c", f"core.excludesFile={of_account}")
+    subprocess.run([*git, "init", "-q"], check=True)
+    committed = [
+        "out/ml/training-mnist-train/job-a.yaml",
+        "out/_inventory/ml/training-a.jsonl",
+        "specs/report.html",
+        *starter.files(),
+    ]
+    ignored = ["report.html", "review/comment.md", ".venv/bin/stowplan", "extensions/__pycache__/rules.pyc"]
+    said = subprocess.run([*git, "check-ignore", *committed, *ignored], capture_output=True, text=True, check=False)
+    assert said.stdout.splitlines() == ignored
 
 
 def with_repository(folder: Path) -> None:

@@ -123,6 +123,10 @@ def test_a_value(repo: Path, place: str, lines: list[str]) -> None:
     assert value(repo, f"{JOB}#{place}") == lines
 
 
+def test_a_pointer_may_lack_its_first_slash(repo: Path) -> None:
+    assert value(repo, f"{JOB}#spec/completions") == value(repo, f"{JOB}#/spec/completions")
+
+
 def test_a_line_of_the_output_is_explained_like_its_value(repo: Path) -> None:
     lines = (repo / JOB).read_text().splitlines()
     number = next(index for index, line in enumerate(lines, 1) if line.strip().startswith("completions:"))
@@ -224,7 +228,11 @@ def test_a_line_of_the_platform_file(repo: Path) -> None:
         (f"{JOB}#/spec/nothing", "There is nothing at /spec/nothing"),
         ("specs/mnist.yaml:1", "There is no field on line 1"),
         ("specs/mnist.yaml:999", "There is no field on line 999"),
-        ("specs/nothing.yaml:3", "There is no field on line 3"),
+        ("specs/nothing.yaml:3", "/specs/nothing.yaml, and the specs compile to none."),
+        ("out/ml/nothing.yaml:3", "/out/ml/nothing.yaml, and the specs compile to none."),
+        (JOB.replace("worker", "wrker") + ":3", f"/{JOB}?"),
+        (f"{JOB}:99999", "There is no field on line 99999"),
+        ("specs/mnist.yaml", "Give the number of a line to see what it does, such as"),
         ("SP999", "SP999 is neither a code, nor a kind or field"),
     ],
 )

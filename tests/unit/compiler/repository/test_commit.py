@@ -23,6 +23,15 @@ def committed(repo: Path, folder: Path) -> None:
     git(repo, "commit", "-qm", "x")
 
 
+@pytest.mark.parametrize(
+    ("revision", "advice"), [("HEAD", "Commit something first."), ("origin/main", "Fetch it first.")]
+)
+def test_a_commit_that_does_not_exist_is_named_with_a_remedy(tmp_path: Path, revision: str, advice: str) -> None:
+    git(tmp_path, "init", "-q")
+    with pytest.raises(BaseError, match=f"There is no commit {revision} here. {advice}"):
+        at_commit(tmp_path, revision)
+
+
 def test_missing_object_is_an_error_for_the_user(tmp_path: Path) -> None:
     committed(tmp_path, tmp_path / "out")
     found = at_commit(tmp_path / "out", "HEAD")

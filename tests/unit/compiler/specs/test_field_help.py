@@ -22,6 +22,35 @@ def test_fields_below_lists_need_no_index() -> None:
     assert lines[0] == "SampleSet.spec.cache.levels.cacheSize: integer"
 
 
+def test_a_field_is_explained_as_diagnostics_write_it() -> None:
+    assert field_help.field_help("dataset.spec.cache.tiers[0].size") == field_help.field_help(
+        "dataset.spec.cache.tiers.size"
+    )
+
+
+@pytest.mark.parametrize(("name", "next_one"), [("training", "Training.spec"), ("platform.argocd.destination", None)])
+def test_a_kind_says_where_its_fields_are_explained(name: str, next_one: str | None) -> None:
+    said = [line for line in field_help.field_help(name) or [] if line.startswith("More of a field")]
+    assert said == ([f"More of a field: stowplan explain {next_one}"] if next_one else [])
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("dataset.spec.cahce", 'Dataset.spec has no field "cahce". Did you mean "cache"?'),
+        ("Dataset.spec.cahce.tiers", 'Dataset.spec has no field "cahce". Did you mean "cache"?'),
+        ("sampleset.spec.partitions.more", "SampleSet.spec.partitions has no fields."),
+        ("spec.cache.tiers[0]", "Did you mean Dataset.spec.cache.tiers?"),
+        ("cache", "Did you mean Dataset.spec.cache or SampleSet.spec.cache?"),
+        ("images.registry", "Did you mean Platform.images.registry?"),
+        ("nonsense", None),
+        ("", None),
+    ],
+)
+def test_a_wrong_name_gets_a_hint(name: str, hint: str | None) -> None:
+    assert field_help.suggestion(name) == hint
+
+
 def test_fields_below_maps_need_no_key() -> None:
     lines = field_help.field_help("platform.profiles.accelerators.nodes")
     assert lines is not None

@@ -21,7 +21,7 @@ _HINTS = {
     "PersistentVolume": f"{_DATA_KEPT}give the spec a new name, or",
     "PersistentVolumeClaim": f"{_DATA_KEPT}give the spec a new name, or",
     "Job": "Change the annotation stowplan.dev/run, so that the Job gets a new name, or",
-    "StatefulSet": "Give the spec a new name, or, with `--cascade=orphan`,",
+    "StatefulSet": "Give the spec a new name, or",
 }
 
 
@@ -66,7 +66,7 @@ def _check(obj: Object, old: Json) -> Iterator[ObjectFinding]:
 
 def _hint(kind: str) -> str:
     begin = _HINTS.get(kind, "Give the object a new name, or")
-    return f"{begin} delete it from the cluster and its file from the output, and compile again."
+    return f"{begin} merge a change without it, delete the {kind} from the cluster if it is there, and merge it again."
 
 
 def _changes(own: ObjectId, old: Json, new: Json) -> Iterator[tuple[FieldPath, Any, Any]]:

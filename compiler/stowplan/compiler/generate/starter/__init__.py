@@ -31,6 +31,7 @@ _TEMPLATES = {
     ".gitlab-ci.yml": "gitlab-ci.yaml",
     ".pre-commit-config.yaml": "pre-commit-config.yaml",
     ".gitattributes": "gitattributes",
+    ".gitignore": "gitignore",
     "requirements/stowplan-dependencies.txt": "requirements.txt",
 }
 _LEGACY = {"specs/mnist.yaml": "legacy-dataset.yaml", "specs/mnist-train.yaml": "legacy-training.yaml"}

@@ -1,5 +1,6 @@
 """An edit that replaces an object, or is not allowed, is reported at the edited field."""
 
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +83,27 @@ def test_a_fixed_field_is_reported_at_its_source_field(repo: Path) -> None:
 def test_a_finding_without_an_edit_is_placed_at_the_name_of_the_spec(repo: Path) -> None:
     laid_out(repo, platform=PLATFORM + "names: upstream\n")
     assert {each["fieldPath"] for each in diagnostics_of("synth") if each["code"] == "SP540"} == {"metadata.name"}
+
+
+def test_the_two_merges_that_the_hint_names_pass_the_check(repo: Path) -> None:
+    committed(repo)
+    edited = SPEC.replace("    name: imagenet", "    name: other")
+    laid_out(repo, edited)
+    (hint,) = {each["hint"] for each in diagnostics_of("synth") if each["code"] == "SP540"}
+    assert hint.endswith(
+        "or merge a change without it, delete the PersistentVolume from the cluster if it is there, and merge it again."
+    )
+    for spec in (SPEC.replace("imagenet", "mnist"), edited):
+        laid_out(repo, spec)
+        assert run("synth").exit_code == 0
+        assert run("synth", "--check", "--base", "HEAD").exit_code == 0
+        committed(repo)
+
+
+def committed(repo: Path) -> None:
+    git = ("git", "-c", "user.name=author", "-c", "user.email=author@example.com", "-C", str(repo))
+    for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "Merge"]):
+        subprocess.run([*git, *words], check=True)
 
 
 # Names of the platform.

@@ -28,7 +28,7 @@ _TO_CLAIM = moves(
 _OF_CACHES = ("partitions", "cache", "nodeAffinity", "warmupAfterSync", "csi.juiceFSMountOptions")
 _NO_CACHE = "no node caches the data of a claim"
 _OPTIONS = "spec.csi.juiceFSMountOptions"
-_SAME = "The volume, the claim and the directory stay the same."
+_SAME = "With this platform file, the volume, the claim and the directory stay the same."
 _AGAIN = " The sync is a new run, which copies what differs."
 _ELSEWHERE = "a source takes its Secret from its own namespace"
 
