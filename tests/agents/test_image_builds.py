@@ -136,9 +136,9 @@ def some(image: str) -> AgentContainer:
     return next(each for each in agent_containers() if each.image == image)
 
 
-@pytest.mark.parametrize("target", IMAGES)
+@pytest.mark.parametrize("target", [*IMAGES, "compiler"])
 def test_layers(target: str, builder: Builder, tmp_path: Path, record_property: Callable[[str, str], None]) -> None:
-    """They hold what the agents need, owned by root, and nothing that gives rights or builds."""
+    """They hold what the image needs, owned by root, and nothing that gives rights or builds."""
     layers = builder.podman.layers(builder.image(target), builder.runtime, tmp_path)
     for layer in layers:
         top = sorted({"/".join(each.name.split("/")[:2]) for each in layer.members if each.isfile()})
@@ -149,8 +149,12 @@ def test_layers(target: str, builder: Builder, tmp_path: Path, record_property: 
     assert [each.name for each in members if each.mode & stat.S_IWOTH and each.isfile()] == []
     names = {each.name for each in members if each.isfile() or each.issym()}
     assert {name for name in names if Path(name).name in TOOLS and "/bin/" in f"/{name}"} == set()
-    assert {name for name in names if re.match(r"opt/stowplan/(pip|setuptools|wheel|hatchling|bin)\b", name)} == set()
-    if target != "git":
+    programs = {name for name in names if name.startswith("opt/stowplan/bin/")}
+    assert {Path(name).name for name in programs} == (
+        {"stowplan", "stowplan-transfer"} if target == "compiler" else set()
+    )
+    assert {name for name in names if re.match(r"opt/stowplan/(pip|setuptools|wheel|hatchling)\b", name)} == set()
+    if target not in ("compiler", "git"):
         own = ("opt/stowplan/", "usr/local/bin/juicefs") if target == "cache" else "opt/stowplan/"
         assert {name for name in names if not name.startswith(own)} == set()
     if target == "transfer":
