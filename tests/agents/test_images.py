@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
+from packaging.utils import canonicalize_name
 
 from stowplan.schema.platform.platform import Platform
 from tests.agents.pods import agent_containers
@@ -211,7 +212,7 @@ def test_bill_of_materials_names_all_that_an_image_holds(name: str, bills: Path)
     assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(text) is None
     bill = json.loads(text)
     assert bill["metadata"]["component"]["name"] == f"stowplan-{name}"
-    held = {each["name"].replace("_", "-").lower(): each for each in bill["components"]}
+    held = {canonicalize_name(each["name"]): each for each in bill["components"]}
     added = {"cache": {"juicefs"}, "compiler": {"git"}, "git": {"git", "git-lfs"}}.get(name, set())
     assert held.keys() == {"stowplan", *added, *pinned(REQUIREMENTS[name])}
     assert {key: held[key]["version"] for key in pinned(REQUIREMENTS[name])} == pinned(REQUIREMENTS[name])
