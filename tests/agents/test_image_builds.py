@@ -394,7 +394,12 @@ def test_make_builds_an_image_by_each_engine(engine: str, builder: Builder) -> N
     name = f"localhost/stowplan-control:{engine}"
     builder.podman.run("image", "rm", "--force", "--ignore", name)
     command = [engine, *builder.podman.storage()] if engine == "buildah" else builder.podman.command()
-    said = builder.make("IMAGES=control", "REGISTRY=localhost", f"TAG={engine}", engine=command)
-    assert re.findall("^== (.*)$", said, re.MULTILINE) == [name]
+    for revision in ("0123abc", "4567def"):  # the second build takes no label from the cache
+        given = ("IMAGES=control", "REGISTRY=localhost", f"TAG={engine}", f"REVISION={revision}")
+        said = builder.make(*given, engine=command)
+        assert re.findall("^== (.*)$", said, re.MULTILINE) == [name]
+        (found,) = json.loads(builder.podman.run("image", "inspect", name).stdout)
+        labels = [found["Labels"][f"{LABEL}{each}"] for each in ("title", "version", "revision")]
+        assert labels == ["stowplan-control", version("stowplan"), revision]
     done = builder.podman.run("run", "--rm", *LIMITS, "--network=none", "--read-only", name)
     assert "usage: python -m stowplan.agents.await_group" in done.stdout
