@@ -70,21 +70,23 @@ generate: .venv/ready
 	rm -rf out
 	$(MAKE) synth
 
-# Builds the images of the agents, named as an empty platform file names them. `make images REGISTRY=registry.example.com/ml`
-# names them for a registry, TAG gives another tag than the version; library/images/README.md explains the build arguments.
-AGENTS := cache control git transfer
-BUILD_ARGUMENTS := BASE RUNTIME JUICEFS GO JUICEFS_TAGS
-ENGINE = $(firstword $(foreach each,podman docker,$(if $(shell command -v $(each) 2>/dev/null),$(each))))
+# Builds the images of the agents and of the compiler, named as an empty platform file names them. IMAGES=control builds one
+# of them, REGISTRY=registry.example.com/ml names them for a registry, TAG gives another tag than the version;
+# library/images/README.md explains the build arguments.
+IMAGES := cache compiler control git transfer
+BUILD_ARGUMENTS := BASE RUNTIME SOURCE REVISION JUICEFS JUICEFS_RELEASE JUICEFS_SHA256 GO JUICEFS_TAGS
+ENGINE = $(firstword $(foreach each,podman docker buildah,$(if $(shell command -v $(each) 2>/dev/null),$(each))))
 REGISTRY = docker.io/local
-TAG = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
+VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
+TAG = $(VERSION)
 # Further options of the build, such as secrets.
 OPTIONS =
 images:
-	@test -n "$(ENGINE)" || { echo "There is no podman and no docker here. ENGINE=... names another program that builds images." >&2; exit 1; }
-	@for name in $(AGENTS); do \
+	@test -n "$(ENGINE)" || { echo "There is no podman, docker or buildah here. ENGINE=... names another program that builds images." >&2; exit 1; }
+	@for name in $(IMAGES); do \
 	  image=$(REGISTRY)/stowplan-$$name:$(TAG); \
 	  echo "== $$image"; \
-	  $(ENGINE) build --file library/images/Containerfile --target $$name --tag $$image \
+	  $(ENGINE) build --file library/images/Containerfile --target $$name --tag $$image --build-arg=VERSION=$(VERSION) \
 	    $(foreach each,$(BUILD_ARGUMENTS),$(if $(filter command,$(origin $(each))),--build-arg=$(each)=$($(each)))) \
 	    $(OPTIONS) . || exit 1; \
 	done
@@ -95,6 +97,8 @@ requirements: .venv/ready
 	  $(BIN)/uv export --quiet --frozen --no-header --only-group $$group --format requirements.txt \
 	    --output-file library/images/requirements-$$group.txt || exit 1; \
 	done
+	$(BIN)/uv export --quiet --frozen --no-header --no-dev --extra pin --no-emit-project --format requirements.txt \
+	  --output-file library/images/requirements-compiler.txt
 	$(BIN)/uv export --quiet --frozen --no-header --no-dev --group wheel --no-emit-project --format requirements.txt \
 	  --output-file compiler/stowplan/compiler/generate/starter/requirements.txt
 

@@ -1,12 +1,11 @@
-"""The notes of a release: `python .ci/release_notes.py v1.2.3 [--source URL] [--images FILE]`.
+"""The notes of a release: `python .ci/release_notes.py v1.2.3 [--source URL] [--registry NAME --digests FOLDER]`.
 
 They are the newest section of CHANGELOG.md, which begins with `## 1.2.3 - 2026-01-31`. Unless the tag, `version` in
-pyproject.toml and that heading agree, this fails in one line. Links to files become links below `--source`. `--images`
-is the file that released_images.py writes, whose images are listed at the end.
+pyproject.toml and that heading agree, this fails in one line. Links to files become links below `--source`. The images
+of the registry are listed at the end: `--digests` has a file for each, such as `cache`, which holds its digest.
 """
 
 import argparse
-import json
 import re
 import sys
 import tomllib
@@ -57,10 +56,10 @@ def for_release_page(section: str, source: str) -> str:
     return _LINK.sub(rf"]({source.rstrip('/')}/\1)", text) if source else text
 
 
-def images(file: Path) -> str:
-    """Return the list of the agents' images with their digests."""
-    given = json.loads(file.read_text(encoding="utf-8"))
-    lines = [f"- `{given['registry']}/stowplan-{agent}@{digest}`" for agent, digest in given["digests"].items()]
+def images(registry: str, digests: Path) -> str:
+    """Return the list of the images with their digests."""
+    found = {file.name: file.read_text(encoding="utf-8").strip() for file in sorted(digests.iterdir())}
+    lines = [f"- `{registry}/stowplan-{image}@{digest}`" for image, digest in found.items()]
     return "\n### Images\n\n" + "".join(f"{line}\n" for line in lines)
 
 
@@ -69,7 +68,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Print the notes of a release.")
     parser.add_argument("tag")
     parser.add_argument("--source", default="", metavar="URL")
-    parser.add_argument("--images", type=Path, metavar="FILE")
+    parser.add_argument("--registry", default="", metavar="NAME")
+    parser.add_argument("--digests", type=Path, metavar="FOLDER")
     given = parser.parse_args()
     try:
         section = notes(given.tag, Path(__file__).resolve().parents[1])
@@ -77,8 +77,8 @@ def main() -> int:
         sys.stderr.write(f"{error}\n")
         return 1
     sys.stdout.write(for_release_page(section, given.source))
-    if given.images:
-        sys.stdout.write(images(given.images))
+    if given.digests:
+        sys.stdout.write(images(given.registry, given.digests))
     return 0
 
 

@@ -18,7 +18,13 @@ from cyclonedx.validation.json import JsonStrictValidator
 IMAGES = Path(__file__).parent
 ROOT = IMAGES.parents[1]
 BIN = Path(sys.executable).parent
-REQUIREMENTS = {"cache": "control", "control": "control", "git": "control", "transfer": "transfer"}
+REQUIREMENTS = {
+    "cache": "control",
+    "compiler": "compiler",
+    "control": "control",
+    "git": "control",
+    "transfer": "transfer",
+}
 """By image, the file of requirements that it is made of."""
 
 Json = dict[str, Any]
@@ -84,10 +90,9 @@ def _programs(image: str) -> list[Json]:
         return [
             _program("juicefs", "Apache-2.0", version=client_version(), purl="pkg:golang/github.com/juicedata/juicefs")
         ]
-    if image == "git":
-        # Of the versions that the base's distribution has: the image's own list of Debian packages tells them.
-        return [_program("git", "GPL-2.0-only"), _program("git-lfs", "MIT")]
-    return []
+    # Of the versions that the base's distribution has: the image's own list of Debian packages tells them.
+    git, git_lfs = _program("git", "GPL-2.0-only"), _program("git-lfs", "MIT")
+    return {"compiler": [git], "git": [git, git_lfs]}.get(image, [])
 
 
 def _program(name: str, licence: str, *, version: str | None = None, purl: str | None = None) -> Json:
@@ -100,7 +105,7 @@ def _program(name: str, licence: str, *, version: str | None = None, purl: str |
 
 
 def client_version() -> str:
-    """The version of JuiceFS that the Containerfile builds the client of, if nobody names another image."""
+    """The version of the client of JuiceFS that the image has by default, and that the Containerfile builds."""
     text = (IMAGES / "juicefs" / "go.mod").read_text(encoding="utf-8")
     found = re.search(r"^\s*github\.com/juicedata/juicefs v(\S+)", text, re.MULTILINE)
     if found is None:

@@ -1,8 +1,8 @@
-"""Builds the images of the agents, within the limits of `tests.agents.podman`."""
+"""Builds our images, within the limits of `tests.agents.podman`."""
 
 import shlex
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -49,24 +49,28 @@ class Builder:
         return name
 
     def image_from_sources(self, target: str, *options: str) -> str:
-        """Builds an image with the client that the Containerfile builds by default; gives its name.
+        """Builds an image with the client that the Containerfile builds from its sources; gives its name.
 
         It is built by the flags of `client`, so all that Go compiled for that is taken as it is.
         """
         assert self.client.exists()
-        name = f"localhost/stowplan-{target}:default"
-        go = (f"--build-arg=GO={with_go(self.podman, self.runtime, self.folder)}", *go_options(self.folder))
+        name = f"localhost/stowplan-{target}:source"
+        go = (
+            "--build-arg=JUICEFS=juicefs-from-source",
+            f"--build-arg=GO={with_go(self.podman, self.runtime, self.folder)}",
+            *go_options(self.folder),
+        )
         options = (*self.options, *go, f"--build-arg=JUICEFS_TAGS={JUICEFS_TAGS}", f"--target={target}", *options)
         self.podman.build(CONTAINERFILE, REPOSITORY, name, *options)
         return name
 
-    def make(self) -> str:
-        """`make images` with the bases and the client of these tests; gives what it says."""
+    def make(self, *variables: str, engine: Sequence[str] = ()) -> str:
+        """`make images` with the bases of these tests, by Podman or another engine; gives what it says."""
         given = [each.removeprefix("--build-arg=") for each in self.options if each.startswith("--build-arg=")]
-        given.append(f"JUICEFS={client_image(self.podman, self.client, self.folder)}")
         others = [each for each in self.options if not each.startswith("--build-arg=")]
-        engine = (f"ENGINE={shlex.join(self.podman.command())}", f"OPTIONS={shlex.join([*BUILD_OPTIONS, *others])}")
-        command = ["make", "--no-print-directory", "images", *engine, *given]
+        options = f"OPTIONS={shlex.join([*BUILD_OPTIONS, *others])}"
+        words = shlex.join(engine or self.podman.command())
+        command = ["make", "--no-print-directory", "images", f"ENGINE={words}", options, *given, *variables]
         done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False)
         assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
         return done.stdout

@@ -63,8 +63,12 @@ class Podman:
     def command(self, *arguments: str | Path) -> list[str]:
         """The words of a command."""
         runtime = [f"--runtime={name}" for name in ("runc", "crun") if shutil.which(name)][:1]
-        command = ["podman", f"--root={self.folder / 'storage'}", f"--runroot={self.folder / 'run'}", *runtime]
+        command = ["podman", *self.storage(), *runtime]
         return [*command, "--cgroup-manager=cgroupfs", "--events-backend=none", *map(str, arguments)]
+
+    def storage(self) -> list[str]:
+        """Options that name the storage, which Buildah has too."""
+        return [f"--root={self.folder / 'storage'}", f"--runroot={self.folder / 'run'}"]
 
     def has(self, image: str) -> bool:
         return self.run("image", "exists", image, accepted=(0, 1)).returncode == 0

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import stat
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -23,7 +24,7 @@ from tests.agents.cache.task_agent import Dataset
 from tests.agents.cache.volume import Store, Volume
 from tests.agents.image_builder import Builder, image_builder
 from tests.agents.plugin import LAYERS
-from tests.agents.podman import LIMITS
+from tests.agents.podman import LIMITS, client_image
 from tests.agents.pods import OUT, AgentContainer, agent_containers, bytes_of
 from tests.agents.transfer.agent import files
 from tests.agents.transfer.git.author import author
@@ -35,6 +36,7 @@ from tests.cluster.tools import JUICEFS
 
 IMAGES = ("cache", "control", "git", "transfer")
 OWNER = "65532:65532"
+LABEL = "org.opencontainers.image."
 TOOLS = {"cc", "c++", "gcc", "g++", "cpp", "ld", "as", "make", "cargo", "go", "rustc", "pip", "pip3", "uv"}
 MODULES = ("pip", "setuptools", "wheel", "hatchling", "ensurepip", "stowplan.compiler", "stowplan.library")
 MEMORY = ["/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"]
@@ -134,9 +136,9 @@ def some(image: str) -> AgentContainer:
     return next(each for each in agent_containers() if each.image == image)
 
 
-@pytest.mark.parametrize("target", IMAGES)
+@pytest.mark.parametrize("target", [*IMAGES, "compiler"])
 def test_layers(target: str, builder: Builder, tmp_path: Path, record_property: Callable[[str, str], None]) -> None:
-    """They hold what the agents need, owned by root, and nothing that gives rights or builds."""
+    """They hold what the image needs, owned by root, and nothing that gives rights or builds."""
     layers = builder.podman.layers(builder.image(target), builder.runtime, tmp_path)
     for layer in layers:
         top = sorted({"/".join(each.name.split("/")[:2]) for each in layer.members if each.isfile()})
@@ -147,8 +149,12 @@ def test_layers(target: str, builder: Builder, tmp_path: Path, record_property: 
     assert [each.name for each in members if each.mode & stat.S_IWOTH and each.isfile()] == []
     names = {each.name for each in members if each.isfile() or each.issym()}
     assert {name for name in names if Path(name).name in TOOLS and "/bin/" in f"/{name}"} == set()
-    assert {name for name in names if re.match(r"opt/stowplan/(pip|setuptools|wheel|hatchling|bin)\b", name)} == set()
-    if target != "git":
+    programs = {name for name in names if name.startswith("opt/stowplan/bin/")}
+    assert {Path(name).name for name in programs} == (
+        {"stowplan", "stowplan-transfer"} if target == "compiler" else set()
+    )
+    assert {name for name in names if re.match(r"opt/stowplan/(pip|setuptools|wheel|hatchling)\b", name)} == set()
+    if target not in ("compiler", "git"):
         own = ("opt/stowplan/", "usr/local/bin/juicefs") if target == "cache" else "opt/stowplan/"
         assert {name for name in names if not name.startswith(own)} == set()
     if target == "transfer":
@@ -343,7 +349,7 @@ def test_client_of_juicefs_is_of_the_platforms_version(run: Run) -> None:
     assert re.match(rf"juicefs version {re.escape(JUICEFS.version.removeprefix('v'))}\b", done.stdout), done
 
 
-def test_client_is_built_from_its_sources_by_default(builder: Builder) -> None:
+def test_client_is_built_from_its_sources(builder: Builder) -> None:
     """Linked statically: it runs in an image that has nothing else, and so on every base."""
     builder.image_from_sources("client", "--build-arg=RUNTIME=scratch")
     done = builder.podman.run(
@@ -361,6 +367,39 @@ def test_client_is_built_from_its_sources_by_default(builder: Builder) -> None:
 
 def test_make_builds_all_images_by_the_names_that_pods_have_without_a_registry(builder: Builder) -> None:
     site = Site(Platform(), version("stowplan"))
-    names = [f"docker.io/{agent_pod.image(site, agent)}" for agent in get_args(agent_pod.Agent)]
-    assert re.findall("^== (.*)$", builder.make(), re.MULTILINE) == names
-    assert [name for name in names if not builder.podman.has(name)] == []
+    names = {agent: f"docker.io/{agent_pod.image(site, agent)}" for agent in get_args(agent_pod.Agent)}
+    names |= {"compiler": f"docker.io/local/stowplan-compiler:{version('stowplan')}"}
+    juicefs = client_image(builder.podman, builder.client, builder.folder)
+    said = builder.make(f"JUICEFS={juicefs}", "SOURCE=https://git.example.com/stowplan", "REVISION=0123abc")
+    assert sorted(re.findall("^== (.*)$", said, re.MULTILINE)) == sorted(names.values())
+    for image, name in names.items():
+        (found,) = json.loads(builder.podman.run("image", "inspect", name).stdout)
+        labels = {key.removeprefix(LABEL): each for key, each in found["Labels"].items() if key.startswith(LABEL)}
+        assert labels.pop("description")
+        assert labels == {
+            "licenses": "Apache-2.0",
+            "revision": "0123abc",
+            "source": "https://git.example.com/stowplan",
+            "title": f"stowplan-{image}",
+            "version": version("stowplan"),
+        }
+
+
+@pytest.mark.parametrize("engine", ["buildah", "podman"])
+def test_make_builds_an_image_by_each_engine(engine: str, builder: Builder) -> None:
+    """Docker needs a daemon, which these tests have none of."""
+    if shutil.which(engine) is None:
+        message = f"no {engine} here (a Debian package)"
+        pytest.fail(message) if os.environ.get("CI") == "true" else pytest.skip(message)
+    name = f"localhost/stowplan-control:{engine}"
+    builder.podman.run("image", "rm", "--force", "--ignore", name)
+    command = [engine, *builder.podman.storage()] if engine == "buildah" else builder.podman.command()
+    for revision in ("0123abc", "4567def"):  # the second build takes no label from the cache
+        given = ("IMAGES=control", "REGISTRY=localhost", f"TAG={engine}", f"REVISION={revision}")
+        said = builder.make(*given, engine=command)
+        assert re.findall("^== (.*)$", said, re.MULTILINE) == [name]
+        (found,) = json.loads(builder.podman.run("image", "inspect", name).stdout)
+        labels = [found["Labels"][f"{LABEL}{each}"] for each in ("title", "version", "revision")]
+        assert labels == ["stowplan-control", version("stowplan"), revision]
+    done = builder.podman.run("run", "--rm", *LIMITS, "--network=none", "--read-only", name)
+    assert "usage: python -m stowplan.agents.await_group" in done.stdout

@@ -7,11 +7,13 @@ import shlex
 import shutil
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
+from packaging.utils import canonicalize_name
 
 from stowplan.schema.platform.platform import Platform
 from tests.agents.pods import agent_containers
@@ -36,7 +38,13 @@ AGENTS = {
     "transfer": ["stowplan.agents.transfer"],
 }
 """Programs by image."""
-REQUIREMENTS = {"cache": "control", "control": "control", "git": "control", "transfer": "transfer"}
+REQUIREMENTS = {
+    "cache": "control",
+    "compiler": "compiler",
+    "control": "control",
+    "git": "control",
+    "transfer": "transfer",
+}
 """By image, what pip installs for it."""
 ELSEWHERE = {"git": ["stowplan.agents.transfer.remotes.s3", "stowplan.agents.transfer.remotes.huggingface"]}
 """Parts of these programs that only another image can run."""
@@ -105,9 +113,9 @@ def test_every_module_of_an_agent_is_there(image: tuple[str, Path]) -> None:
 @pytest.mark.parametrize("group", ["wheel", *sorted(set(REQUIREMENTS.values()))])
 def test_requirements_are_those_of_the_lock_file(group: str) -> None:
     """`make requirements` renews them."""
+    parts = ("--no-dev", "--extra=pin", "--no-emit-project") if group == "compiler" else (f"--only-group={group}",)
     locked = run(
-        UV, "export", "--quiet", "--offline", "--frozen", "--no-header", "--only-group", group,
-        "--format", "requirements.txt",
+        UV, "export", "--quiet", "--offline", "--frozen", "--no-header", *parts, "--format", "requirements.txt"
     )  # fmt: skip
     assert requirements(group).read_text(encoding="utf-8") == locked
 
@@ -115,7 +123,7 @@ def test_requirements_are_those_of_the_lock_file(group: str) -> None:
 def test_every_image_is_a_target() -> None:
     text = (IMAGES / "Containerfile").read_text(encoding="utf-8")
     stages = {line.split(" AS ")[1] for line in text.splitlines() if line.startswith("FROM ")}
-    assert set(AGENTS) <= stages
+    assert set(REQUIREMENTS) <= stages
 
 
 def test_pods_name_the_image_that_has_their_program() -> None:
@@ -141,9 +149,17 @@ def test_client_of_juicefs_is_the_one_that_the_compiler_and_the_tests_know() -> 
     words = shlex.split(command.replace("${JUICEFS_TAGS}", JUICEFS_TAGS))
     assert words == ["go", "build", *JUICEFS.flags, "-o", "/usr/local/bin/juicefs", "tool"]
     assert JUICEFS.folder == IMAGES / "juicefs"
+    assert re.findall(r"ARG JUICEFS_RELEASE=.*/(.*)", text) == [JUICEFS.version]
 
 
-@pytest.mark.parametrize(("programs", "engine"), [(("docker",), "docker"), (("docker", "podman"), "podman")])
+@pytest.mark.parametrize(
+    ("programs", "engine"),
+    [
+        (("buildah",), "buildah"),
+        (("buildah", "docker"), "docker"),
+        (("buildah", "docker", "podman"), "podman"),
+    ],
+)
 def test_make_images_takes_the_engine_that_is_there(programs: tuple[str, ...], engine: str, tmp_path: Path) -> None:
     done = make_images("--just-print", programs=programs, folder=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -153,17 +169,18 @@ def test_make_images_takes_the_engine_that_is_there(programs: tuple[str, ...], e
 def test_make_images_without_an_engine_says_so(tmp_path: Path) -> None:
     done = make_images(programs=(), folder=tmp_path)
     assert done.returncode == 2
-    assert "There is no podman and no docker here." in done.stderr
+    assert "There is no podman, docker or buildah here." in done.stderr
 
 
 def test_make_images_takes_variables_from_its_command_line_alone(tmp_path: Path) -> None:
     given = ("BASE=python", "GO=golang", "REGISTRY=registry.example.com/ml", "TAG=1.0")
     done = make_images("--just-print", *given, programs=("podman",), folder=tmp_path)
-    assert re.findall(r"--build-arg=\S+", done.stdout) == ["--build-arg=BASE=python", "--build-arg=GO=golang"]
+    arguments = [f"--build-arg={each}" for each in (f"VERSION={version('stowplan')}", "BASE=python", "GO=golang")]
+    assert re.findall(r"--build-arg=\S+", done.stdout) == arguments
     assert "image=registry.example.com/ml/stowplan-$name:1.0;" in done.stdout
-    variables = {"BASE": "python", "GO": "golang", "TAG": "v2", "OPTIONS": "--pull"}
+    variables = {"BASE": "python", "GO": "golang", "TAG": "v2", "VERSION": "v2", "OPTIONS": "--pull"}
     done = make_images("--just-print", programs=("podman",), folder=tmp_path, variables=variables)
-    assert re.findall("--build-arg|v2|--pull", done.stdout) == []
+    assert re.findall(r"--build-arg=\S+|v2|--pull", done.stdout) == arguments[:1]
 
 
 def make_images(
@@ -189,14 +206,14 @@ def bills(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("name", AGENTS)
+@pytest.mark.parametrize("name", REQUIREMENTS)
 def test_bill_of_materials_names_all_that_an_image_holds(name: str, bills: Path) -> None:
     text = (bills / f"stowplan-{name}.cdx.json").read_text(encoding="utf-8")
     assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(text) is None
     bill = json.loads(text)
     assert bill["metadata"]["component"]["name"] == f"stowplan-{name}"
-    held = {each["name"].replace("_", "-").lower(): each for each in bill["components"]}
-    added = {"cache": {"juicefs"}, "git": {"git", "git-lfs"}}.get(name, set())
+    held = {canonicalize_name(each["name"]): each for each in bill["components"]}
+    added = {"cache": {"juicefs"}, "compiler": {"git"}, "git": {"git", "git-lfs"}}.get(name, set())
     assert held.keys() == {"stowplan", *added, *pinned(REQUIREMENTS[name])}
     assert {key: held[key]["version"] for key in pinned(REQUIREMENTS[name])} == pinned(REQUIREMENTS[name])
     assert [key for key, each in held.items() if not each.get("licenses")] == []

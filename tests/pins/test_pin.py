@@ -8,6 +8,7 @@ from base64 import b64encode
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
+from socket import socket
 from urllib.error import HTTPError
 from urllib.parse import quote
 from urllib.request import Request, urlopen
@@ -427,6 +428,19 @@ def test_repository_on_a_hub_is_pinned_by_its_commit(tmp_path: Path, monkeypatch
         assert lock()["huggingface"]["datasets/acme/c4@HEAD"]["commit"] == commit
         dataset("{huggingface: {repo: acme/missing}}")
         assert "SP906" in run("pin").output
+
+
+def test_hub_that_is_not_there_is_reported_at_the_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{closed.getsockname()[1]}"
+        monkeypatch.setenv("HF_ENDPOINT", url)
+        monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", url)
+        dataset("{huggingface: {repo: acme/c4}}")
+        found = json.loads(run("pin", "--format", "json").stdout)
+    [problem] = found["diagnostics"]
+    assert (problem["code"], problem["file"], problem["line"]) == ("SP906", "specs/data.yaml", 5)
+    assert problem["message"].endswith("The Hub cannot be asked for acme/c4: it does not answer.")
 
 
 def test_prefix_of_a_store_is_pinned_by_the_hash_that_agents_compute(

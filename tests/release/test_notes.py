@@ -1,6 +1,5 @@
 """The notes of a release: there are some only if tag, version and changelog agree."""
 
-import json
 import shutil
 import subprocess
 import sys
@@ -58,9 +57,11 @@ def test_notes_are_the_newest_section_with_one_line_for_each_paragraph(root: Pat
 
 
 def test_notes_end_with_the_images_and_their_digests(root: Path) -> None:
-    given = {"registry": "registry.example.com/stowplan", "digests": {"cache": "sha256:1", "git": "sha256:2"}}
-    (root / "images.json").write_text(json.dumps(given))
-    assert notes(root, "v1.2.0", "--images", root / "images.json").stdout.endswith(
+    (root / "digests").mkdir()
+    for image, digest in (("git", "sha256:2"), ("cache", "sha256:1")):
+        (root / "digests" / image).write_text(f"{digest}\n")
+    given = ("--registry", "registry.example.com/stowplan", "--digests", root / "digests")
+    assert notes(root, "v1.2.0", *given).stdout.endswith(
         "\n### Images\n\n"
         "- `registry.example.com/stowplan/stowplan-cache@sha256:1`\n"
         "- `registry.example.com/stowplan/stowplan-git@sha256:2`\n"

@@ -25,6 +25,7 @@ pytestmark = pytest.mark.slow
 
 WORKFLOW = YAML(typ="safe").load(REPOSITORY / ".github/workflows/release.yaml")
 AGENTS = tuple(Digests.model_fields)
+IMAGES = tuple(sorted((*AGENTS, "compiler")))
 VERSION = "9.8.7"
 CHECKED_OUT = (".ci", ".github", "Makefile", "README.md", "LICENSE", "SECURITY.md", "CHANGELOG.md", "pyproject.toml")
 FOLDERS = ("compiler", "library", "schema")
@@ -113,8 +114,9 @@ def test_package_names_its_images_by_digest_to_a_new_repository(checkout: Path, 
     digests = {agent: f"sha256:{number:064x}" for number, agent in enumerate(AGENTS, start=10)}
     folder = checkout / "build/digests"
     folder.mkdir(parents=True)
-    for agent, digest in digests.items():
-        (folder / agent).write_text(f"{digest}\n")
+    compiler = f"sha256:{9:064x}"
+    for image, digest in {**digests, "compiler": compiler}.items():
+        (folder / image).write_text(f"{digest}\n")
     build = (
         step("package", "Build")
         .replace("make .venv/ready\n", "")
@@ -143,12 +145,14 @@ def test_package_names_its_images_by_digest_to_a_new_repository(checkout: Path, 
     must(
         step("package", "Write the notes"),
         checkout,
+        REGISTRY="registry.example.com/stowplan",
         GITHUB_SERVER_URL="https://git.example.com",
         GITHUB_REPOSITORY="a/b",
     )
     notes = (checkout / "build/release/notes.md").read_text()
     assert notes.startswith(f"- Sails, see [how](https://git.example.com/a/b/blob/v{VERSION}/README.md).\n")
     assert f"- `registry.example.com/stowplan/stowplan-git@{digests['git']}`\n" in notes
+    assert f"- `registry.example.com/stowplan/stowplan-compiler@{compiler}`\n" in notes
 
 
 def test_package_is_not_built_without_the_digest_of_each_image(checkout: Path) -> None:
@@ -206,15 +210,15 @@ def test_images_of_both_processors_are_joined_under_the_tag_of_the_version(
     assert "Login Succeeded!" in must(log_in, checkout, **variables)
     for architecture in ("amd64", "arm64"):
         (context / "program").write_text(architecture)
-        for agent in AGENTS:
-            name = f"{registry}/stowplan/stowplan-{agent}:{VERSION}-{architecture}"
+        for image in IMAGES:
+            name = f"{registry}/stowplan/stowplan-{image}:{VERSION}-{architecture}"
             build = f"podman build --quiet --platform linux/{architecture} --isolation chroot --tag {name} {context}"
             must(build, checkout, **variables)
         must(step("images", "Push"), checkout, **variables, ARCHITECTURE=architecture)
-    for agent in AGENTS:
-        image = f"{registry}/stowplan/stowplan-{agent}"
-        must(step("join", "Join the images of both processors"), checkout, **variables, IMAGE=image, AGENT=agent)
-        digest = (checkout / f"build/digests/{agent}").read_text().strip()
+    for name in IMAGES:
+        image = f"{registry}/stowplan/stowplan-{name}"
+        must(step("join", "Join the images of both processors"), checkout, **variables, IMAGE=image, NAME=name)
+        digest = (checkout / f"build/digests/{name}").read_text().strip()
         of_digest, of_tag = (
             json.loads(must(f"podman manifest inspect {image}{each}", checkout, **variables))
             for each in (f"@{digest}", f":{VERSION}")
@@ -224,11 +228,11 @@ def test_images_of_both_processors_are_joined_under_the_tag_of_the_version(
         assert f"digest={digest}\n" in (tmp_path / "output").read_text()
 
 
-def test_jobs_build_each_image_of_the_agents() -> None:
-    assert tuple(WORKFLOW["jobs"]["join"]["strategy"]["matrix"]["agent"]) == AGENTS
-    assert f"for agent in {' '.join(AGENTS)}; do" in step("images", "Push")
-    (made,) = re.findall(r"^AGENTS := (.*)$", (REPOSITORY / "Makefile").read_text(), re.MULTILINE)
-    assert set(AGENTS) <= set(made.split())
+def test_jobs_build_each_image() -> None:
+    assert tuple(WORKFLOW["jobs"]["join"]["strategy"]["matrix"]["image"]) == IMAGES
+    assert f"for image in {' '.join(IMAGES)}; do" in step("images", "Push")
+    (made,) = re.findall(r"^IMAGES := (.*)$", (REPOSITORY / "Makefile").read_text(), re.MULTILINE)
+    assert tuple(made.split()) == IMAGES
 
 
 def test_each_job_has_no_more_rights_than_it_needs() -> None:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from httpx2 import HTTPError
 from huggingface_hub import HfApi
 from huggingface_hub.errors import (
     GatedRepoError,
@@ -41,7 +42,7 @@ def resolve(reference: Reference) -> HubPin:
         raise UnresolvedError(message, "Check its name and type, or log in by `hf auth login`.") from None
     except HFValidationError:
         raise UnresolvedError(f"{repository} is no name of a repository.", "Write `owner/name`.") from None
-    except (HfHubHTTPError, OSError) as error:
+    except (HfHubHTTPError, HTTPError, OSError) as error:
         status = getattr(getattr(error, "response", None), "status_code", None)
         reason = f"it answers with status {status}" if status else "it does not answer"
         raise UnresolvedError(f"The Hub cannot be asked for {shown}: {reason}.", "Try again later.") from None
