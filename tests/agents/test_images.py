@@ -212,7 +212,7 @@ def test_bill_of_materials_names_all_that_an_image_holds(name: str, bills: Path)
     assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(text) is None
     bill = json.loads(text)
     assert bill["metadata"]["component"]["name"] == f"stowplan-{name}"
-    held = {canonicalize_name(each["name"]): each for each in bill["components"]}
+    held = {str(canonicalize_name(each["name"])): each for each in bill["components"]}
     added = {"cache": {"juicefs"}, "compiler": {"git"}, "git": {"git", "git-lfs"}}.get(name, set())
     assert held.keys() == {"stowplan", *added, *pinned(REQUIREMENTS[name])}
     assert {key: held[key]["version"] for key in pinned(REQUIREMENTS[name])} == pinned(REQUIREMENTS[name])
