@@ -35,6 +35,13 @@ From Argo CD 3.4 on, it first waits until all objects that it applied in the sam
 `pkg/sync/sync_context.go`, the case `failed` of `Sync`).
 """
 
+_COMPARE_OPTIONS = "ServerSideDiff=true,IncludeMutationWebhook=true"
+"""Argo CD compares objects with what the API server would make of them.
+
+Without the second option it takes a field that has left Git, and that has a default, for a change by a webhook: a Job
+whose `suspend: true` was removed would stay suspended (gitops-engine `pkg/diff/diff.go` `removeWebhookMutation`, 3.5).
+"""
+
 _SYNC_OPTIONS = ("ApplyOutOfSyncOnly=true", "FailOnSharedResource=true", "ServerSideApply=true")
 
 NAMESPACED_KINDS = (
@@ -196,7 +203,7 @@ def _application(
     destination: dict[str, str],
     options: Iterable[str],
 ) -> Manifest:
-    metadata["annotations"][labels.COMPARE_OPTIONS] = "ServerSideDiff=true"
+    metadata["annotations"][labels.COMPARE_OPTIONS] = _COMPARE_OPTIONS
     spec: Json = {
         "destination": destination,
         "project": project,

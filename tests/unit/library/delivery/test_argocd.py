@@ -29,7 +29,7 @@ def test_application_of_a_namespace() -> None:
             "namespace": "argocd",
             "labels": {"app.kubernetes.io/part-of": "stowplan", "app.kubernetes.io/managed-by": "stowplan"},
             "annotations": {
-                "argocd.argoproj.io/compare-options": "ServerSideDiff=true",
+                "argocd.argoproj.io/compare-options": "ServerSideDiff=true,IncludeMutationWebhook=true",
                 "argocd.argoproj.io/sync-options": "SkipDryRunOnMissingResource=true",
             },
             "finalizers": ["resources-finalizer.argocd.argoproj.io"],
