@@ -92,9 +92,10 @@ def sync_of_all(servers: Stores, dataset: Manifest, **options: Any) -> Manifest:
 
 
 def files(delivery: Delivery, dataset: Manifest) -> set[str]:
-    """The samples in a volume, as the nodes see it that have mounted it."""
+    """The samples in a volume, as the nodes see it that have mounted it, without what JuiceFS keeps after a removal."""
     roots = [mounted(delivery, dataset, number) for number in range(len(delivery.place.nodes))]
-    return {path.relative_to(root).as_posix() for root in roots for path in root.rglob("*.JPEG")}
+    found = {path.relative_to(root).as_posix() for root in roots for path in root.rglob("*.JPEG")}
+    return {each for each in found if not each.startswith(".trash/")}
 
 
 def mounted(delivery: Delivery, dataset: Manifest, number: int) -> Path:
