@@ -20,6 +20,7 @@ from tests.cluster.shared import load_one
 from tests.cluster.stories.telling import account, masked, table
 from tests.cluster.tools import ARGOCD
 from tests.cluster.user_repository import UserRepository
+from tests.node import network
 from tests.node.place import Place
 
 NAMESPACE = "argocd"
@@ -30,6 +31,8 @@ QUIET = 10
 
 _RUN = re.compile(r"-([a-z2-7]{8})(-\d+)?$")
 """The hash at the end of a Job's name."""
+_STORE = re.compile(rf"\b{re.escape(network.HOST)}:\d+")
+"""What the tests serve to pods; its port is another one each time."""
 
 
 @dataclass
@@ -174,7 +177,7 @@ class Delivery:
 
     def _masked(self, lines: list[str]) -> str:
         names = [each["metadata"]["name"] for each in self.pods("")]
-        text = masked("\n".join(lines), names, ())
+        text = _STORE.sub("<address>", masked("\n".join(lines), names, ()))
         for each in self.place.cluster.admin.list("batch/v1", "Job", self.namespace):
             if found := _RUN.search(each["metadata"]["name"]):
                 text = text.replace(found[1], "<run>")
