@@ -163,7 +163,8 @@ def gate_differences() -> Iterator[Json]:
 
     Only in runs that are compiled closed is `suspend` ignored. A run that its user holds back lacks their annotation,
     so the `suspend` of a spec always counts. Argo CD evaluates the query in the committed object too, so it cannot ask
-    for the annotation of opened runs, which is never in Git. Kueue refuses an admission gate that comes back.
+    for the annotation of opened runs, which is never in Git. Kueue refuses an admission gate that comes back. The
+    generation is what would count the ignored change, if the committed object were applied again.
     """
     pointer = f"/metadata/annotations/{ADMISSION_GATE.replace('/', '~1')}"
     for kind in (JOB, JOB_SET):
@@ -171,7 +172,7 @@ def gate_differences() -> Iterator[Json]:
             "group": kind.group,
             "kind": kind.kind,
             "jqPathExpressions": [f'select(.metadata.annotations["{GATE_ANNOTATION}"] != null) | .spec.suspend'],
-            "jsonPointers": [pointer],
+            "jsonPointers": [pointer, "/metadata/generation"],
         }
 
 
