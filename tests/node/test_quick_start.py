@@ -125,10 +125,9 @@ def test_quick_start(delivery: Delivery, servers: Stores, snapshot: SnapshotAsse
     removal, clear = specs["imagenet-rmr"], specs["imagenet-clear"]
     dataset["spec"]["source"]["secretRef"] = sync["spec"]["secretRef"] = {"name": SOURCE_SECRET}
 
-    delivery.commit(dataset, removal)
+    delivery.commit(dataset)
     delivery.reaches(dataset, phase="Ready", Warmed="Succeeded")
-    delivery.reaches(removal, phase="Pending")
-    delivery.tell("The dataset is ready, and a task is suspended")
+    delivery.tell("The dataset is ready")
     assert files(delivery, dataset) == set(samples(DEMO))
 
     removal["spec"]["terminate"] = False
