@@ -8,6 +8,7 @@ from functools import partial
 from time import monotonic
 from typing import Any
 
+from stowplan.agents.cluster.answers import Manifest
 from stowplan.agents.cluster.backoff import Backoff
 from stowplan.agents.cluster.client import Client
 from stowplan.agents.reporter.applying import Written, apply
@@ -164,11 +165,20 @@ class Reporting:
         if written is Written.DONE and now is not None:
             self._backoffs.pop(key, None)
             self._not_before[key] = monotonic() + BETWEEN_SECONDS
-            self.caches.resources[key[0]].put(now)
+            self._remember(key, seen, now)
             self._log_phase(seen, status.get("phase"))
         elif written is not Written.GONE:
             backoff = self._backoffs.setdefault(key, Backoff())
             self.queue.add(key, backoff.seconds())
+
+    def _remember(self, key: Key, seen: Observed, now: Manifest) -> None:
+        """Put the written custom resource into the cache, unless the watch has delivered it, or a newer one, meanwhile.
+
+        An older one would stay there, and the API server would refuse every later status, which names its version.
+        """
+        present = self.caches.observed(key)
+        if present and present.resource.version == seen.resource.version:
+            self.caches.resources[key[0]].put(now)
 
     def _wait(self, key: Key, seen: Observed) -> float:
         """Return the seconds to wait before the status of a custom resource may be derived; 0 for none."""
