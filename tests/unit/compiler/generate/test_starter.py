@@ -272,7 +272,7 @@ def test_dependencies_are_those_of_the_lock_file_by_hash() -> None:
 
 def test_actions_and_images_are_pinned(files: dict[str, str]) -> None:
     used = re.findall(r"uses: (.*)", "".join(files[path] for path in (*workflows(files), "action")))
-    assert len(used) in (7, 9)
+    assert len(used) in (8, 10)
     assert all(re.fullmatch(r"actions/[a-z-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", each) for each in used)
     names = {each.split(" ")[0] for each in used}
     assert len({each.split("@")[0] for each in names}) == len(names), "one version of each"
