@@ -8,8 +8,8 @@ BIN := .venv/bin
 EXAMPLES := $(patsubst examples/%/stowplan.yaml,%,$(wildcard examples/*/stowplan.yaml))
 # Folders with tests that `make test` leaves out: they take many minutes or need other programs.
 LEFT_OUT := $(addprefix tests/,agents bench browser cluster editor hostile launcher node pins starter)
-# Each file in one process, since its tests share what takes long to make, such as a synced cluster.
-PYTEST := $(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder
+# `tests/conftest.py` says what runs in which process.
+PYTEST := $(BIN)/pytest -n auto --no-loadscope-reorder
 
 .PHONY: all-tests argocd check clean control-plane demo docs generate images layers lint node pictures quick-tests requirements sbom synth test test-all types
 
@@ -32,7 +32,7 @@ test: .venv/ready lint types layers quick-tests
 	@echo "  Argo CD: make argocd"
 	@echo "  all of these: make test-all"
 
-test-all: .venv/ready lint types layers all-tests argocd
+test-all: .venv/ready lint types layers all-tests
 
 lint: .venv/ready
 	$(BIN)/ruff format --check
@@ -48,7 +48,7 @@ quick-tests: .venv/ready
 	$(PYTEST) -m "not slow" $(LEFT_OUT:%=--ignore=%)
 
 all-tests: .venv/ready
-	$(PYTEST)
+	$(PYTEST) --argocd
 
 # Builds what tests/cluster and tests/node run, with Go, unless KUBEBUILDER_ASSETS or the cache has it, and installs what tests/editor runs.
 control-plane: .venv/ready
@@ -59,7 +59,7 @@ control-plane: .venv/ready
 argocd: .venv/ready
 	$(PYTEST) tests/cluster/test_argocd*.py --argocd
 
-# The stories and faults on two real nodes that Argo CD delivers: about an hour, so they are no part of `make test-all`.
+# The tests on two real nodes, with Argo CD: about half an hour, most of it waiting.
 node: .venv/ready
 	$(BIN)/pytest tests/node --argocd
 

@@ -3,6 +3,8 @@
 import os
 
 import pytest
+from xdist.remote import Producer
+from xdist.scheduler import LoadFileScheduling
 
 pytest_plugins = ["tests.agents.plugin", "tests.cluster.plugin"]
 
@@ -11,6 +13,30 @@ if service := os.environ.pop("CI", None):
     os.environ["STOWPLAN_TESTS_CI"] = service
 """Commands that tests run are not run by a CI service, even if the tests are. Tests about that set the variable `CI`.
 Fixtures that skip where a program is missing, but fail in CI, look at the other one."""
+
+
+NODES = "tests/node/"
+"""Tests in this folder wait for each other, since a machine has one place with nodes at a time."""
+
+
+class Scheduling(LoadFileScheduling):  # type: ignore[misc]  # xdist has no types
+    """Runs the tests of a file in one process, since they share what takes long to make, such as a synced cluster.
+
+    Those of `NODES` are all in one process.
+    """
+
+    def _split_scope(self, nodeid: str) -> str:
+        return NODES if nodeid.startswith(NODES) else super()._split_scope(nodeid)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Scheduling:
+    return Scheduling(config, log)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests of nodes are first, since they take longest and hardly need the processor."""
+    items.sort(key=lambda item: not item.nodeid.startswith(NODES))
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -19,12 +19,7 @@ from tests.node.place import Place
 NAMESPACE = "faults"
 SECONDS = 60
 """In which both the status and Argo CD's health tell the truth, once the API shows the fault."""
-PLATFORM = {
-    "apiVersion": "stowplan.dev/v1alpha1",
-    "kind": "Platform",
-    "images": {"registry": "registry.example.com/ml", "tag": "0.1.0"},
-    "argocd": {"name": "faults"},
-}
+PLATFORM = images.platform(NAMESPACE)
 
 
 @contextmanager

@@ -18,6 +18,13 @@ TRAINER = {_TRAINER: "registry.example.com/ml/mnist:1.0"}
 _PROGRAMS = Path(__file__).parent / "training"
 
 
+def platform(name: str, **fields: Any) -> dict[str, Any]:
+    """A platform file with an Argo CD project of this name, and the registry that the images seem to come from."""
+    registry = {"registry": "registry.example.com/ml", "tag": "0.1.0"}
+    named = {"apiVersion": "stowplan.dev/v1alpha1", "kind": "Platform", "images": registry, "argocd": {"name": name}}
+    return {**named, **fields}
+
+
 def names(platform: Mapping[str, Any], agents: Sequence[str] = ("cache", "control")) -> dict[str, str]:
     """What manifests call the images, by agent."""
     registry, tag = platform["images"]["registry"], platform["images"]["tag"]

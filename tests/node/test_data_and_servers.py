@@ -31,12 +31,7 @@ from tests.node.place import Place
 from tests.node.stores import KEYS
 
 NAMESPACE = "fitting"
-PLATFORM = {
-    "apiVersion": "stowplan.dev/v1alpha1",
-    "kind": "Platform",
-    "images": {"registry": "registry.example.com/ml", "tag": "0.1.0"},
-    "argocd": {"name": "fitting"},
-}
+PLATFORM = images.platform(NAMESPACE)
 MIB = 1 << 20
 WORKERS = ("stowplan.dev/role=worker", "trainer")
 """Label of their pods, and their container."""

@@ -33,13 +33,7 @@ DRIVER = "csi.juicefs.com"
 NAMESPACE = "training"
 STEPS = 6
 TRAINER = "stowplan.dev/name=llm,stowplan.dev/role=node"
-PLATFORM = {
-    "apiVersion": "stowplan.dev/v1alpha1",
-    "kind": "Platform",
-    "images": {"registry": "registry.example.com/ml", "tag": "0.1.0"},
-    "engines": {"jobs": "jobset"},
-    "argocd": {"name": "training"},
-}
+PLATFORM = images.platform(NAMESPACE, engines={"jobs": "jobset"})
 CHANCE = random.Random("samples")  # noqa: S311 - the same in each run
 SAMPLES = {f"{number}.idx": CHANCE.randbytes(1 << 18) for number in range(4)}
 DATASET = ref(STOWPLAN, "Dataset", "samples", NAMESPACE)
