@@ -114,6 +114,7 @@ def files(folder: Path) -> dict[str, bytes]:
     return {str(each): (folder / each).read_bytes() for each in paths if not HIDDEN & set(each.parts)}
 
 
+@pytest.mark.timeout(1800)  # a story of many steps
 def test_data_comes_is_used_and_goes(
     delivery: Delivery, stores: Stores, place: Place, snapshot: SnapshotAssertion
 ) -> None:

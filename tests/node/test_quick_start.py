@@ -119,6 +119,7 @@ def complaint(delivery: Delivery, spec: Manifest) -> str:
     return " ".join(each.get("message", "") for each in delivery.live(spec)["status"]["conditions"])
 
 
+@pytest.mark.timeout(1800)  # a story of many steps
 def test_quick_start(delivery: Delivery, servers: Stores, snapshot: SnapshotAssertion) -> None:
     specs = example_specs(servers.url)
     dataset, sync, warmup = specs[DATASET], specs["imagenet-sync"], specs["imagenet-warmup"]

@@ -95,6 +95,7 @@ def await_sizes(delivery: Delivery, **sizes: str) -> None:
     wait_for(measured, SECONDS, what=str(sizes))
 
 
+@pytest.mark.timeout(1800)  # a story of many steps
 def test_starter(delivery: Delivery, servers: Stores, snapshot: SnapshotAssertion) -> None:
     admin = delivery.place.cluster.admin
     admin.create(secret(NAMESPACE, "mnist-volume", servers.volume(1)))

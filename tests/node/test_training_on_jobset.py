@@ -119,6 +119,7 @@ def gate_ended(delivery: Delivery) -> bool:
     return {each["status"]["phase"] for each in pods} == {"Succeeded"}
 
 
+@pytest.mark.timeout(1800)  # a story of many steps
 def test_training_on_jobset(delivery: Delivery, servers: Stores, other: Machine, snapshot: SnapshotAssertion) -> None:
     place, admin = delivery.place, delivery.place.cluster.admin
     store = {"endpoint": servers.bucket.endpoint, "secretRef": {"name": "store"}}

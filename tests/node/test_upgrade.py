@@ -131,6 +131,7 @@ def upgrade(delivery: Delivery) -> None:
     delivery.place.cluster.admin.apply(load_one(delivery.repository.out / "argocd-cm.patch.txt"), manager="admin")
 
 
+@pytest.mark.timeout(1800)  # a story of many steps
 def test_upgrade(delivery: Delivery, snapshot: SnapshotAssertion) -> None:
     specs = sync_yesterday(delivery)
     delivery.reaches(specs["birds"], phase="Ready")
