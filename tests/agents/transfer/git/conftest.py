@@ -1,6 +1,5 @@
 """The Git server of these tests, and a transfer for each of them."""
 
-import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
