@@ -178,12 +178,18 @@ def _group_path(api_version: str) -> str:
     return f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
 
 
-def wait_for(predicate: Callable[[], T | None], timeout: float = 60, *, what: str = "condition") -> T:
-    """Poll until the predicate gives something true and return that; TimeoutError naming `what`."""
-    deadline = time.monotonic() + timeout
+def wait_for(
+    predicate: Callable[[], T | None], timeout: float = 60, *, what: str = "condition", longest: float = 0.5
+) -> T:
+    """Poll until the predicate gives something true and return that; TimeoutError naming `what`.
+
+    The longer it takes, the rarer are the polls, up to one in `longest` seconds: many of them would keep a server busy.
+    """
+    deadline, pause = time.monotonic() + timeout, 0.05
     while True:
         if value := predicate():
             return value
         if time.monotonic() > deadline:
             raise TimeoutError(f"{what}: not seen within {timeout:g} s")
-        time.sleep(0.1)
+        time.sleep(pause)
+        pause = min(1.2 * pause, longest)

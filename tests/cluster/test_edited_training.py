@@ -6,7 +6,7 @@ field, so Argo CD leaves it alone.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -193,22 +193,29 @@ class Applied:
     outputs: dict[str, Output]
 
 
+Apply = Callable[[Group], Applied]
+
+
 @pytest.fixture(scope="module")
-def applied(
-    jobset_cluster: Cluster, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Applied]:
-    """A group in a namespace that lets all pods run."""
-    group: Group = request.param
+def apply(jobset_cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Apply]:
+    """Applies a group, once, in a namespace that lets all pods run; its objects go when all tests are over."""
     admin = jobset_cluster.admin
     for api in ("scheduling.volcano.sh", "scheduling.x-k8s.io"):
         sync.establish(admin, engine_crd(api, "PodGroup"))
-    jobset_cluster.namespace(group.home, "privileged")
-    admin.apply(ref("v1", "ServiceAccount", "trainer", group.home))
-    outputs = _compile(tmp_path_factory.mktemp("before"), group.text)
-    manifests = [output.manifest.body for output in outputs.values()]
-    sync.apply(admin, manifests)
-    yield Applied(jobset_cluster, group, outputs)
-    sync.remove(admin, [manifest for manifest in manifests if manifest["kind"] != "CustomResourceDefinition"])
+    made: dict[str, Applied] = {}
+
+    def once(group: Group) -> Applied:
+        if group.home not in made:
+            jobset_cluster.namespace(group.home, "privileged")
+            admin.apply(ref("v1", "ServiceAccount", "trainer", group.home))
+            outputs = _compile(tmp_path_factory.mktemp("before"), group.text)
+            sync.apply(admin, [output.manifest.body for output in outputs.values()])
+            made[group.home] = Applied(jobset_cluster, group, outputs)
+        return made[group.home]
+
+    yield once
+    bodies = [output.manifest.body for each in made.values() for output in each.outputs.values()]
+    sync.remove(admin, [each for each in bodies if each["kind"] != "CustomResourceDefinition"])
 
 
 def _run(outputs: Mapping[str, Output]) -> str:
@@ -226,10 +233,11 @@ def _runs(manifest: Manifest) -> Iterator[str]:
             yield labels[RUN_HASH]
 
 
-@pytest.mark.parametrize(("applied", "name"), CELLS.values(), ids=CELLS, indirect=["applied"])
+@pytest.mark.parametrize(("group", "name"), CELLS.values(), ids=CELLS)
 def test_run_is_renamed_where_the_server_would_refuse(
-    applied: Applied, name: str, tmp_path: Path, record_property: Recorder
+    apply: Apply, group: Group, name: str, tmp_path: Path, record_property: Recorder
 ) -> None:
+    applied = apply(group)
     edit, text = applied.group.edits[name], applied.group.text
     assert text.count(edit.old) == 1
     after = _compile(tmp_path, text.replace(edit.old, edit.new))

@@ -22,7 +22,7 @@ def strike(nodes: Sequence[Machine], words: str) -> None:
     def struck() -> int:
         return sum(_signal(words, signal.SIGKILL, partial(_is_on, each)) for each in nodes)
 
-    wait_for(struck, SECONDS, what=words)
+    wait_for(struck, SECONDS, what=words, longest=0.1)
 
 
 def signal_clients(nodes: Sequence[Machine], number: signal.Signals) -> int:
