@@ -35,11 +35,15 @@ From Argo CD 3.4 on, it first waits until all objects that it applied in the sam
 `pkg/sync/sync_context.go`, the case `failed` of `Sync`).
 """
 
-_COMPARE_OPTIONS = "ServerSideDiff=true,IncludeMutationWebhook=true"
-"""Argo CD compares objects with what the API server would make of them.
+_SERVER_SIDE_DIFF = "ServerSideDiff=true"
+"""Argo CD compares objects with what the API server would make of them."""
+_ALL_FIELDS = f"{_SERVER_SIDE_DIFF},IncludeMutationWebhook=true"
+"""The same for fields that no applied object has.
 
-Without the second option it takes a field that has left Git, and that has a default, for a change by a webhook: a Job
-whose `suspend: true` was removed would stay suspended (gitops-engine `pkg/diff/diff.go` `removeWebhookMutation`, 3.5).
+Without it Argo CD takes a field that has left Git, and that has a default, for a change by a webhook: a Job whose
+`suspend: true` was removed would stay suspended (gitops-engine `pkg/diff/diff.go` `removeWebhookMutation`, 3.5).
+The root Application must not have it: Application has no status subresource, so that each status counts the
+generation on, and the root would seem to be out of sync.
 """
 
 _SYNC_OPTIONS = ("ApplyOutOfSyncOnly=true", "FailOnSharedResource=true", "ServerSideApply=true")
@@ -146,6 +150,7 @@ def application(
     """
     name = f"{argocd.name}-{part}"
     metadata = _metadata(argocd, name)
+    metadata["annotations"][labels.COMPARE_OPTIONS] = _ALL_FIELDS
     if cascade:
         metadata["finalizers"] = [_CASCADE]
     destination = {**_cluster(argocd), "namespace": namespace}
@@ -185,6 +190,7 @@ def root_application(argocd: ArgoCD, folder: str) -> Manifest:
     """
     destination = {"server": IN_CLUSTER, "namespace": argocd.namespace}
     metadata = _metadata(argocd, _root(argocd))
+    metadata["annotations"][labels.COMPARE_OPTIONS] = _SERVER_SIDE_DIFF
     return _application(
         argocd,
         metadata,
@@ -204,7 +210,6 @@ def _application(
     destination: dict[str, str],
     options: Iterable[str],
 ) -> Manifest:
-    metadata["annotations"][labels.COMPARE_OPTIONS] = _COMPARE_OPTIONS
     spec: Json = {
         "destination": destination,
         "project": project,

@@ -117,6 +117,12 @@ def test_project_of_the_root_application_is_never_pruned() -> None:
     assert annotations["argocd.argoproj.io/compare-options"] == "IgnoreExtraneous"
 
 
+def test_the_root_application_looks_at_what_is_in_git_alone() -> None:
+    """Argo CD counts the generation of an Application on by each status, so the root would never be in sync."""
+    annotations = argocd.root_application(settings(), "argocd").body["metadata"]["annotations"]
+    assert annotations["argocd.argoproj.io/compare-options"] == "ServerSideDiff=true"
+
+
 def test_projects_are_synced_before_the_applications_that_name_them() -> None:
     """For example when an upgrade moves the root Application from another project to its own."""
     made = platform(argocd={"repoURL": REPO})
