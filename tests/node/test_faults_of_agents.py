@@ -243,10 +243,12 @@ def test_git_transfer_that_is_killed(delivery: Delivery, tmp_path: Path) -> None
         git = {"url": f"{forge.url}/cloned.git", "secretRef": {"name": "cloned"}}
         spec = {"source": {"git": git}, "volume": {"claim": {"template": claims.template()}}}
         data = {**ref(STOWPLAN, "Dataset", "cloned", NAMESPACE), "spec": spec}
-        delivery.place.cluster.admin.create(secret(NAMESPACE, "cloned", {"token": git_server.TOKEN}))
+        delivery.place.cluster.admin.create(
+            secret(NAMESPACE, "cloned", {"username": git_server.USERNAME, "token": git_server.TOKEN})
+        )
         with slow_network("30mbit"):
             delivery.commit(data)
-            wait_for(lambda: any(folder.rglob("tmp_pack*")), 2 * SECONDS, what="the first bytes")
+            wait_for(lambda: any(folder.rglob("objects/??/*")), 2 * SECONDS, what="the first object")
             strike(delivery.place.nodes, "stowplan.agents.transfer")
         tells(delivery, data, "Progressing", Synced="ContainerFailed")
         delivery.tells(data, "Healthy", 3 * SECONDS, phase="Ready")

@@ -124,9 +124,7 @@ def sync_yesterday(delivery: Delivery) -> dict[str, Manifest]:
 
 def upgrade(delivery: Delivery) -> None:
     """Compile by this version, with the tag of its images, push, and bring its health checks to Argo CD."""
-    platform = delivery.repository.folder / "stowplan.yaml"
-    old, new = TAGS
-    platform.write_text(platform.read_text(encoding="utf-8").replace(f"tag: {old}", f"tag: {new}"), encoding="utf-8")
+    delivery.platform["images"] = {**delivery.platform["images"], "tag": TAGS[1]}
     delivery.commit()
     delivery.place.cluster.admin.apply(load_one(delivery.repository.out / "argocd-cm.patch.txt"), manager="admin")
 
