@@ -8,6 +8,8 @@ BIN := .venv/bin
 EXAMPLES := $(patsubst examples/%/stowplan.yaml,%,$(wildcard examples/*/stowplan.yaml))
 # Folders with tests that `make test` leaves out: they take many minutes or need other programs.
 LEFT_OUT := $(addprefix tests/,agents bench browser cluster editor hostile launcher node pins starter)
+# Stories on nodes that `make test-all` leaves out too: half an hour more, which `make node` has.
+STORIES := $(patsubst %,tests/node/test_%.py,quick_start starter training_on_jobset upgrade)
 # `tests/conftest.py` says what runs in which process.
 PYTEST := $(BIN)/pytest -n auto --no-loadscope-reorder
 
@@ -48,7 +50,7 @@ quick-tests: .venv/ready
 	$(PYTEST) -m "not slow" $(LEFT_OUT:%=--ignore=%)
 
 all-tests: .venv/ready
-	$(PYTEST) --argocd
+	$(PYTEST) --argocd $(STORIES:%=--ignore=%)
 
 # Builds what tests/cluster and tests/node run, with Go, unless KUBEBUILDER_ASSETS or the cache has it, and installs what tests/editor runs.
 control-plane: .venv/ready
@@ -59,7 +61,7 @@ control-plane: .venv/ready
 argocd: .venv/ready
 	$(PYTEST) tests/cluster/test_argocd*.py --argocd
 
-# The tests on two real nodes, with Argo CD: about half an hour, most of it waiting.
+# All tests on two real nodes, with Argo CD: about an hour, most of it waiting.
 node: .venv/ready
 	$(BIN)/pytest tests/node --argocd
 

@@ -103,6 +103,7 @@ def test_starter(delivery: Delivery, servers: Stores, snapshot: SnapshotAssertio
     delivery.tells(DATASET, "Degraded", 60, Stalled="ContainerConfigError")
     delivery.tells(TRAINING, "Suspended", 60, Suspended="DatasetNotReady")
     await_sizes(delivery, totalFiles="0", totalSize="4.0 KiB", cachedSize="0 B")
+    delivery.reaches(DATASET, phase="Mount")
     delivery.argocd.await_health("user-crds", "Healthy")
     delivery.tell("All is in Git, and the bucket's Secret is missing", healthy=False)
 
