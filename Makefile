@@ -31,8 +31,8 @@ test: .venv/ready lint types layers quick-tests
 	@echo "Left out:"
 	@for folder in $(LEFT_OUT); do echo "  $$folder: $(BIN)/pytest $$folder"; done
 	@echo "  slow tests in the other folders: $(BIN)/pytest -m slow"
-	@echo "  Argo CD: make argocd"
-	@echo "  all of these: make test-all"
+	@echo "  Argo CD: make argocd; nodes with all their stories: make node"
+	@echo "  all of these but four stories on nodes: make test-all"
 
 test-all: .venv/ready lint types layers all-tests
 
