@@ -8,8 +8,6 @@ BIN := .venv/bin
 EXAMPLES := $(patsubst examples/%/stowplan.yaml,%,$(wildcard examples/*/stowplan.yaml))
 # Folders with tests that `make test` leaves out: they take many minutes or need other programs.
 LEFT_OUT := $(addprefix tests/,agents bench browser cluster editor hostile launcher node pins starter)
-# Stories on nodes that `make test-all` leaves out too: half an hour more, which `make node` has.
-STORIES := $(patsubst %,tests/node/test_%.py,quick_start starter training_on_jobset upgrade)
 # `tests/conftest.py` says what runs in which process.
 PYTEST := $(BIN)/pytest -n auto --no-loadscope-reorder
 
@@ -31,8 +29,8 @@ test: .venv/ready lint types layers quick-tests
 	@echo "Left out:"
 	@for folder in $(LEFT_OUT); do echo "  $$folder: $(BIN)/pytest $$folder"; done
 	@echo "  slow tests in the other folders: $(BIN)/pytest -m slow"
-	@echo "  Argo CD: make argocd; nodes with all their stories: make node"
-	@echo "  all of these but four stories on nodes: make test-all"
+	@echo "  Argo CD: make argocd; nodes: make node"
+	@echo "  all of these: make test-all"
 
 test-all: .venv/ready lint types layers all-tests
 
@@ -50,7 +48,7 @@ quick-tests: .venv/ready
 	$(PYTEST) -m "not slow" $(LEFT_OUT:%=--ignore=%)
 
 all-tests: .venv/ready
-	$(PYTEST) --argocd $(STORIES:%=--ignore=%)
+	$(PYTEST) --argocd
 
 # Builds what tests/cluster and tests/node run, with Go, unless KUBEBUILDER_ASSETS or the cache has it, and installs what tests/editor runs.
 control-plane: .venv/ready
@@ -61,9 +59,9 @@ control-plane: .venv/ready
 argocd: .venv/ready
 	$(PYTEST) tests/cluster/test_argocd*.py --argocd
 
-# All tests on two real nodes, with Argo CD: about an hour, most of it waiting.
+# All tests on real nodes, with Argo CD: half an hour, most of it waiting.
 node: .venv/ready
-	$(BIN)/pytest tests/node --argocd
+	$(PYTEST) tests/node --argocd
 
 # Writes what is generated: CRDs and editor schemas from the models, the schemas of Kubernetes, then the examples' output.
 # The output begins with nothing, since runs that were compiled by an older version would be kept.

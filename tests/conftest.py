@@ -15,18 +15,21 @@ if service := os.environ.pop("CI", None):
 Fixtures that skip where a program is missing, but fail in CI, look at the other one."""
 
 
-NODES = "tests/node/"
-"""Tests in this folder wait for each other, since a machine has one place with nodes at a time."""
+NODES = ("tests/node/stories/", "tests/node/")
+"""The tests of each of these folders wait for each other, since a process has one place with nodes at a time.
+
+A folder within another one comes before it.
+"""
 
 
 class Scheduling(LoadFileScheduling):  # type: ignore[misc]  # xdist has no types
     """Runs the tests of a file in one process, since they share what takes long to make, such as a synced cluster.
 
-    Those of `NODES` are all in one process.
+    Those of each folder of `NODES` are in one process too.
     """
 
     def _split_scope(self, nodeid: str) -> str:
-        return NODES if nodeid.startswith(NODES) else super()._split_scope(nodeid)
+        return next((folder for folder in NODES if nodeid.startswith(folder)), super()._split_scope(nodeid))
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -36,12 +39,14 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Schedul
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests of nodes are first, since they take longest and hardly need the processor."""
-    items.sort(key=lambda item: not item.nodeid.startswith(NODES))
+    items.sort(
+        key=lambda item: next((rank for rank, folder in enumerate(NODES) if item.nodeid.startswith(folder)), len(NODES))
+    )
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int | None:
-    """What `-n auto` means: two more than there are cores, since most of the time tests wait for other programs."""
+    """What `-n auto` means: three more than there are cores, since most of the time tests wait for other programs."""
     if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ:
         return None
-    return len(os.sched_getaffinity(0)) + 2 if hasattr(os, "sched_getaffinity") else None
+    return len(os.sched_getaffinity(0)) + 3 if hasattr(os, "sched_getaffinity") else None

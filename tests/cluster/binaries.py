@@ -122,7 +122,7 @@ def _build(tool: Tool) -> Found | Missing:
         done = subprocess.run(
             ["nice", "go", "build", *tool.flags, "-o", output, "tool"],
             cwd=tool.folder,
-            env={**os.environ, "CGO_ENABLED": str(int(tool.cgo)), "GOWORK": "off"},
+            env={"GOGC": "400", **os.environ, "CGO_ENABLED": str(int(tool.cgo)), "GOWORK": "off"},
             capture_output=True,
             text=True,
             check=False,

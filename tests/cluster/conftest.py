@@ -1,4 +1,4 @@
-"""The control plane as a fixture: one per Kubernetes minor and test session."""
+"""The control plane as a fixture: one per Kubernetes minor, while a process runs tests of this folder."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -24,7 +24,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     With Argo CD it is the newest alone unless told otherwise; a kubelet is only there for that one.
     """
     if "minor" in metafunc.fixturenames:
-        metafunc.parametrize("minor", _minors(metafunc), indirect=True, scope="session")
+        metafunc.parametrize("minor", _minors(metafunc), indirect=True, scope="package")
 
 
 def _minors(metafunc: pytest.Metafunc) -> list[str]:
@@ -41,7 +41,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.cluster)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def minor(request: pytest.FixtureRequest) -> str:
     """The Kubernetes minor of the control plane, such as `1.37`."""
     return str(request.param)
@@ -59,7 +59,7 @@ def _programs(tools: Iterable[Tool]) -> dict[str, Path]:
     return programs
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def cluster(minor: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """A running control plane with fake nodes. Tests share it, so each works in namespaces of its own."""
     programs = _programs(control_plane(minor))
@@ -67,7 +67,7 @@ def cluster(minor: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cl
         yield cluster
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def jobset_cluster(cluster: Cluster) -> Cluster:
     """The same cluster once the JobSet controller runs in it."""
     _start_jobset(cluster)
@@ -80,7 +80,7 @@ def _start_jobset(cluster: Cluster) -> None:
     jobsets.start(cluster, programs["jobset"])
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def kueue(minor: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[kueues.Kueue]:
     """Kueue and the JobSet controller in a cluster of their own, since Kueue holds back all jobs that name a queue."""
     program = _programs([KUEUE])["kueue"]
@@ -89,7 +89,7 @@ def kueue(minor: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[kueu
         yield kueues.start(cluster, program)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def coscheduling_cluster(jobset_cluster: Cluster) -> Cluster:
     """The cluster with JobSet once a scheduler with the coscheduling plug-in runs in it."""
     programs = _programs([COSCHEDULING])
@@ -98,7 +98,7 @@ def coscheduling_cluster(jobset_cluster: Cluster) -> Cluster:
     return jobset_cluster
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def argocd_programs(request: pytest.FixtureRequest) -> argocd.Programs:
     """What runs Argo CD; skips unless it was asked for. Then it must be there."""
     if not request.config.getoption("--argocd"):
@@ -109,7 +109,7 @@ def argocd_programs(request: pytest.FixtureRequest) -> argocd.Programs:
     return argocd.Programs(program.paths["argocd-controllers"], redis)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def served(cluster: Cluster) -> dict[str, Manifest]:
     """Our live CRDs by the kind that they define."""
     live = [establish(cluster.admin, load_one(path)) for path in CRDS.values()]

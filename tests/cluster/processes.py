@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 _DIE_WITH_PARENT = """
 import ctypes, os, signal, sys
@@ -21,6 +22,10 @@ os.execv(sys.argv[2], sys.argv[2:])
 """Linux kills the program when its parent dies (PR_SET_PDEATHSIG = 1), however that one dies, and also when only the
 thread that started it ends. A `preexec_fn` could do the same, but Python 3.12 warns of it as soon as the tests have
 threads."""
+
+_GO = {"GOGC": "400"}
+"""Programs in Go collect garbage more rarely than by default (100): the API server, etcd and the controllers then take
+a quarter less of the processor, for 300 MB more of memory together."""
 
 
 class StartError(Exception):
@@ -72,15 +77,7 @@ class Processes:
             str(program),
             *arguments,
         ]
-        with log.open("ab") as output:
-            popen = subprocess.Popen(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-        process = Process(name, popen, log)
+        process = Process(name, _run(command, log), log)
         self.running.append(process)
         return process
 
@@ -88,15 +85,7 @@ class Processes:
         """End a program and start it again as it was; it is not ready at once."""
         _signal(process, signal.SIGTERM)
         process.popen.wait()
-        with process.log.open("ab") as output:
-            popen = subprocess.Popen(
-                process.popen.args,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-        again = Process(process.name, popen, process.log)
+        again = Process(process.name, _run(process.popen.args, process.log), process.log)
         self.running[self.running.index(process)] = again
         return again
 
@@ -117,6 +106,19 @@ class Processes:
                 _signal(process, signal.SIGKILL)
                 process.popen.wait()
         self.running.clear()
+
+
+def _run(command: Any, log: Path) -> subprocess.Popen[bytes]:
+    """Start a command in a process group of its own."""
+    with log.open("ab") as output:
+        return subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            env={**_GO, **os.environ},
+        )
 
 
 def _signal(process: Process, number: signal.Signals) -> None:

@@ -10,7 +10,7 @@ from tests.cluster.binaries import Missing, obtain
 from tests.node.place import TOOLS, Place, obstacle, running
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def programs() -> dict[str, Path]:
     """What runs in the place; skips with the reason where it cannot run."""
     if reason := obstacle():
@@ -31,7 +31,7 @@ def place(programs: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -
         yield made
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def with_argocd(request: pytest.FixtureRequest) -> None:
     """Skips the stories that Argo CD delivers, unless they are asked for."""
     if not request.config.getoption("--argocd"):

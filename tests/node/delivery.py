@@ -24,6 +24,8 @@ from tests.node import network
 from tests.node.place import Place
 
 NAMESPACE = "argocd"
+STOWPLAN = "stowplan.dev/v1alpha1"
+"""Group and version of Dataset and Training."""
 SECONDS = 300
 """What a step may take on a machine that others use too."""
 QUIET = 10

@@ -25,10 +25,9 @@ def strike(nodes: Sequence[Machine], words: str) -> None:
     wait_for(struck, SECONDS, what=words, longest=0.1)
 
 
-def signal_clients(nodes: Sequence[Machine], number: signal.Signals) -> int:
-    """Send a signal to the clients of all volumes; gives how many there are."""
-    clients = [str(each.client) for each in nodes]
-    return sum(_signal(each, number, partial(_is_of, each)) for each in clients)
+def signal_clients(nodes: Sequence[Machine], volume: str, number: signal.Signals) -> int:
+    """Send a signal to the clients that have mounted a volume; gives how many there are."""
+    return sum(_signal(volume, number, partial(_is_of, str(each.client))) for each in nodes)
 
 
 @contextmanager

@@ -1,6 +1,6 @@
 """What a place leaves on the machine when the tests are killed: folders, and control groups without processes.
 
-A file of state names them while there is a place. It is also the lock by which there is one place at a time.
+A file of state names them while there is a place. It is also the lock: of each number there is one place at a time.
 """
 
 import contextlib
@@ -23,7 +23,7 @@ SECONDS = 20
 
 def state_file() -> Path:
     """Of all checkouts, since they share the machine."""
-    return cache_folder().with_name("node.json")
+    return cache_folder().with_name(f"node-{network.PLACE}.json")
 
 
 @contextmanager

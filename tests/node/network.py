@@ -1,9 +1,10 @@
 """The network of the nodes: a bridge in a namespace of its own, and one wire from there to the tests.
 
-All addresses are of 198.18.0.0/16, which is set aside for benchmarks (RFC 2544). No namespace has a way out: packets
-for other addresses find nobody on the bridge.
+All addresses are of 198.18.0.0/15, which is set aside for benchmarks (RFC 2544): a half of it for each of two places.
+No namespace has a way out: packets for other addresses find nobody on the bridge.
 """
 
+import os
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,23 +12,27 @@ from pathlib import Path
 from tests.cluster.client import wait_for
 from tests.cluster.processes import Process, Processes
 
-INTERFACE = "stowplan"
+PLACE = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")) % 2
+"""Number of the place of this process, by its number among those that run tests."""
+INTERFACE = f"stowplan{PLACE}"
 """The tests' end of the wire."""
-HOST = "198.18.0.1"
-"""Where the tests are: the API server, and what they serve to pods."""
-PODS = "198.18.0.0/16"
 
+_NETWORK = f"198.{18 + PLACE}"
 _WIDTH = 24
+
+HOST = f"{_NETWORK}.0.1"
+"""Where the tests are: the API server, and what they serve to pods."""
+PODS = f"{_NETWORK}.0.0/16"
 _OWN_NAMESPACE = ["--net", "sleep", "infinity"]
 
 
 def node_address(number: int) -> str:
-    return f"198.18.0.{10 + number}"
+    return f"{_NETWORK}.0.{10 + number}"
 
 
 def pod_subnet(number: int) -> str:
     """Of the pods of one node."""
-    return f"198.18.{number}.0/{_WIDTH}"
+    return f"{_NETWORK}.{number}.0/{_WIDTH}"
 
 
 def start(processes: Processes) -> Process:

@@ -82,7 +82,7 @@ def obstacle() -> str | None:
 def running(programs: Mapping[str, Path], folder: Path) -> Iterator[Place]:
     """Bring it up, give it once both nodes and the name server are ready, and take it all away again.
 
-    There is one at a time on a machine. The folder gets the logs; they stay.
+    There is one of its number at a time on a machine. The folder gets the logs; they stay.
     """
     cgroups = {name: f"/stowplan-{os.getpid()}-{name}" for name in NAMES}
     folders = [folder / name for name in ("images", *NAMES)]

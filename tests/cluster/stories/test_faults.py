@@ -183,6 +183,8 @@ def _node_lost(table: Table) -> None:
     admin.patch(ref("v1", "Node", "node-0"), {"metadata": {"labels": {FAULTY: "yes"}}})
     (pod,) = story.users_pods("lost")
     story.until(lambda: "deletionTimestamp" in admin.get(pod)["metadata"], what="the end of the toleration")
+    told = "Taint manager: deleting"
+    story.until(lambda: told in health_of(story.live("PaddleJob", "lost"))["message"], SECONDS, what=told)
     table.row("Its pods were told to leave, and nobody there hears it", "lost", Complete="NodeLost")
     # What Kubernetes has for it. A pod that is deleted by force alone is never replaced: its Job waits for its end.
     taint = {"key": "node.kubernetes.io/out-of-service", "value": "nodeshutdown", "effect": "NoExecute"}

@@ -2,22 +2,18 @@
 
 import random
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 from stowplan.schema.agents.await_config import HELPER_PREFIX
 from tests.agents.transfer.git import server as git_server
 from tests.agents.transfer.git.author import author
 from tests.cluster.client import Manifest, ref, wait_for
-from tests.node import claims, faulty, images, network, stores
-from tests.node.copied import FILES, STOWPLAN, dataset
-from tests.node.delivery import Delivery, secret
-from tests.node.faulty import NAMESPACE, SECONDS, job, tells
+from tests.node import claims, images, network, stores
+from tests.node.delivery import STOWPLAN, Delivery, secret
+from tests.node.faults.copied import FILES, dataset
+from tests.node.faults.faulty import NAMESPACE, SECONDS, job, tells
 from tests.node.harm import slow_network, strike
-from tests.node.place import Place
 from tests.node.stores import Stores
 
 GONE = 120
@@ -33,19 +29,6 @@ with open(os.environ["STOWPLAN_CHECKPOINT_DIR"] + "/model", "wb") as file:
 CHANCE = random.Random("faults")  # noqa: S311 - the same in each run
 RATE = "100mbit"
 """Slow enough for a fault in the middle of a copy."""
-
-
-@pytest.fixture(scope="module")
-def delivery(with_argocd: None, place: Place, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Delivery]:
-    with faulty.delivering(place, tmp_path_factory.mktemp("delivery"), ("cache", "control", "git", "transfer")) as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
-def servers(with_argocd: None, place: Place, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stores]:
-    """A bucket, and what a volume stands on."""
-    with stores.running(tmp_path_factory.mktemp("stores")) as made:
-        yield made
 
 
 def give_keys(delivery: Delivery, name: str) -> None:
@@ -257,8 +240,8 @@ def test_git_transfer_that_is_killed(delivery: Delivery, tmp_path: Path) -> None
 
 def test_store_that_is_gone_for_two_minutes(delivery: Delivery, servers: Stores) -> None:
     """The server is killed in the middle of a copy. What was whole then is not copied again."""
-    data = dataset(delivery.place, servers.bucket, "cut")
-    give_keys(delivery, "cut")
+    data = dataset(delivery.place, servers.bucket, "gone")
+    give_keys(delivery, "gone")
     with slow_network(RATE):
         delivery.commit(data.spec)
         wait_for(data.inodes, 2 * SECONDS, what="the first file")

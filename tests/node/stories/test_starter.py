@@ -21,8 +21,7 @@ from syrupy.assertion import SnapshotAssertion
 from tests.cluster.client import Manifest, ref, wait_for
 from tests.cluster.markdown import Markdown
 from tests.node import images, stores
-from tests.node.copied import STOWPLAN
-from tests.node.delivery import SECONDS, Delivery, delivering, needed, secret
+from tests.node.delivery import SECONDS, STOWPLAN, Delivery, delivering, needed, secret
 from tests.node.place import Place
 from tests.node.stores import Stores
 

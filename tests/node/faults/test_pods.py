@@ -1,34 +1,17 @@
 """Faults of single pods and of what they mount, on real nodes."""
 
 import signal
-from collections.abc import Iterator
-
-import pytest
 
 from tests.agents.await_process import consistently
 from tests.cluster.client import ref
-from tests.node import faulty, stores
 from tests.node.delivery import Delivery, secret
-from tests.node.faulty import NAMESPACE, job, tells
+from tests.node.faults import faulty
+from tests.node.faults.faulty import NAMESPACE, job, tells
 from tests.node.harm import signal_clients
-from tests.node.place import Place
 from tests.node.stores import Stores
 
 TRIES = 40
 """Seconds in which the kubelet tries again to pull an image."""
-
-
-@pytest.fixture(scope="module")
-def delivery(with_argocd: None, place: Place, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Delivery]:
-    with faulty.delivering(place, tmp_path_factory.mktemp("delivery"), ("cache", "control")) as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
-def servers(with_argocd: None, place: Place, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stores]:
-    """The metadata and the blocks of a volume."""
-    with stores.running(tmp_path_factory.mktemp("stores")) as made:
-        yield made
 
 
 def test_job_without_a_fault_ends_well(delivery: Delivery) -> None:
@@ -74,17 +57,17 @@ def test_volume_that_never_mounts(delivery: Delivery) -> None:
 
 def test_mount_that_hangs_and_goes_on(delivery: Delivery, servers: Stores) -> None:
     """The client of the volume is stopped: whoever reads waits, and no error says so."""
-    delivery.place.cluster.admin.create(secret(NAMESPACE, "hangs", servers.volume(1)))
+    delivery.place.cluster.admin.create(secret(NAMESPACE, "hangs", servers.volume(3)))
     spec = {
         **ref("batch.paddlepaddle.org/v1alpha1", "SampleSet", "hangs", NAMESPACE),
         "spec": {"partitions": 1, "noSync": True, "secretRef": {"name": "hangs"}},
     }
     delivery.commit(spec)
     delivery.tells(spec, "Healthy", 3 * faulty.SECONDS, phase="Ready")
-    nodes = delivery.place.nodes
-    assert signal_clients(nodes, signal.SIGSTOP) == 1
+    nodes, volume = delivery.place.nodes, f"{NAMESPACE}.hangs"
+    assert signal_clients(nodes, volume, signal.SIGSTOP) == 1
     try:
         tells(delivery, spec, "Progressing", phase="PartialReady", Ready="MountHung")
     finally:
-        signal_clients(nodes, signal.SIGCONT)
+        signal_clients(nodes, volume, signal.SIGCONT)
     tells(delivery, spec, "Healthy", phase="Ready")

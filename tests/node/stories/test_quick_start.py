@@ -21,7 +21,9 @@ from tests.cluster.client import Manifest, ref, wait_for
 from tests.cluster.markdown import Markdown
 from tests.node import images, stores
 from tests.node.delivery import SECONDS, Delivery, delivering, needed, secret
-from tests.node.guide import (
+from tests.node.place import Place
+from tests.node.stores import Stores
+from tests.node.stories.guide import (
     DATASET,
     DEMO,
     GROUP,
@@ -33,8 +35,6 @@ from tests.node.guide import (
     samples,
     training,
 )
-from tests.node.place import Place
-from tests.node.stores import Stores
 from tests.repositories import EXAMPLES
 
 DRIVER = "csi.juicefs.com"

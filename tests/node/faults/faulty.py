@@ -5,7 +5,7 @@ are the training, which is a few lines of Python, the CSI driver (see `tests/too
 node that is lost.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -19,14 +19,15 @@ from tests.node.place import Place
 NAMESPACE = "faults"
 SECONDS = 60
 """In which both the status and Argo CD's health tell the truth, once the API shows the fault."""
+AGENTS = ("cache", "control", "git", "transfer")
 PLATFORM = images.platform(NAMESPACE)
 
 
 @contextmanager
-def delivering(place: Place, folder: Path, agents: Sequence[str] = ("control",)) -> Iterator[Delivery]:
-    """Argo CD, and a repository with one job; the images of these agents are on the nodes."""
+def delivering(place: Place, folder: Path) -> Iterator[Delivery]:
+    """Argo CD, and a repository with one job; the images of all agents are on the nodes."""
     programs = needed()
-    images.load(place, images.names(PLATFORM, agents), folder / "images")
+    images.load(place, images.names(PLATFORM, AGENTS), folder / "images")
     place.start_csi("csi.juicefs.com")
     place.cluster.namespace(NAMESPACE, "baseline")
     with delivery.delivering(place, programs, PLATFORM, folder / "argocd") as made:

@@ -8,10 +8,10 @@ from pathlib import Path
 from tests.agents.transfer.server import Storage
 from tests.cluster.client import Manifest, ref
 from tests.node import claims
-from tests.node.faulty import NAMESPACE
+from tests.node.delivery import STOWPLAN
+from tests.node.faults.faulty import NAMESPACE
 from tests.node.place import Place
 
-STOWPLAN = "stowplan.dev/v1alpha1"
 FILES, SIZE = 100, 2 << 20
 
 

@@ -4,14 +4,12 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
-import pytest
-
 from tests.cluster.client import wait_for
-from tests.node import faulty, harm
+from tests.node import harm
 from tests.node.delivery import Delivery
-from tests.node.faulty import SECONDS, job, tells
+from tests.node.faults import faulty
+from tests.node.faults.faulty import SECONDS, job, tells
 from tests.node.machine import Machine
-from tests.node.place import Place
 
 SAVES = """
 import signal, sys, time
@@ -28,12 +26,6 @@ time.sleep(40)
 MIB = 1 << 20
 LEFT = 40 * MIB
 """Of the disk, which is less than the kubelet wants."""
-
-
-@pytest.fixture(scope="module")
-def delivery(with_argocd: None, place: Place, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Delivery]:
-    with faulty.delivering(place, tmp_path_factory.mktemp("delivery")) as made:
-        yield made
 
 
 def of_reporter(delivery: Delivery) -> Machine:

@@ -22,8 +22,7 @@ from tests.cluster.shared import engine_crd
 from tests.cluster.sync import establish
 from tests.cluster.tools import JOBSET
 from tests.node import harm, images, stores
-from tests.node.copied import STOWPLAN
-from tests.node.delivery import Delivery, delivering, needed, secret
+from tests.node.delivery import STOWPLAN, Delivery, delivering, needed, secret
 from tests.node.machine import Machine
 from tests.node.place import Place
 from tests.node.pods import SECONDS
