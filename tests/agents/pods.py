@@ -127,7 +127,7 @@ def _of_file(path: Path) -> Iterator[AgentContainer]:
     text = path.read_text(encoding="utf-8")
     if IMAGE.search(text) is None:
         return
-    for template in _templates(yaml.safe_load(text)):
+    for template in _templates(yaml.load(text, Loader=yaml.CSafeLoader)):
         spec = template["spec"]
         for container in (*spec.get("initContainers", ()), *spec["containers"]):
             if IMAGE.search(container["image"]):

@@ -198,7 +198,10 @@ def _is_word(argument: str) -> bool:
     return not argument.startswith("-")
 
 
-@pytest.mark.parametrize("container", programs().values(), ids=programs())
+PROGRAMS = programs()
+
+
+@pytest.mark.parametrize("container", PROGRAMS.values(), ids=PROGRAMS)
 def test_image_has_the_program_that_a_pod_names(container: AgentContainer, run: Run) -> None:
     done = run(container, *container.command, "--help")
     assert done.returncode == 0, done.stderr
