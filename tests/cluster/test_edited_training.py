@@ -186,10 +186,9 @@ CELLS = {f"{group.home}-{name}": (group, name) for group in GROUPS for name in g
 
 @dataclass(frozen=True)
 class Applied:
-    """A group whose objects are in the cluster."""
+    """The objects of a group, which are in the cluster."""
 
     cluster: Cluster
-    group: Group
     outputs: dict[str, Output]
 
 
@@ -210,7 +209,7 @@ def apply(jobset_cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> 
             admin.apply(ref("v1", "ServiceAccount", "trainer", group.home))
             outputs = _compile(tmp_path_factory.mktemp("before"), group.text)
             sync.apply(admin, [output.manifest.body for output in outputs.values()])
-            made[group.home] = Applied(jobset_cluster, group, outputs)
+            made[group.home] = Applied(jobset_cluster, outputs)
         return made[group.home]
 
     yield once
@@ -238,12 +237,12 @@ def test_run_is_renamed_where_the_server_would_refuse(
     apply: Apply, group: Group, name: str, tmp_path: Path, record_property: Recorder
 ) -> None:
     applied = apply(group)
-    edit, text = applied.group.edits[name], applied.group.text
+    edit, text = group.edits[name], group.text
     assert text.count(edit.old) == 1
     after = _compile(tmp_path, text.replace(edit.old, edit.new))
     old_run, new_run = _run(applied.outputs), _run(after)
-    renames = edit.renames[applied.group.jobs]
-    assert (old_run != new_run) is (renames or (applied.group.gang == "kueue" and name in RESIZED))
+    renames = edit.renames[group.jobs]
+    assert (old_run != new_run) is (renames or (group.gang == "kueue" and name in RESIZED))
 
     manifests = _renamed(after, new_run, old_run)
     refused = {identity(manifest) for manifest in manifests if not accepts(applied.cluster.admin, manifest)}
