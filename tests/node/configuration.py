@@ -13,6 +13,8 @@ CONTAINERD = "/run/containerd/containerd.sock"
 KUBELET = "/var/lib/kubelet"
 PLUGINS = "/opt/cni/bin"
 NETWORKS = "/var/lib/networks"
+REGISTRIES = "/var/lib/registries"
+"""A folder for each registry that is not reached by HTTPS."""
 
 
 def containerd() -> str:
@@ -28,6 +30,8 @@ state = "/run/containerd"
 [plugins."io.containerd.grpc.v1.cri"]
   sandbox_image = "{container_image.NAME}"
   restrict_oom_score_adj = true
+  [plugins."io.containerd.grpc.v1.cri".registry]
+    config_path = "{REGISTRIES}"
   [plugins."io.containerd.grpc.v1.cri".cni]
     bin_dir = "{PLUGINS}"
     conf_dir = "{NETWORKS}"

@@ -1,11 +1,14 @@
 """The images of the agents, built as users build them, in containerd of each node under the names that pods have."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from tests.agents.image_builder import image_builder
+from tests.node import configuration, network
 from tests.node.place import Place
+from tests.pins import registry
 from tests.repositories import REPOSITORY
 
 PYTHON = "registry.example.com/ml/python:3"
@@ -48,3 +51,18 @@ def load(place: Place, wanted: Mapping[str, str], folder: Path, sources: Path = 
         builder.podman.run(*save, *wanted.values())
     place.load(archive)
     archive.unlink()
+
+
+@contextmanager
+def pulled(place: Place, folder: Path) -> Iterator[str]:
+    """The image with Python in a registry, which all nodes reach until the block ends; gives its name there."""
+    folder.mkdir()
+    with registry.serving(registry.needed(), folder, address=network.HOST) as host:
+        name = f"{host}/ml/python:3"
+        with image_builder(folder) as builder:
+            builder.podman.run("push", "--quiet", "--tls-verify=false", builder.runtime, f"docker://{name}")
+        for node in place.nodes:
+            told = node.seen(f"{configuration.REGISTRIES}/{host}")
+            told.mkdir(parents=True)
+            (told / "hosts.toml").write_text(f'server = "http://{host}"\n', encoding="utf-8")
+        yield name

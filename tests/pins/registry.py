@@ -32,7 +32,12 @@ def needed() -> Path:
 
 @contextmanager
 def serving(
-    program: Path, folder: Path, *, private: bool = False, tokens: dict[str, str] | None = None
+    program: Path,
+    folder: Path,
+    *,
+    private: bool = False,
+    tokens: dict[str, str] | None = None,
+    address: str = "127.0.0.1",
 ) -> Iterator[str]:
     """A registry on a folder, for `USER` alone if it is private; gives its host and port.
 
@@ -43,7 +48,7 @@ def serving(
         "version": "0.1",
         "log": {"level": "error", "accesslog": {"disabled": True}},
         "storage": {"filesystem": {"rootdirectory": str(folder / "data")}},
-        "http": {"addr": f"127.0.0.1:{port}", "secret": "of-the-test"},
+        "http": {"addr": f"{address}:{port}", "secret": "of-the-test"},
     }
     if private:
         passwords = folder / "htpasswd"
@@ -55,8 +60,8 @@ def serving(
     processes = Processes(folder)
     try:
         server = processes.start(program, ["serve", str(folder / "config.yml")])
-        server.await_ready(lambda: listens(port), 30)
-        yield f"127.0.0.1:{port}"
+        server.await_ready(lambda: listens(port, address), 30)
+        yield f"{address}:{port}"
     finally:
         processes.stop()
 

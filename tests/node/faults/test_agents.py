@@ -5,7 +5,6 @@ import time
 from pathlib import Path
 from typing import Any
 
-from stowplan.schema.agents.await_config import HELPER_PREFIX
 from tests.agents.transfer.git import server as git_server
 from tests.agents.transfer.git.author import author
 from tests.cluster.client import Manifest, ref, wait_for
@@ -83,24 +82,6 @@ def test_gate_that_is_killed(delivery: Delivery, servers: Stores) -> None:
     tells(delivery, run, "Suspended", Suspended="DatasetNotReady")
     give_keys(delivery, "late")
     delivery.tells(run, "Healthy", 3 * SECONDS, phase="Succeeded")
-
-
-def test_await_that_is_killed(delivery: Delivery) -> None:
-    """Its pod ends with it, and what the parameter server held is lost: the group ends, and says why."""
-    spec = job("awaited", "import time; time.sleep(600)")
-    serves = ["python3", "-m", "http.server", "36000"]
-    server = {"name": "main", "image": images.PYTHON, "command": serves}
-    spec["spec"]["ps"] = {"replicas": 1, "template": {"spec": {"containers": [server]}}}
-    delivery.commit(spec)
-    delivery.reaches(spec, 2 * SECONDS, phase="Running")
-
-    def serves_others() -> bool:
-        jobs = delivery.place.cluster.admin.list("batch/v1", "Job", NAMESPACE, "stowplan.dev/name=awaited")
-        return any(HELPER_PREFIX in str(each["metadata"].get("annotations")) for each in jobs)
-
-    wait_for(serves_others, SECONDS, what="a server that others rely on")
-    strike(delivery.place.nodes, "stowplan.agents.await_group")
-    tells(delivery, spec, "Degraded", phase="Failed", Failed="HelperLost")
 
 
 def test_wait_for_a_dataset_that_is_killed(delivery: Delivery, servers: Stores) -> None:
