@@ -5,31 +5,27 @@ from pathlib import Path
 
 import pytest
 
-from tests.cluster import argocd, coschedulers, jobsets, kubelet, kueues
+from tests.cluster import argocd, coschedulers, jobsets, kueues
 from tests.cluster.binaries import Found, Missing, obtain
-from tests.cluster.client import Manifest, wait_for
+from tests.cluster.client import Manifest
 from tests.cluster.control_plane import Cluster, running
 from tests.cluster.crds import CRDS
-from tests.cluster.life import Life
 from tests.cluster.plugin import argocd_minors, minors
-from tests.cluster.processes import Process
 from tests.cluster.shared import engine_crd, load_one
 from tests.cluster.sync import establish
-from tests.cluster.tools import ARGOCD, COSCHEDULING, JOBSET, KUBELET, KUEUE, NEWEST, Tool, control_plane
+from tests.cluster.tools import ARGOCD, COSCHEDULING, JOBSET, KUEUE, Tool, control_plane
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Every test that uses the cluster runs once per minor.
 
-    With Argo CD it is the newest alone unless told otherwise; a kubelet is only there for that one.
+    With Argo CD it is the newest alone unless told otherwise.
     """
     if "minor" in metafunc.fixturenames:
         metafunc.parametrize("minor", _minors(metafunc), indirect=True, scope="package")
 
 
 def _minors(metafunc: pytest.Metafunc) -> list[str]:
-    if "real_node" in metafunc.fixturenames:
-        return [NEWEST]
     return (argocd_minors if "argocd_programs" in metafunc.fixturenames else minors)(metafunc.config)
 
 
@@ -114,31 +110,3 @@ def served(cluster: Cluster) -> dict[str, Manifest]:
     """Our live CRDs by the kind that they define."""
     live = [establish(cluster.admin, load_one(path)) for path in CRDS.values()]
     return {crd["spec"]["names"]["kind"]: crd for crd in live}
-
-
-@pytest.fixture(scope="module")
-def real_node(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Process]:
-    """A kubelet with containerd, while the tests of one module run; skips where none can."""
-    if obstacle := kubelet.obstacle():
-        pytest.skip(obstacle)
-    program = obtain(KUBELET)
-    if isinstance(program, Missing):
-        pytest.skip(str(program))
-    try:
-        with kubelet.running(cluster, program.paths["kubelet"], tmp_path_factory.mktemp("node")) as process:
-            yield process
-    except kubelet.CannotRunError as error:
-        pytest.skip(f"containers do not run here: {error}")
-
-
-@pytest.fixture
-def life(real_node: Process, cluster: Cluster, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Life]:
-    """A namespace of the test's own. Its pods are gone when the test is over."""
-    name = request.node.originalname.removeprefix("test_").replace("_", "-")[:50].strip("-")
-    number = len([item for item in cluster.admin.list("v1", "Namespace") if item["metadata"]["name"].startswith(name)])
-    namespace = cluster.namespace(f"{name}-{number}", "privileged")
-    yield Life(cluster.admin, namespace, tmp_path)
-    background = {"propagationPolicy": "Background"}
-    cluster.admin.request("DELETE", f"/apis/batch/v1/namespaces/{namespace}/jobs", parameters=background)
-    cluster.admin.request("DELETE", f"/api/v1/namespaces/{namespace}/pods", parameters={"gracePeriodSeconds": "1"})
-    wait_for(lambda: not cluster.admin.list("v1", "Pod", namespace), kubelet.SECONDS, what="end of all pods")

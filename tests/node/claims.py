@@ -17,7 +17,8 @@ def template() -> Manifest:
 
 def volume(node: Machine, namespace: str, name: str) -> Path:
     """Make the volume of a claim, which may come later; gives its folder."""
-    path = f"/var/lib/claims/{name}"
+    own = f"{namespace}-{name}"
+    path = f"/var/lib/claims/{own}"
     folder = node.seen(path)
     folder.mkdir(parents=True)
     term = {"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In", "values": [node.name]}]}
@@ -29,5 +30,5 @@ def volume(node: Machine, namespace: str, name: str) -> Path:
         "nodeAffinity": {"required": {"nodeSelectorTerms": [term]}},
         "claimRef": {"namespace": namespace, "name": name},
     }
-    node.cluster.admin.create({**ref("v1", "PersistentVolume", name), "spec": spec})
+    node.cluster.admin.create({**ref("v1", "PersistentVolume", own), "spec": spec})
     return folder

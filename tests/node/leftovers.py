@@ -15,10 +15,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.cluster.binaries import cache_folder
-from tests.cluster.kubelet import CGROUPS
 from tests.node import network
 
 SECONDS = 20
+CGROUPS = Path("/sys/fs/cgroup")
 
 
 def state_file() -> Path:

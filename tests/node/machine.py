@@ -21,7 +21,7 @@ SECONDS = 120
 DISK = 512 << 20
 """Bytes of the file system of the kubelet's folder, which is in memory. Images and logs are elsewhere."""
 
-_NAMESPACES = ["--net", "unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
+NAMESPACES = ["--net", "unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
 _FIRST = """
 mount --make-rshared / || exit 1
 for each in run dev/shm; do mount -t tmpfs tmpfs /$each || exit 1; done
@@ -60,7 +60,7 @@ class Machine:
         # The program is not known by its usual folder on all machines.
         unshare = Path(shutil.which("unshare") or "")
         parameters = (str(self.folder), str(DISK), configuration.KUBELET)
-        self.first = self.processes.start(unshare, [*_NAMESPACES, "sh", "-c", _FIRST, "sh", *parameters], name="first")
+        self.first = self.processes.start(unshare, [*NAMESPACES, "sh", "-c", _FIRST, "sh", *parameters], name="first")
         self.first.await_ready(self._is_made, SECONDS)
         self.bridge = bridge
         network.join(bridge, self.first, self.number, count)

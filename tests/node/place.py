@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.agents.cache.volume import why_not
-from tests.cluster import container_image, control_plane, kubelet
+from tests.cluster import container_image, control_plane
 from tests.cluster.certificates import LOOPBACK
 from tests.cluster.client import ref, wait_for
 from tests.cluster.control_plane import Cluster
@@ -24,7 +24,19 @@ NAMES = ("node-1", "node-2")
 KUBERNETES_SERVICE = "10.96.0.1"
 """Where pods call the API server."""
 
-_PROGRAMS = ("ip", "nft", "nsenter", "sysctl", "tc")
+_PROGRAMS = (
+    "busybox",
+    "containerd",
+    "containerd-shim-runc-v2",
+    "ctr",
+    "ip",
+    "nft",
+    "nsenter",
+    "runc",
+    "sysctl",
+    "tc",
+    "unshare",
+)
 
 
 @dataclass(frozen=True)
@@ -68,11 +80,15 @@ class Place:
 
 def obstacle() -> str | None:
     """Why there can be no such place on this machine; None if nothing is known to be in the way."""
-    if reason := kubelet.obstacle() or why_not():
+    if reason := why_not():
         return reason
     missing = [name for name in _PROGRAMS if shutil.which(name) is None]
     if missing:
-        return f"nodes need {', '.join(missing)} (Debian: iproute2 nftables procps util-linux)"
+        packages = "containerd runc busybox-static iproute2 nftables procps util-linux"
+        return f"nodes need {', '.join(missing)} (Debian: {packages})"
+    done = subprocess.run(["unshare", *machine.NAMESPACES, "true"], capture_output=True, text=True, check=False)
+    if done.returncode:
+        return f"namespaces cannot be made here: {done.stderr.strip()}"
     if "overlay" not in Path("/proc/filesystems").read_text(encoding="ascii"):
         return "nodes need overlays, which this kernel does not have"
     return None
@@ -134,6 +150,6 @@ def _start(place: Place) -> None:
 def _make_groups(cgroup: str) -> None:
     """The kubelet wants its root to be there."""
     name = cgroup.strip("/")
-    roots = [each for each in kubelet.CGROUPS.iterdir() if (each / "tasks").is_file()] or [kubelet.CGROUPS]
+    roots = [each for each in leftovers.CGROUPS.iterdir() if (each / "tasks").is_file()] or [leftovers.CGROUPS]
     for each in roots:
         (each / name).mkdir(exist_ok=True)

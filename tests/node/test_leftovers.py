@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests.cluster.client import wait_for
-from tests.cluster.kubelet import CGROUPS
 from tests.cluster.shared import REPOSITORY
 from tests.node import leftovers, network
+from tests.node.leftovers import CGROUPS
 
 _STARTER = """
 import sys, time

@@ -1,4 +1,4 @@
-"""Compiled pods on a real kubelet, with the real sidecar: training jobs that share a lineage of checkpoints."""
+"""Compiled pods with their sidecar: training jobs that share a lineage of checkpoints."""
 
 import json
 from collections.abc import Iterator
@@ -7,16 +7,15 @@ from pathlib import Path
 import pytest
 
 from stowplan.schema.agents.lineage_state import MARKER_FILE, state_directory
-from tests.cluster import container_image, kubelet
+from tests.cluster import container_image
 from tests.cluster.client import Manifest, wait_for
-from tests.cluster.life import Life, ends
-from tests.cluster.own_programs import on_real_node
+from tests.node.lifecycle.life import SECONDS, Life, ends
 from tests.repositories import compiled
 
 SHARED = f"""\
 apiVersion: stowplan.dev/v1alpha1
 kind: Training
-metadata: {{name: NAME, namespace: ml}}
+metadata: {{name: NAME, namespace: HOME}}
 spec:
   framework: none
   image: {container_image.NAME}
@@ -31,30 +30,25 @@ TRAININGS = {"first": SAVES, "second": GOES_ON}
 
 @pytest.fixture
 def claim(life: Life) -> Path:
-    folder = life.folder / "claim"
-    folder.mkdir()
-    folder.chmod(0o777)
-    return folder
+    return life.claim("models")
 
 
 @pytest.fixture
-def jobs(life: Life, claim: Path) -> Iterator[Manifest]:
-    """The Jobs of two Trainings as compiled, for the node of the test."""
-    repository = life.folder / "repository"
-    repository.mkdir()
-    specs = {name: SHARED.replace("NAME", name).replace("SCRIPT", script) for name, script in TRAININGS.items()}
-    result = compiled(repository, {f"{name}.yaml": text for name, text in specs.items()})
+def jobs(agents: None, life: Life, tmp_path: Path) -> Iterator[Manifest]:
+    """The Jobs of two Trainings as compiled."""
+    own = SHARED.replace("HOME", life.namespace)
+    specs = {name: own.replace("NAME", name).replace("SCRIPT", script) for name, script in TRAININGS.items()}
+    result = compiled(tmp_path, {f"{name}.yaml": text for name, text in specs.items()})
     assert result.errors == []
-    found = [output.manifest.body for output in result.outputs if "/job-" in output.path]
-    return iter([on_real_node(job, life.namespace, {"models": claim}, ours="hold-lineage") for job in found])
+    return iter([output.manifest.body for output in result.outputs if "/job-" in output.path])
 
 
 def test_the_next_run_starts_once_the_run_before_has_ended(life: Life, claim: Path, jobs: Iterator[Manifest]) -> None:
     first = life.client.create(next(jobs))
-    wait_for((claim / "sft/state").exists, kubelet.SECONDS, what="a checkpoint")
+    wait_for((claim / "sft/state").exists, SECONDS, what="a checkpoint")
     assert _marker(claim)["run"] == first["metadata"]["name"].replace("-node", "")
     second = life.client.create(next(jobs))
-    wait_for(lambda: _has_another(claim), kubelet.SECONDS, what="the wait of the second run")
+    wait_for(lambda: _has_another(claim), SECONDS, what="the wait of the second run")
     (status,) = _sidecar(life, second)
     assert (status["started"], "running" in status["state"]) == (False, True)
     assert not (claim / "sft/seen").exists()
@@ -69,7 +63,7 @@ def test_the_next_run_starts_once_the_run_before_has_ended(life: Life, claim: Pa
 
 def test_a_run_whose_pod_is_deleted_releases_the_lineage(life: Life, claim: Path, jobs: Iterator[Manifest]) -> None:
     first = life.client.create(next(jobs))
-    wait_for((claim / "sft/state").exists, kubelet.SECONDS, what="a checkpoint")
+    wait_for((claim / "sft/state").exists, SECONDS, what="a checkpoint")
     life.client.delete(first)
     second = life.client.create(next(jobs))
     life.await_condition(second, "Complete")

@@ -1,4 +1,4 @@
-"""Jobs that start again as a whole, on a real kubelet: their programs run."""
+"""Jobs that start again as a whole, on a node: their programs run."""
 
 from pathlib import Path
 from typing import Any
@@ -6,10 +6,9 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.cluster import container_image, kubelet, sync
+from tests.cluster import container_image, sync
 from tests.cluster.client import Manifest, ref, true_conditions, wait_for
-from tests.cluster.control_plane import Cluster
-from tests.cluster.life import Life
+from tests.node.lifecycle.life import SECONDS, Life
 from tests.repositories import compiled
 
 PLATFORM: Manifest = {
@@ -17,7 +16,7 @@ PLATFORM: Manifest = {
     "images": {"registry": "r", "tag": "1"},
     "engines": {"jobs": "jobset"},
     "policy": {
-        "allow": ["hostNetwork", "hostPath"],
+        "allow": ["hostPath"],
         "podSecurityLevel": "privileged",
         "fillSecurityContext": False,
     },
@@ -52,15 +51,14 @@ def await_end(life: Life, job_set: Manifest) -> dict[str, Any]:
     """The status of a JobSet that is complete."""
     wait_for(
         lambda: "Completed" in true_conditions(life.client.get(job_set)),
-        2 * kubelet.SECONDS,
+        2 * SECONDS,
         what=f"the end of the JobSet, with {life.notes()}",
     )
     status: dict[str, Any] = life.client.get(job_set)["status"]
     return status
 
 
-def test_the_program_knows_its_attempt(jobset_cluster: Cluster, life: Life, tmp_path: Path) -> None:
-    assert jobset_cluster.admin is life.client
+def test_the_program_knows_its_attempt(jobset: None, life: Life, tmp_path: Path) -> None:
     job_set = begun(life, tmp_path / "repo", f'{SAYS}; [ "$STOWPLAN_ATTEMPT" = 2 ]', max=2)
     status = await_end(life, job_set)
     assert (status["restarts"], status["restartsCountTowardsMax"]) == (2, 2)
@@ -69,9 +67,8 @@ def test_the_program_knows_its_attempt(jobset_cluster: Cluster, life: Life, tmp_
 
 @pytest.mark.parametrize("code", [1, 2, 143])
 def test_an_eviction_is_free_whatever_the_program_ends_with(
-    jobset_cluster: Cluster, life: Life, tmp_path: Path, code: int
+    jobset: None, life: Life, tmp_path: Path, code: int
 ) -> None:
-    assert jobset_cluster.admin is life.client
     waits = f"trap 'exit {code}' TERM; while :; do sleep 0.1; done"
     job_set = begun(life, tmp_path / "repo", f'{SAYS}; [ "$STOWPLAN_ATTEMPT" = 1 ] && exit 0; {waits}', max=0)
     life.await_note("attempt 0")

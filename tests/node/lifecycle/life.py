@@ -1,12 +1,17 @@
-"""Pods of shell scripts on the real node, and the records that their containers wrote."""
+"""Pods of shell scripts on one node, and the records that their containers wrote."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.cluster import container_image, kubelet
+from tests.cluster import container_image
 from tests.cluster.client import Client, Manifest, ref, wait_for
+from tests.node import claims
+from tests.node.machine import Machine
+
+SECONDS = 300
+"""What something may take on a machine that others use too."""
 
 ON_TERM = """
 echo "$0 starts" >> /notes/notes
@@ -28,11 +33,31 @@ def until_term(code: int = 0) -> str:
 
 @dataclass(frozen=True)
 class Life:
-    """One namespace on the real node, with a folder for the notes of its containers."""
+    """One namespace whose pods are on one node, with a folder there for the notes of its containers."""
 
-    client: Client
+    node: Machine
     namespace: str
-    folder: Path
+
+    @property
+    def client(self) -> Client:
+        return self.node.cluster.admin
+
+    @property
+    def path(self) -> str:
+        """Of the folder, on the node."""
+        return f"/var/lib/lives/{self.namespace}"
+
+    @property
+    def folder(self) -> Path:
+        """As the tests see it."""
+        return self.node.seen(self.path)
+
+    def claim(self, name: str) -> Path:
+        """A claim that is bound, for all users; gives its folder."""
+        folder = claims.volume(self.node, self.namespace, name)
+        folder.chmod(0o777)
+        self.client.create({**ref("v1", "PersistentVolumeClaim", name, self.namespace), **claims.template()})
+        return folder
 
     def notes(self) -> list[str]:
         """What the containers wrote, in the order in which they did."""
@@ -40,7 +65,7 @@ class Life:
         return path.read_text(encoding="ascii").splitlines() if path.exists() else []
 
     def await_note(self, note: str, times: int = 1) -> None:
-        wait_for(lambda: self.notes().count(note) >= times, kubelet.SECONDS, what=f"{note!r} among {self.notes()}")
+        wait_for(lambda: self.notes().count(note) >= times, SECONDS, what=f"{note!r} among {self.notes()}")
 
     def pod(self, **fields: Any) -> Manifest:
         """Create a pod with the fields of `template`."""
@@ -61,13 +86,11 @@ class Life:
         sidecar = {"restartPolicy": "Always"}
         return {
             "spec": {
-                "nodeSelector": {"kubernetes.io/hostname": kubelet.NAME},
-                "tolerations": [{"key": kubelet.TAINT, "operator": "Exists"}],
-                "hostNetwork": True,
+                "nodeSelector": {"kubernetes.io/hostname": self.node.name},
                 "restartPolicy": "Never",
                 "terminationGracePeriodSeconds": grace,
                 "automountServiceAccountToken": False,
-                "volumes": [{"name": "notes", "hostPath": {"path": str(self.folder)}}],
+                "volumes": [{"name": "notes", "hostPath": {"path": self.path}}],
                 "initContainers": [_container(*each) | sidecar for each in (sidecars or {}).items()],
                 "containers": [_container(*each) for each in containers.items()],
                 **spec,
@@ -90,7 +113,7 @@ class Life:
 
     def await_phase(self, pod: Manifest, phase: str) -> Manifest:
         """Wait until the pod has ended, and give it as it was seen first then; it must have ended in this phase."""
-        ended = wait_for(lambda: self._ended(pod), kubelet.SECONDS, what="end of the pod")
+        ended = wait_for(lambda: self._ended(pod), SECONDS, what="end of the pod")
         assert ended["status"]["phase"] == phase, ended["status"]
         return ended
 
@@ -105,7 +128,7 @@ class Life:
             conditions = self.client.get(job).get("status", {}).get("conditions", [])
             return next((each for each in conditions if (each["type"], each["status"]) == (condition, "True")), None)
 
-        return wait_for(found, kubelet.SECONDS, what=condition)
+        return wait_for(found, SECONDS, what=condition)
 
 
 def _container(name: str, script: str) -> Manifest:

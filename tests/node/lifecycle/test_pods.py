@@ -1,11 +1,9 @@
-"""Behaviour of pods on which compiled manifests depend, on a real kubelet: `library/POD_LIFECYCLE.md`."""
+"""Behaviour of pods on which compiled manifests depend, on a node: `library/POD_LIFECYCLE.md`."""
 
 import pytest
 
-from tests.cluster import kubelet
 from tests.cluster.client import Manifest, ref, wait_for
-from tests.cluster.life import DEAF, Life, ends, until_term
-from tests.cluster.plugin import Recorder
+from tests.node.lifecycle.life import DEAF, SECONDS, Life, ends, until_term
 
 NOTE = 'echo "$0 {}" >> /notes/notes'
 ENDS = NOTE.format("ends")
@@ -40,7 +38,7 @@ def test_pod_is_ended_main_containers_first_and_then_sidecars_last_declared_firs
     pod = life.pod(containers={"main": until_term()}, sidecars=scripts)
     life.await_note("main starts")
     life.client.delete(pod)
-    wait_for(lambda: life.client.find(pod) is None, kubelet.SECONDS, what="end of the pod")
+    wait_for(lambda: life.client.find(pod) is None, SECONDS, what="end of the pod")
     ended = [f"{name} {what}" for name in ("main", "two", "one") for what in ("is told to end", "ends")]
     assert life.notes() == ["one starts", "two starts", "main starts", *ended]
 
@@ -133,7 +131,7 @@ def test_suspending_ends_pods_in_good_order_and_counts_no_failure(life: Life) ->
     life.await_note("main starts")
     life.client.patch(job, {"spec": {"suspend": True}})
     life.await_condition(job, "Suspended")
-    wait_for(lambda: not life.pods(), kubelet.SECONDS, what="end of the pod")
+    wait_for(lambda: not life.pods(), SECONDS, what="end of the pod")
     assert life.notes() == ["main starts", "main is told to end", "main ends"]
     status = life.client.get(job)["status"]
     assert "failed" not in status
@@ -147,7 +145,7 @@ def test_optional_key_of_a_secret_is_left_out(life: Life) -> None:
 
 def test_container_waits_for_a_key_that_is_not_optional(life: Life) -> None:
     pod = life.create(_with_key(life, '[ "$KEY" = value ]', optional=False))
-    wait_for(lambda: _waiting(life.client.get(pod)) == "CreateContainerConfigError", kubelet.SECONDS, what="the wait")
+    wait_for(lambda: _waiting(life.client.get(pod)) == "CreateContainerConfigError", SECONDS, what="the wait")
     life.client.create({**ref("v1", "Secret", "keys", life.namespace), "stringData": {"key": "value"}})
     life.await_phase(pod, "Succeeded")
 
@@ -174,7 +172,7 @@ def test_pod_waits_for_a_config_map_and_keeps_its_files_when_that_goes(life: Lif
     events = life.client.collection(ref("v1", "Event", "", life.namespace))
     wait_for(
         lambda: "FailedMount" in [item["reason"] for item in life.client.request("GET", events)["items"]],
-        kubelet.SECONDS,
+        SECONDS,
         what="FailedMount",
     )
     assert life.client.get(pod)["status"]["phase"] == "Pending"
@@ -187,10 +185,3 @@ def test_pod_waits_for_a_config_map_and_keeps_its_files_when_that_goes(life: Lif
 
 def _conditions(pod: Manifest) -> set[str]:
     return {each["type"] for each in pod["status"]["conditions"]}
-
-
-def test_containers_ran_for_real(life: Life, record_property: Recorder) -> None:
-    """Nothing but a kubelet reports the id of a container."""
-    pod = life.await_phase(life.pod(containers={"main": "true"}), "Succeeded")
-    assert pod["status"]["containerStatuses"][0]["containerID"].startswith("containerd://")
-    record_property("pods run by a real kubelet", 1)

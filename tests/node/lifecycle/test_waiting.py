@@ -1,29 +1,28 @@
-"""Compiled pods on a real kubelet, with the real agent: the second look of a training job that its gate has opened."""
+"""Compiled pods with their agent: the second look of a training job that its gate has opened."""
 
 import json
 from itertools import count
 from pathlib import Path
 
 from stowplan.schema.agents.marker import COMPLETE_FILE, FAILED_FILE
-from tests.cluster import container_image, kubelet
+from tests.cluster import container_image
 from tests.cluster.client import Manifest, wait_for
-from tests.cluster.life import Life, ends
-from tests.cluster.own_programs import on_real_node
+from tests.node.lifecycle.life import SECONDS, Life, ends
 from tests.repositories import compiled
 
 WAITING = f"""\
 apiVersion: batch.paddlepaddle.org/v1alpha1
 kind: SampleSet
-metadata: {{name: samples, namespace: ml}}
+metadata: {{name: samples, namespace: HOME}}
 spec:
   source: {{uri: s3://samples.s3.eu-central-1.amazonaws.com/}}
   csi: {{driver: pvc, claim: {{name: shared, subPath: samples}}}}
 ---
 apiVersion: batch.paddlepaddle.org/v1
 kind: PaddleJob
-metadata: {{name: train, namespace: ml}}
+metadata: {{name: train, namespace: HOME}}
 spec:
-  sampleSetRef: {{name: samples, mountPath: /data, wait: {{timeoutSeconds: {kubelet.SECONDS}}}}}
+  sampleSetRef: {{name: samples, mountPath: /data, wait: {{timeoutSeconds: {SECONDS}}}}}
   worker:
     replicas: 1
     template:
@@ -36,12 +35,12 @@ spec:
 """
 
 
-def test_compiled_pod_trains_once_its_dataset_is_there(life: Life) -> None:
+def test_compiled_pod_trains_once_its_dataset_is_there(agents: None, life: Life, tmp_path: Path) -> None:
     """Our program as it is compiled: another user, a file system that nobody writes, a directory of a claim."""
-    samples = life.folder / "samples"
+    samples = life.claim("shared") / "samples"
     samples.mkdir()
-    job = life.client.create(_compiled_job(life))
-    wait_for(lambda: _is_running(life, "wait-dataset"), kubelet.SECONDS, what="the wait")
+    job = life.client.create(_compiled_job(life, tmp_path))
+    wait_for(lambda: _is_running(life, "wait-dataset"), SECONDS, what="the wait")
     (samples / "sample").write_text("one")
     _mark(samples / COMPLETE_FILE, {"format": 1, "run": "samples-sync-a"})
     life.await_condition(job, "Complete")
@@ -50,10 +49,12 @@ def test_compiled_pod_trains_once_its_dataset_is_there(life: Life) -> None:
     assert ends(pod) == {"wait-dataset": 0, "train": 0}
 
 
-def test_compiled_job_ends_when_the_sync_of_its_dataset_failed_for_good(life: Life) -> None:
-    samples = life.folder / "samples"
+def test_compiled_job_ends_when_the_sync_of_its_dataset_failed_for_good(
+    agents: None, life: Life, tmp_path: Path
+) -> None:
+    samples = life.claim("shared") / "samples"
     samples.mkdir()
-    job = life.client.create(_compiled_job(life))
+    job = life.client.create(_compiled_job(life, tmp_path))
     runs = count()
 
     def fails_again() -> bool:
@@ -62,7 +63,7 @@ def test_compiled_job_ends_when_the_sync_of_its_dataset_failed_for_good(life: Li
         _mark(samples / FAILED_FILE, failed)
         return bool(life.client.get(job)["status"].get("failed"))
 
-    wait_for(fails_again, kubelet.SECONDS, what="end of the wait")
+    wait_for(fails_again, SECONDS, what="end of the wait")
     assert life.await_condition(job, "Failed")["reason"] == "PodFailurePolicy"
     (pod,) = life.pods(job["metadata"]["name"])
     (status,) = pod["status"]["initContainerStatuses"]
@@ -71,14 +72,12 @@ def test_compiled_job_ends_when_the_sync_of_its_dataset_failed_for_good(life: Li
     assert not (samples / "seen").exists()
 
 
-def _compiled_job(life: Life) -> Manifest:
-    repository = life.folder / "repository"
-    repository.mkdir()
-    result = compiled(repository, {"train.yaml": WAITING})
+def _compiled_job(life: Life, repository: Path) -> Manifest:
+    result = compiled(repository, {"train.yaml": WAITING.replace("HOME", life.namespace)})
     assert result.errors == []
     (job,) = [output.manifest.body for output in result.outputs if "job-train-paddlejob-worker" in output.path]
     job["spec"]["suspend"] = False
-    return on_real_node(job, life.namespace, {"shared": life.folder}, ours="wait-dataset")
+    return job
 
 
 def _mark(path: Path, marker: Manifest) -> None:
