@@ -99,3 +99,36 @@ def test_a_claim_that_several_trainers_mount_can_be_mounted_by_the_copy() -> Non
     (job,) = copiers(lowered)
     assert "affinity" not in job["spec"]["template"]["spec"]
     assert [each.code for each in lowered.findings if each.code.startswith("SP73")] == []
+
+
+GROUP = {"spec": {"securityContext": {"runAsUser": 1000, "fsGroup": 2000}}}
+NONE: Json = {"spec": {}}
+S3 = {"s3": {"uri": "s3://models/final/", "secretRef": {"name": "models"}}}
+
+
+def test_the_pod_of_a_copy_gives_the_files_to_the_group_of_the_trainer() -> None:
+    """On one node the first pod that mounts a local volume decides for all."""
+    (job,) = copiers(
+        compiled(training(datasets=[MOUNT], outputs=[{"path": "/runs/final", "to": S3}], template=GROUP), RUNS)
+    )
+    pod = job["spec"]["template"]["spec"]
+    (volume,) = (each for each in pod["volumes"] if "persistentVolumeClaim" in each)
+    (mount,) = (each for each in pod["containers"][0]["volumeMounts"] if each["name"] == volume["name"])
+    assert pod["securityContext"]["fsGroup"] == 2000
+    assert volume["persistentVolumeClaim"] == {"claimName": "runs"}
+    assert mount["readOnly"] is True
+
+
+@pytest.mark.parametrize(
+    ("to", "template", "group"),
+    [(S3, NONE, None), ({"claim": {"name": "archive"}}, NONE, 65532), ({"claim": {"name": "archive"}}, GROUP, 65532)],
+)
+def test_without_a_group_of_the_trainer_or_with_one_of_its_own_the_pod_of_a_copy_only_reads(
+    to: Json, template: Json, group: int | None
+) -> None:
+    model = training(datasets=[MOUNT], outputs=[{"path": "/runs/final", "to": to}], template=template)
+    (job,) = copiers(compiled(model, RUNS))
+    pod = job["spec"]["template"]["spec"]
+    assert pod["securityContext"].get("fsGroup") == group
+    claims = [each["persistentVolumeClaim"] for each in pod["volumes"] if "persistentVolumeClaim" in each]
+    assert {"claimName": "runs", "readOnly": True} in claims

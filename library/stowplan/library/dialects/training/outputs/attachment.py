@@ -1,4 +1,4 @@
-"""Where the pod of an output can run, by the access modes of the claim that it shares with the trainer."""
+"""How the pod of an output shares a claim with the trainer: where it can run, and whose group the files have."""
 
 from typing import Literal
 
@@ -50,6 +50,29 @@ def near(spec: Json, template: Json, origin: Origin, run: str) -> Json:
     # Kubernetes allows rules about exit codes only for pods that are never restarted.
     rest = {key: value for key, value in spec.items() if key != "podFailurePolicy"}
     return {**rest, "template": {**spec["template"], "spec": changed}}
+
+
+def grouped(template: Json, trainer: Json) -> Json:
+    """Return the pod template of an output with the `fsGroup` of the trainer's pod template, if only that one has one.
+
+    Kubernetes gives the files of a local volume to the group of the first pod of a node that mounts it, and not if that
+    pod mounts it read-only (`pkg/volume/local/local.go` `SetUpAt`, 1.37). The pod of the output may be that first pod.
+    Its container still mounts the claim read-only.
+    """
+    pod = template["spec"]
+    group = (trainer["spec"].get("securityContext") or {}).get("fsGroup")
+    if group is None or "fsGroup" in pod["securityContext"]:
+        return template
+    security = {**pod["securityContext"], "fsGroup": group, "fsGroupChangePolicy": "OnRootMismatch"}
+    volumes = [_writable(each) for each in pod["volumes"]]
+    return {**template, "spec": {**pod, "securityContext": security, "volumes": volumes}}
+
+
+def _writable(volume: Json) -> Json:
+    claim = volume.get("persistentVolumeClaim")
+    if claim is None:
+        return volume
+    return {**volume, "persistentVolumeClaim": {key: value for key, value in claim.items() if key != "readOnly"}}
 
 
 def following(spec: Json, run: str) -> Json:

@@ -66,7 +66,8 @@ def _output(model: Training, index: int, group: TrainingGroup, run: Manifest, co
     moved = copying.of_copying(_copying(output, index, group, home, context))
     configuration = transfer.configuration(moved)
     made = transfer.task(moved, context.site, configuration.name)
-    template = run_container.added(made.spec["template"], run.id, output.when, context.site)
+    shared = attachment.grouped(made.spec["template"], group.roles[0].template)
+    template = run_container.added(shared, run.id, output.when, context.site)
     spec = {**made.spec, "template": template}
     if attachment.of(model, home) == "near":
         spec = attachment.near(spec, group.roles[0].template, group.origin, run.name[-HASH_LENGTH:])
