@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.cluster.client import Client, Manifest, ref, wait_for
+from tests.cluster.client import ApiError, Client, Manifest, ref, wait_for
 from tests.cluster.control_plane import Cluster
 from tests.cluster.crds import CRDS
 from tests.cluster.processes import Process, Processes, free_port, listens
@@ -19,6 +19,8 @@ from tests.cluster.sync import establish
 from tests.cluster.tools import ARGOCD
 
 API_VERSION = "argoproj.io/v1alpha1"
+REFRESH = "argocd.argoproj.io/refresh"
+"""Annotation of an Application that is to be compared with its repository now; Argo CD takes it away then."""
 
 SECONDS = 600
 """How long to wait for Argo CD to do something, on a machine that others use too. It polls every few seconds."""
@@ -69,9 +71,17 @@ class ArgoCD:
         self.client.patch(ref(API_VERSION, "Application", name, self.namespace), changes)
 
     def await_sync(self, revision: str, names: set[str]) -> None:
-        """Wait until exactly the Applications `names` exist, all Synced to the commit with no operation left open."""
+        """Wait until exactly the Applications `names` exist, all Synced to the commit with no operation left open.
+
+        Argo CD need not poll for it: it is told to look at the repository.
+        """
+
+        def settled() -> bool:
+            self._refresh(revision)
+            return self._unsettled(revision, names) == {}
+
         try:
-            wait_for(lambda: self._unsettled(revision, names) == {}, SECONDS, what="sync")
+            wait_for(settled, SECONDS, what="sync")
         except TimeoutError:
             unsettled = json.dumps(self._unsettled(revision, names), indent=1)
             raise TimeoutError(f"not synced to {revision}: {unsettled}") from None
@@ -96,6 +106,19 @@ class ArgoCD:
     def _health(self, name: str) -> str:
         status: str = self.application(name)["status"]["health"]["status"]
         return status
+
+    def _refresh(self, revision: str) -> None:
+        """Let it compare all Applications that it has compared with another commit, as `argocd app get --refresh`."""
+        for name, item in self.applications().items():
+            known = item.get("status", {}).get("sync", {}).get("revision")
+            if known != revision and REFRESH not in item["metadata"].get("annotations", {}):
+                changes: Manifest = {"metadata": {"annotations": {REFRESH: "normal"}}}
+                try:
+                    self.client.patch(ref(API_VERSION, "Application", name, self.namespace), changes)
+                except ApiError as error:
+                    # It was pruned meanwhile.
+                    if error.reason != "NotFound":
+                        raise
 
     def _unsettled(self, revision: str, names: set[str]) -> dict[str, object]:
         found = self.applications()
@@ -150,8 +173,8 @@ def _source() -> Path:
 
 
 @contextmanager
-def running(cluster: Cluster, namespace: str, programs: Programs, folder: Path) -> Iterator[ArgoCD]:
-    """Install Argo CD in the cluster and run it, with a poll every few seconds, until the block ends.
+def running(cluster: Cluster, namespace: str, programs: Programs, folder: Path, poll: int = 5) -> Iterator[ArgoCD]:
+    """Install Argo CD in the cluster and run it until the block ends; it polls repositories each `poll` seconds.
 
     It looks at the Applications of its own namespace alone. That is never `argocd`, where other tests of the same
     cluster put the Applications of the examples. The folder gets the logs, the clones and Redis' files.
@@ -165,7 +188,7 @@ def running(cluster: Cluster, namespace: str, programs: Programs, folder: Path) 
         cache = _start_redis(processes, programs.redis, folder)
         repository = _start_repo_server(processes, programs.controllers, cache, folder)
         arguments = [f"--namespace={namespace}", f"--redis={cache}", f"--repo-server={repository}"]
-        controller = _start_controller(processes, programs.controllers, cluster, arguments)
+        controller = _start_controller(processes, programs.controllers, cluster, [*arguments, f"--app-resync={poll}"])
         yield ArgoCD(cluster.admin, controller, namespace)
     finally:
         processes.stop()
@@ -250,7 +273,6 @@ def _start_controller(processes: Processes, program: Path, cluster: Cluster, mor
         f"--metrics-port={metrics}",
         "--repo-server-plaintext",
         "--persist-resource-health",
-        "--app-resync=5",
         "--app-resync-jitter=0",
     ]
     # Argo CD's own way to run outside of the cluster: its "in-cluster" address is where the kubeconfig points.

@@ -58,11 +58,7 @@ class Editor:
     def problems(self, path: str, text: str) -> list[Problem]:
         """What it finds in a text under a path of the workspace."""
         with self.opened(path, text) as uri:
-            while True:
-                told = next((each for each in self._published if each["uri"] == uri), None)
-                if told:
-                    break
-                self._receive()
+            told = self._told(uri)
         return [Problem(each["range"]["start"]["line"] + 1, each["message"]) for each in told["diagnostics"]]
 
     def completions(self, path: str, text: str) -> list[Message]:
@@ -89,10 +85,19 @@ class Editor:
         try:
             yield uri
         finally:
+            # What it finds comes some time after the opening, and would else be taken for that of the next text here.
+            self._told(uri)
             self._notify("textDocument/didClose", {"textDocument": {"uri": uri}})
             # On closing it takes back what it said; that is behind us when it answers.
             self._request("textDocument/foldingRange", {"textDocument": {"uri": self.uri("none.yaml")}})
             self._published.clear()
+
+    def _told(self, uri: str) -> Message:
+        """What it has published of an open file."""
+        while True:
+            if told := next((each for each in self._published if each["uri"] == uri), None):
+                return told
+            self._receive()
 
     def _request(self, method: str, parameters: Any) -> Any:
         number = next(self._numbers)

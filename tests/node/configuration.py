@@ -90,7 +90,7 @@ def proxy(kubeconfig: Path, name: str) -> Manifest:
         "mode": "nftables",
         "clientConnection": {"kubeconfig": str(kubeconfig)},
         "hostnameOverride": name,
-        "clusterCIDR": network.PODS,
+        "clusterCIDR": network.pods(),
         "nftables": {"masqueradeAll": True},
         "conntrack": {"maxPerCore": 0, "tcpEstablishedTimeout": "0s", "tcpCloseWaitTimeout": "0s"},
     }

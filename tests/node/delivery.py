@@ -20,7 +20,6 @@ from tests.cluster.shared import load_one
 from tests.cluster.stories.telling import account, masked, table
 from tests.cluster.tools import ARGOCD
 from tests.cluster.user_repository import UserRepository
-from tests.node import network
 from tests.node.place import Place
 
 NAMESPACE = "argocd"
@@ -29,11 +28,13 @@ STOWPLAN = "stowplan.dev/v1alpha1"
 SECONDS = 300
 """What a step may take on a machine that others use too."""
 QUIET = 10
-"""Seconds in which nothing may change before a step is told: Argo CD looks every 5 s."""
+"""Seconds in which nothing may change before a step is told."""
+POLL = 60
+"""Seconds between the polls of Argo CD, which is told of each commit: they keep the API server busy."""
 
 _RUN = re.compile(r"-([a-z2-7]{8})(-\d+)?$")
 """The hash at the end of a Job's name."""
-_STORE = re.compile(rf"\b{re.escape(network.HOST)}:\d+")
+_STORE = re.compile(r"\b198\.1[89]\.0\.1:\d+")
 """What the tests serve to pods; its port is another one each time."""
 
 
@@ -208,7 +209,7 @@ def delivering(place: Place, programs: Programs, platform: Mapping[str, Any], fo
     """Argo CD beside the place, and an empty repository, whose commits have this platform and where it is."""
     folder.mkdir()
     repository = UserRepository.create(folder, folder / "user.git")
-    with serving(folder) as base, argocd.running(place.cluster, NAMESPACE, programs, folder) as running:
+    with serving(folder) as base, argocd.running(place.cluster, NAMESPACE, programs, folder, POLL) as running:
         url = f"{base}/user.git"
         own = {"repoURL": url, "targetRevision": "main", "path": "out", "namespace": NAMESPACE}
         settings = {**platform, "argocd": {**platform.get("argocd", {}), **own}}

@@ -56,12 +56,12 @@ def without_power(place: Place, node: Machine, driver: str) -> Iterator[None]:
 @contextmanager
 def slow_network(rate: str) -> Iterator[None]:
     """Until the block ends, no more than this comes to the nodes from beside them."""
-    shaped = ("dev", network.INTERFACE, "root", "tbf", "rate", rate, "burst", "256kb", "latency", "400ms")
+    shaped = ("dev", network.interface(), "root", "tbf", "rate", rate, "burst", "256kb", "latency", "400ms")
     subprocess.run(["tc", "qdisc", "add", *shaped], check=True, capture_output=True)
     try:
         yield
     finally:
-        subprocess.run(["tc", "qdisc", "del", "dev", network.INTERFACE, "root"], check=True, capture_output=True)
+        subprocess.run(["tc", "qdisc", "del", "dev", network.interface(), "root"], check=True, capture_output=True)
 
 
 def used(node: Machine) -> int:

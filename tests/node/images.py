@@ -57,12 +57,13 @@ def load(place: Place, wanted: Mapping[str, str], folder: Path, sources: Path = 
 def pulled(place: Place, folder: Path) -> Iterator[str]:
     """The image with Python in a registry, which all nodes reach until the block ends; gives its name there."""
     folder.mkdir()
-    with registry.serving(registry.needed(), folder, address=network.HOST) as host:
+    with registry.serving(registry.needed(), folder, address=network.host()) as host:
         name = f"{host}/ml/python:3"
         with image_builder(folder) as builder:
             builder.podman.run("push", "--quiet", "--tls-verify=false", builder.runtime, f"docker://{name}")
         for node in place.nodes:
             told = node.seen(f"{configuration.REGISTRIES}/{host}")
             told.mkdir(parents=True)
-            (told / "hosts.toml").write_text(f'server = "http://{host}"\n', encoding="utf-8")
+            # Without a table of hosts containerd 1.6 passes over the file.
+            (told / "hosts.toml").write_text(f'[host."http://{host}"]\n', encoding="utf-8")
         yield name

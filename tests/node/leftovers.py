@@ -23,7 +23,7 @@ CGROUPS = Path("/sys/fs/cgroup")
 
 def state_file() -> Path:
     """Of all checkouts, since they share the machine."""
-    return cache_folder().with_name(f"node-{network.PLACE}.json")
+    return cache_folder().with_name(f"node-{network.Own.place}.json")
 
 
 @contextmanager
@@ -55,9 +55,9 @@ def remove(state: dict[str, list[str]]) -> None:
 def _await_end_of_network() -> None:
     """The kernel takes it away with the last process of its namespace."""
     deadline = time.monotonic() + SECONDS
-    while Path("/sys/class/net", network.INTERFACE).exists():
+    while Path("/sys/class/net", network.interface()).exists():
         if time.monotonic() > deadline:
-            subprocess.run(["ip", "link", "delete", network.INTERFACE], check=True)
+            subprocess.run(["ip", "link", "delete", network.interface()], check=True)
         time.sleep(0.1)
 
 

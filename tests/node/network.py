@@ -4,7 +4,6 @@ All addresses are of 198.18.0.0/15, which is set aside for benchmarks (RFC 2544)
 No namespace has a way out: packets for other addresses find nobody on the bridge.
 """
 
-import os
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,27 +11,44 @@ from pathlib import Path
 from tests.cluster.client import wait_for
 from tests.cluster.processes import Process, Processes
 
-PLACE = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")) % 2
-"""Number of the place of this process, by its number among those that run tests."""
-INTERFACE = f"stowplan{PLACE}"
-"""The tests' end of the wire."""
-
-_NETWORK = f"198.{18 + PLACE}"
 _WIDTH = 24
-
-HOST = f"{_NETWORK}.0.1"
-"""Where the tests are: the API server, and what they serve to pods."""
-PODS = f"{_NETWORK}.0.0/16"
 _OWN_NAMESPACE = ["--net", "sleep", "infinity"]
 
 
+class Own:
+    """The place of this process, which has one at a time."""
+
+    place = 0
+    """One of two numbers. All addresses and names depend on it."""
+
+    @classmethod
+    def prefix(cls) -> str:
+        """Of all addresses."""
+        return f"198.{18 + cls.place}"
+
+
+def host() -> str:
+    """Where the tests are: the API server, and what they serve to pods."""
+    return f"{Own.prefix()}.0.1"
+
+
+def interface() -> str:
+    """The tests' end of the wire."""
+    return f"stowplan{Own.place}"
+
+
+def pods() -> str:
+    """All addresses of pods and nodes."""
+    return f"{Own.prefix()}.0.0/16"
+
+
 def node_address(number: int) -> str:
-    return f"{_NETWORK}.0.{10 + number}"
+    return f"{Own.prefix()}.0.{10 + number}"
 
 
 def pod_subnet(number: int) -> str:
     """Of the pods of one node."""
-    return f"{_NETWORK}.{number}.0/{_WIDTH}"
+    return f"{Own.prefix()}.{number}.0/{_WIDTH}"
 
 
 def start(processes: Processes) -> Process:
@@ -41,9 +57,9 @@ def start(processes: Processes) -> Process:
     await_namespace(bridge)
     inside(bridge, "ip", "link", "add", "nodes", "type", "bridge")
     inside(bridge, "ip", "link", "set", "nodes", "up")
-    _wire(bridge, "tests", [INTERFACE])
-    _run("ip", "address", "add", f"{HOST}/{_WIDTH}", "dev", INTERFACE)
-    _run("ip", "link", "set", INTERFACE, "up")
+    _wire(bridge, "tests", [interface()])
+    _run("ip", "address", "add", f"{host()}/{_WIDTH}", "dev", interface())
+    _run("ip", "link", "set", interface(), "up")
     return bridge
 
 
@@ -59,7 +75,7 @@ def join(bridge: Process, node: Process, number: int, count: int) -> None:
     for other in range(1, count + 1):
         if other != number:
             inside(node, "ip", "route", "add", pod_subnet(other), "via", node_address(other))
-    _run("ip", "route", "replace", pod_subnet(number), "via", node_address(number), "dev", INTERFACE)
+    _run("ip", "route", "replace", pod_subnet(number), "via", node_address(number), "dev", interface())
 
 
 def unplug(bridge: Process, number: int) -> None:

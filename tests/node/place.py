@@ -95,11 +95,12 @@ def obstacle() -> str | None:
 
 
 @contextmanager
-def running(programs: Mapping[str, Path], folder: Path) -> Iterator[Place]:
+def running(programs: Mapping[str, Path], folder: Path, number: int = 1) -> Iterator[Place]:
     """Bring it up, give it once both nodes and the name server are ready, and take it all away again.
 
-    There is one of its number at a time on a machine. The folder gets the logs; they stay.
+    The number is 0 or 1: there is one place of each at a time on a machine. The folder gets the logs; they stay.
     """
+    network.Own.place = number
     cgroups = {name: f"/stowplan-{os.getpid()}-{name}" for name in NAMES}
     folders = [folder / name for name in ("images", *NAMES)]
     with leftovers.named(folders, list(cgroups.values())), ExitStack() as stack:
@@ -109,7 +110,7 @@ def running(programs: Mapping[str, Path], folder: Path) -> Iterator[Place]:
         bridge = network.start(processes)
         cluster_folder = folder / "cluster"
         cluster_folder.mkdir()
-        addresses = (network.HOST, KUBERNETES_SERVICE, LOOPBACK)
+        addresses = (network.host(), KUBERNETES_SERVICE, LOOPBACK)
         cluster = stack.enter_context(control_plane.running(programs, cluster_folder, addresses))
         nodes = tuple(
             Machine(name, number, folder / name, cluster, programs, cgroups[name])

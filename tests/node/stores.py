@@ -49,8 +49,8 @@ def running(folder: Path, port: int | None = None) -> Iterator[Stores]:
     if redis is None:
         skip("no redis-server on this machine")
     (folder / "s3").mkdir()
-    s3 = Server(program, folder / "s3", address=network.HOST, port=port or free_port())
-    with redis_server.running(folder / "redis", redis, network.HOST) as metadata:
+    s3 = Server(program, folder / "s3", address=network.host(), port=port or free_port())
+    with redis_server.running(folder / "redis", redis, network.host()) as metadata:
         try:
             s3.start()
             yield Stores(metadata, s3, new_bucket(s3.url))

@@ -51,7 +51,7 @@ def test_next_start_takes_away_what_a_killed_one_left(programs: dict[str, Path],
         assert groups(starter.pid)
         starter.kill()
     wait_for(lambda: not of_it(tmp_path), 60, what="end of all processes")
-    wait_for(lambda: not Path("/sys/class/net", network.INTERFACE).exists(), 60, what="end of the network")
+    wait_for(lambda: not Path("/sys/class/net", network.interface()).exists(), 60, what="end of the network")
     assert (tmp_path / "node-1").exists()
     with leftovers.named([], []):
         assert groups(starter.pid) == []

@@ -202,7 +202,7 @@ def test_git_transfer_that_is_killed(delivery: Delivery, tmp_path: Path) -> None
     """The next attempt goes on, and the dataset has all files of the commit."""
     content = {f"{number}.bin": CHANCE.randbytes(4 << 20) for number in range(8)}
     folder = claims.volume(delivery.place.nodes[0], NAMESPACE, "cloned")
-    with git_server.serving(tmp_path / "git", address=network.HOST) as forge:
+    with git_server.serving(tmp_path / "git", address=network.host()) as forge:
         author(tmp_path / "author", forge, "cloned.git").commit(content)
         git = {"url": f"{forge.url}/cloned.git", "secretRef": {"name": "cloned"}}
         spec = {"source": {"git": git}, "volume": {"claim": {"template": claims.template()}}}

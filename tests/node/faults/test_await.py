@@ -77,6 +77,7 @@ def test_await_that_is_killed_in_a_fault_tolerant_job(delivery: Delivery, tmp_pa
             },
         }
         delivery.commit(spec)
+        delivery.reaches(spec, 2 * SECONDS, phase="Running")
         wait_for(lambda: "met a master" in trainer_log(delivery), 2 * SECONDS, what="a trainer with a master")
         strike(delivery.place.nodes, "stowplan.agents.await_group")
         tells(delivery, spec, "Healthy", phase="Succeed")

@@ -70,9 +70,9 @@ def stores(with_argocd: None, place: Place, tmp_path_factory: pytest.TempPathFac
     for each in ("s3", "hub"):
         (folder / each).mkdir()
     with ExitStack() as stack:
-        s3 = stack.enter_context(server.serving(program, folder / "s3", address=network.HOST))
-        hub = stack.enter_context(hub_server.running(folder / "hub", address=network.HOST))
-        forge = stack.enter_context(git_server.serving(folder / "git", address=network.HOST))
+        s3 = stack.enter_context(server.serving(program, folder / "s3", address=network.host()))
+        hub = stack.enter_context(hub_server.running(folder / "hub", address=network.host()))
+        forge = stack.enter_context(git_server.serving(folder / "git", address=network.host()))
         place.cluster.namespace(NAMESPACE, "baseline")
         secrets = {"s3": KEYS, "hub": {"token": HUB_TOKEN}, "git": {"token": git_server.TOKEN}}
         for name, values in secrets.items():

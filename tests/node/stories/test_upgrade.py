@@ -144,7 +144,7 @@ def test_upgrade(delivery: Delivery, snapshot: SnapshotAssertion) -> None:
     delivery.tell("This version has taken over", changes(applied, objects(delivery)), healthy=False)
     assert pods(delivery) == runs
 
-    with socket.create_server((network.HOST, PORT)):
+    with socket.create_server((network.host(), PORT)):
         delivery.reaches(specs["learn"], phase="Completed")
     delivery.tell("The training that ran meanwhile is over")
     assert pods(delivery) == runs
