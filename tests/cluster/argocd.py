@@ -65,6 +65,19 @@ class ArgoCD:
         """All Applications by name."""
         return {item["metadata"]["name"]: item for item in self.client.list(API_VERSION, "Application", self.namespace)}
 
+    def refresh(self, revision: str = "") -> None:
+        """Let it compare anew all Applications that it has not compared with this commit, as a webhook does."""
+        for name, item in self.applications().items():
+            known = item.get("status", {}).get("sync", {}).get("revision")
+            if known != revision and REFRESH not in item["metadata"].get("annotations", {}):
+                changes: Manifest = {"metadata": {"annotations": {REFRESH: "normal"}}}
+                try:
+                    self.client.patch(ref(API_VERSION, "Application", name, self.namespace), changes)
+                except ApiError as error:
+                    # It was pruned meanwhile.
+                    if error.reason != "NotFound":
+                        raise
+
     def terminate(self, name: str) -> None:
         """End the running operation, as `argocd app terminate-op` does."""
         changes: Manifest = {"status": {"operationState": {"phase": "Terminating"}}}
@@ -77,7 +90,7 @@ class ArgoCD:
         """
 
         def settled() -> bool:
-            self._refresh(revision)
+            self.refresh(revision)
             return self._unsettled(revision, names) == {}
 
         try:
@@ -106,19 +119,6 @@ class ArgoCD:
     def _health(self, name: str) -> str:
         status: str = self.application(name)["status"]["health"]["status"]
         return status
-
-    def _refresh(self, revision: str) -> None:
-        """Let it compare all Applications that it has compared with another commit, as `argocd app get --refresh`."""
-        for name, item in self.applications().items():
-            known = item.get("status", {}).get("sync", {}).get("revision")
-            if known != revision and REFRESH not in item["metadata"].get("annotations", {}):
-                changes: Manifest = {"metadata": {"annotations": {REFRESH: "normal"}}}
-                try:
-                    self.client.patch(ref(API_VERSION, "Application", name, self.namespace), changes)
-                except ApiError as error:
-                    # It was pruned meanwhile.
-                    if error.reason != "NotFound":
-                        raise
 
     def _unsettled(self, revision: str, names: set[str]) -> dict[str, object]:
         found = self.applications()

@@ -158,7 +158,7 @@ def test_the_job_fails_after_its_last_restart(site: Restarting) -> None:
 
 
 def test_the_deadline_ends_the_job_and_counts_for_each_attempt(site: Restarting) -> None:
-    site.apply([training(restart={"max": 3}, activeDeadlineSeconds=12)])
+    site.apply([training(restart={"max": 3}, activeDeadlineSeconds=30)])
     with site.reporter():
         end(site, attempt(site, 0)[0], 1)
         again = max(pod["metadata"]["creationTimestamp"] for pod in attempt(site, 1))

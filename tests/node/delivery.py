@@ -126,6 +126,7 @@ class Delivery:
         """
         if healthy:
             self.settle()
+        self.argocd.refresh()
         since, text = time.monotonic(), ""
 
         def stays() -> bool:
