@@ -78,6 +78,8 @@ def kubelet(authority: Path, number: int, cgroup: str) -> Manifest:
         "failCgroupV1": False,
         "failSwapOn": False,
         "imageGCHighThresholdPercent": 100,
+        # Else an image that was loaded must be pulled once the same one has been pulled by another name.
+        "imagePullCredentialsVerificationPolicy": "NeverVerify",
         "resolvConf": "",
     }
 
