@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.cluster.client import ApiError, Client, Manifest, ref, wait_for
+from tests.cluster.client import Client, Manifest, ref, wait_for
 from tests.cluster.control_plane import Cluster
 from tests.cluster.crds import CRDS
 from tests.cluster.processes import Process, Processes, free_port, listens
@@ -19,8 +19,6 @@ from tests.cluster.sync import establish
 from tests.cluster.tools import ARGOCD
 
 API_VERSION = "argoproj.io/v1alpha1"
-REFRESH = "argocd.argoproj.io/refresh"
-"""Annotation of an Application that is to be compared with its repository now; Argo CD takes it away then."""
 
 SECONDS = 600
 """How long to wait for Argo CD to do something, on a machine that others use too. It polls every few seconds."""
@@ -65,36 +63,15 @@ class ArgoCD:
         """All Applications by name."""
         return {item["metadata"]["name"]: item for item in self.client.list(API_VERSION, "Application", self.namespace)}
 
-    def refresh(self, revision: str = "") -> None:
-        """Let it compare anew all Applications that it has not compared with this commit, as a webhook does."""
-        for name, item in self.applications().items():
-            known = item.get("status", {}).get("sync", {}).get("revision")
-            if known != revision and REFRESH not in item["metadata"].get("annotations", {}):
-                changes: Manifest = {"metadata": {"annotations": {REFRESH: "normal"}}}
-                try:
-                    self.client.patch(ref(API_VERSION, "Application", name, self.namespace), changes)
-                except ApiError as error:
-                    # It was pruned meanwhile.
-                    if error.reason != "NotFound":
-                        raise
-
     def terminate(self, name: str) -> None:
         """End the running operation, as `argocd app terminate-op` does."""
         changes: Manifest = {"status": {"operationState": {"phase": "Terminating"}}}
         self.client.patch(ref(API_VERSION, "Application", name, self.namespace), changes)
 
     def await_sync(self, revision: str, names: set[str]) -> None:
-        """Wait until exactly the Applications `names` exist, all Synced to the commit with no operation left open.
-
-        Argo CD need not poll for it: it is told to look at the repository.
-        """
-
-        def settled() -> bool:
-            self.refresh(revision)
-            return self._unsettled(revision, names) == {}
-
+        """Wait until exactly the Applications `names` exist, all Synced to the commit with no operation left open."""
         try:
-            wait_for(settled, SECONDS, what="sync")
+            wait_for(lambda: self._unsettled(revision, names) == {}, SECONDS, what="sync")
         except TimeoutError:
             unsettled = json.dumps(self._unsettled(revision, names), indent=1)
             raise TimeoutError(f"not synced to {revision}: {unsettled}") from None
@@ -173,8 +150,8 @@ def _source() -> Path:
 
 
 @contextmanager
-def running(cluster: Cluster, namespace: str, programs: Programs, folder: Path, poll: int = 5) -> Iterator[ArgoCD]:
-    """Install Argo CD in the cluster and run it until the block ends; it polls repositories each `poll` seconds.
+def running(cluster: Cluster, namespace: str, programs: Programs, folder: Path) -> Iterator[ArgoCD]:
+    """Install Argo CD in the cluster and run it, with a poll every few seconds, until the block ends.
 
     It looks at the Applications of its own namespace alone. That is never `argocd`, where other tests of the same
     cluster put the Applications of the examples. The folder gets the logs, the clones and Redis' files.
@@ -188,7 +165,7 @@ def running(cluster: Cluster, namespace: str, programs: Programs, folder: Path, 
         cache = _start_redis(processes, programs.redis, folder)
         repository = _start_repo_server(processes, programs.controllers, cache, folder)
         arguments = [f"--namespace={namespace}", f"--redis={cache}", f"--repo-server={repository}"]
-        controller = _start_controller(processes, programs.controllers, cluster, [*arguments, f"--app-resync={poll}"])
+        controller = _start_controller(processes, programs.controllers, cluster, arguments)
         yield ArgoCD(cluster.admin, controller, namespace)
     finally:
         processes.stop()
@@ -273,6 +250,7 @@ def _start_controller(processes: Processes, program: Path, cluster: Cluster, mor
         f"--metrics-port={metrics}",
         "--repo-server-plaintext",
         "--persist-resource-health",
+        "--app-resync=5",
         "--app-resync-jitter=0",
     ]
     # Argo CD's own way to run outside of the cluster: its "in-cluster" address is where the kubeconfig points.

@@ -11,7 +11,7 @@ from stowplan.library.delivery.argocd import gate_differences
 from stowplan.schema.agents.field_managers import GATE
 from stowplan.schema.agents.gate_config import ADMISSION_GATE, ADMISSION_GATE_NAME, GATE_ANNOTATION
 from tests.cluster import argocd
-from tests.cluster.argocd import REFRESH, SECONDS, Programs
+from tests.cluster.argocd import SECONDS, Programs
 from tests.cluster.client import ApiError, Manifest, ref, wait_for
 from tests.cluster.control_plane import Cluster
 from tests.cluster.gates import suspended
@@ -62,8 +62,9 @@ def open_as_a_gate(application: PlainApplication, *, admission: bool = False) ->
 
 def refreshed(application: PlainApplication) -> None:
     """Argo CD has compared anew, and healed what it wants to heal."""
-    application.argocd.client.patch(application.live(), {"metadata": {"annotations": {REFRESH: "hard"}}})
-    wait_for(lambda: REFRESH not in application.live()["metadata"].get("annotations", {}), SECONDS, what="a refresh")
+    client, name = application.argocd.client, "argocd.argoproj.io/refresh"
+    client.patch(application.live(), {"metadata": {"annotations": {name: "hard"}}})
+    wait_for(lambda: name not in application.live()["metadata"].get("annotations", {}), SECONDS, what="a refresh")
     time.sleep(10)
 
 

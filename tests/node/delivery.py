@@ -28,9 +28,7 @@ STOWPLAN = "stowplan.dev/v1alpha1"
 SECONDS = 300
 """What a step may take on a machine that others use too."""
 QUIET = 10
-"""Seconds in which nothing may change before a step is told."""
-POLL = 60
-"""Seconds between the polls of Argo CD, which is told of each commit: they keep the API server busy."""
+"""Seconds in which nothing may change before a step is told: Argo CD looks every 5 s."""
 
 _RUN = re.compile(r"-([a-z2-7]{8})(-\d+)?$")
 """The hash at the end of a Job's name."""
@@ -126,7 +124,6 @@ class Delivery:
         """
         if healthy:
             self.settle()
-        self.argocd.refresh()
         since, text = time.monotonic(), ""
 
         def stays() -> bool:
@@ -210,7 +207,7 @@ def delivering(place: Place, programs: Programs, platform: Mapping[str, Any], fo
     """Argo CD beside the place, and an empty repository, whose commits have this platform and where it is."""
     folder.mkdir()
     repository = UserRepository.create(folder, folder / "user.git")
-    with serving(folder) as base, argocd.running(place.cluster, NAMESPACE, programs, folder, POLL) as running:
+    with serving(folder) as base, argocd.running(place.cluster, NAMESPACE, programs, folder) as running:
         url = f"{base}/user.git"
         own = {"repoURL": url, "targetRevision": "main", "path": "out", "namespace": NAMESPACE}
         settings = {**platform, "argocd": {**platform.get("argocd", {}), **own}}
