@@ -1,6 +1,6 @@
 # Three commands do everything on a machine with Python 3.11 or newer, git and make:
 #   make demo       shows a mistake, a job and the review of a change, and compiles examples/ into out/
-#   make test       runs every check, and the tests that need no other programs, in about six minutes on two cores
+#   make test       runs every check, and the tests that need no other programs, in six to nine minutes on two cores
 #   make test-all   runs every check and every test
 
 # Tests start thousands of Python processes, which take half of the time with bytecode. Some machines of CI services say
@@ -63,7 +63,7 @@ control-plane: .venv/ready
 argocd: .venv/ready
 	$(PYTEST) tests/cluster/test_argocd*.py --argocd
 
-# All tests on real nodes, with Argo CD: half an hour, most of it waiting.
+# All tests on real nodes, with Argo CD: some forty minutes, most of them waiting.
 node: .venv/ready
 	$(PYTEST) tests/node --argocd
 
