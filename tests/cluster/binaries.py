@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.cluster.processes import GO
 from tests.cluster.tools import KUBERNETES, NEWEST, Tool, needed
 
 SECONDS_FILE = "build-seconds"
@@ -122,7 +123,7 @@ def _build(tool: Tool) -> Found | Missing:
         done = subprocess.run(
             ["nice", "go", "build", *tool.flags, "-o", output, "tool"],
             cwd=tool.folder,
-            env={"GOGC": "400", **os.environ, "CGO_ENABLED": str(int(tool.cgo)), "GOWORK": "off"},
+            env={**GO, **os.environ, "CGO_ENABLED": str(int(tool.cgo)), "GOWORK": "off"},
             capture_output=True,
             text=True,
             check=False,

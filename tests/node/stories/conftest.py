@@ -1,4 +1,4 @@
-"""The place of the stories, beside that of all other tests on nodes."""
+"""The stories have nodes of their own. Other tests may run on two more nodes at the same time."""
 
 from collections.abc import Iterator
 from pathlib import Path
