@@ -72,7 +72,6 @@ def jobset_cluster(cluster: Cluster) -> Cluster:
 
 def _start_jobset(cluster: Cluster) -> None:
     programs = _programs([JOBSET])
-    establish(cluster.admin, engine_crd("jobset.x-k8s.io", "JobSet"))
     jobsets.start(cluster, programs["jobset"])
 
 

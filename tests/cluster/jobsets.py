@@ -9,6 +9,8 @@ from typing import Any
 from tests.cluster.client import Manifest
 from tests.cluster.control_plane import Cluster
 from tests.cluster.processes import free_port, listens
+from tests.cluster.shared import engine_crd
+from tests.cluster.sync import establish
 
 _OF_A_JOBSET = {"matchExpressions": [{"key": "jobset.sigs.k8s.io/jobset-name", "operator": "Exists"}]}
 _JOBSETS = ("jobset.x-k8s.io", "v1alpha2", "jobsets")
@@ -16,10 +18,11 @@ _PODS = ("", "v1", "pods")
 
 
 def start(cluster: Cluster, program: Path) -> None:
-    """Run the controller and register its webhooks. The CRD must be served already.
+    """Bring the CRD, run the controller and register its webhooks.
 
     The webhooks are those of JobSet v0.12 `config/components/webhook`, reached by URL instead of a Service.
     """
+    establish(cluster.admin, engine_crd("jobset.x-k8s.io", "JobSet"))
     port = free_port()
     folder = cluster.processes.logs / "jobset"
     folder.mkdir()

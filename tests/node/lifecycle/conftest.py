@@ -9,8 +9,6 @@ import yaml
 from tests.absent import skip
 from tests.cluster import jobsets
 from tests.cluster.binaries import Missing, obtain
-from tests.cluster.shared import engine_crd
-from tests.cluster.sync import establish
 from tests.cluster.tools import JOBSET
 from tests.node import images
 from tests.node.lifecycle.life import Life
@@ -38,7 +36,6 @@ def jobset(place: Place) -> None:
     found = obtain(JOBSET)
     if isinstance(found, Missing):
         skip(str(found))
-    establish(place.cluster.admin, engine_crd("jobset.x-k8s.io", "JobSet"))
     jobsets.start(place.cluster, found.paths["jobset"])
 
 

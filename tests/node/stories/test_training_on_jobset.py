@@ -18,8 +18,6 @@ from tests.cluster import jobsets
 from tests.cluster.binaries import Missing, obtain
 from tests.cluster.client import ref, wait_for
 from tests.cluster.markdown import Markdown
-from tests.cluster.shared import engine_crd
-from tests.cluster.sync import establish
 from tests.cluster.tools import JOBSET
 from tests.node import harm, images, stores
 from tests.node.delivery import STOWPLAN, Delivery, delivering, needed, secret
@@ -78,9 +76,7 @@ def delivery(with_argocd: None, place: Place, tmp_path_factory: pytest.TempPathF
     images.load(place, agents | images.TRAINER, folder / "images")
     place.start_csi(DRIVER)
     place.cluster.namespace(NAMESPACE, "baseline")
-    admin = place.cluster.admin
-    admin.create({**ref("v1", "PersistentVolume", "checkpoints"), "spec": VOLUME})
-    establish(admin, engine_crd("jobset.x-k8s.io", "JobSet"))
+    place.cluster.admin.create({**ref("v1", "PersistentVolume", "checkpoints"), "spec": VOLUME})
     jobsets.start(place.cluster, found.paths["jobset"])
     with delivering(place, needed(), PLATFORM, folder / "argocd") as made:
         yield made
