@@ -25,7 +25,7 @@ threads."""
 
 GO = {"GOGC": "400"}
 """Programs in Go collect garbage more rarely than by default (100): the API server, etcd and the controllers then take
-a quarter less of the processor, for 300 MB more of memory together, and the compiler a sixth less of time."""
+a quarter less of the processor, for 300 MB more of memory together."""
 
 
 class StartError(Exception):
