@@ -38,10 +38,16 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Schedul
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests of nodes are first, since they take longest and hardly need the processor."""
-    items.sort(
-        key=lambda item: next((rank for rank, folder in enumerate(NODES) if item.nodeid.startswith(folder)), len(NODES))
-    )
+    """Tests of nodes are first, since they take longest and hardly need the processor.
+
+    Then come other slow ones: one that began last would leave all cores but one idle.
+    """
+
+    def order(item: pytest.Item) -> tuple[int, bool]:
+        rank = next((rank for rank, folder in enumerate(NODES) if item.nodeid.startswith(folder)), len(NODES))
+        return rank, item.get_closest_marker("slow") is None
+
+    items.sort(key=order)
 
 
 @pytest.hookimpl(optionalhook=True)
