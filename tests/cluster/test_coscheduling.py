@@ -60,7 +60,7 @@ def refused(site: Site, name: str) -> bool:
 def test_job_is_placed_whole_or_not_at_all(site: Site, jobs: str) -> None:
     """At times the scheduler forgets a pod that it refused: then the others of its job keep their nodes for 60 s.
 
-    That is the default of the plug-in's `permitWaitingTimeSeconds`.
+    That is the `scheduleTimeoutSeconds` of each compiled PodGroup.
     """
     site.apply([training("first", 2)], platform(jobs))
     wait_for(lambda: placed(site, "first") == 2, what="the first job")
@@ -68,7 +68,7 @@ def test_job_is_placed_whole_or_not_at_all(site: Site, jobs: str) -> None:
     wait_for(lambda: len(site.pods("second")) == nodes.COUNT - 1 and refused(site, "second"), what="its refusal")
     assert placed(site, "second") == 0
     site.apply([training("third", 2)], platform(jobs))
-    wait_for(lambda: placed(site, "third") == 2, 120, what="a job that fits beside it")
+    wait_for(lambda: placed(site, "third") == 2, 120, what="a third job, for which two nodes are free")
     site.end("first")
     site.end("third")
     wait_for(lambda: placed(site, "second") == nodes.COUNT - 1, 120, what="the second job")
