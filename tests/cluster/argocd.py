@@ -21,7 +21,7 @@ from tests.cluster.tools import ARGOCD
 API_VERSION = "argoproj.io/v1alpha1"
 
 SECONDS = 600
-"""How long to wait for Argo CD to do something, on a machine that others use too. It polls every ten seconds."""
+"""How long to wait for Argo CD to do something, on a machine that others use too. It polls every few seconds."""
 
 
 @dataclass(frozen=True)
@@ -151,7 +151,7 @@ def _source() -> Path:
 
 @contextmanager
 def running(cluster: Cluster, namespace: str, programs: Programs, folder: Path) -> Iterator[ArgoCD]:
-    """Install Argo CD in the cluster and run it, with a poll every ten seconds, until the block ends.
+    """Install Argo CD in the cluster and run it, with a poll every few seconds, until the block ends.
 
     It looks at the Applications of its own namespace alone. That is never `argocd`, where other tests of the same
     cluster put the Applications of the examples. The folder gets the logs, the clones and Redis' files.
