@@ -54,10 +54,10 @@ quick-tests: .venv/ready
 all-tests: .venv/ready
 	$(PYTEST) --argocd
 
-# Builds what tests/cluster and tests/node run, with Go, unless KUBEBUILDER_ASSETS or the cache has it, and installs what tests/editor runs.
+# Builds what tests/cluster and tests/nightly/node run, with Go, unless KUBEBUILDER_ASSETS or the cache has it, and installs what tests/nightly/editor runs.
 control-plane: .venv/ready
 	$(BIN)/python -m tests.cluster.binaries
-	$(BIN)/python -m tests.editor.npm
+	$(BIN)/python -m tests.nightly.editor.npm
 
 # The tests with a real Argo CD, on the newest Kubernetes, without nodes: some ten minutes. Needs Go and redis-server.
 argocd: .venv/ready
@@ -65,7 +65,7 @@ argocd: .venv/ready
 
 # All tests on real nodes, with Argo CD: some forty minutes, most of them waiting.
 node: .venv/ready
-	$(PYTEST) tests/node --argocd
+	$(PYTEST) tests/nightly/node --argocd
 
 # Writes what is generated: CRDs and editor schemas from the models, the schemas of Kubernetes, then the examples' output.
 # The output begins with nothing, since runs that were compiled by an older version would be kept.
@@ -113,7 +113,7 @@ docs: .venv/ready
 # The pictures of the documentation, as Chromium and Graphviz draw them, and of what `make demo` prints.
 pictures: .venv/ready
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python docs/demo_picture.py docs/pages/images
-	$(BIN)/python -m tests.browser.pictures docs/pages/images
+	$(BIN)/python -m tests.nightly.browser.pictures docs/pages/images
 	dot -Tsvg -Ncolor=black -Nfontcolor=black -Ecolor=black -Efontcolor=black docs/way.dot > docs/pages/images/way-light.svg
 	dot -Tsvg -Ncolor=white -Nfontcolor=white -Ecolor=white -Efontcolor=white docs/way.dot > docs/pages/images/way-dark.svg
 

@@ -6,16 +6,13 @@ import pytest
 from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
 
-pytest_plugins = ["tests.agents.plugin", "tests.cluster.plugin"]
-
-
 if service := os.environ.pop("CI", None):
     os.environ["STOWPLAN_TESTS_CI"] = service
 """Commands that tests run are not run by a CI service, even if the tests are. Tests about that set the variable `CI`.
 Fixtures that skip where a program is missing, but fail in CI, look at the other one."""
 
 
-NODES = ("tests/node/stories/", "tests/node/")
+NODES = ("tests/nightly/node/stories/", "tests/nightly/node/")
 """The tests of each of these folders wait for each other, since a process has one place with nodes at a time.
 
 A folder within another one comes before it.

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from stowplan.schema.kinds.table import KINDS
-from tests.node.stories import guide
+from tests.nightly.node.stories import guide
 from tests.repositories import CORPUS, PLACEHOLDER, Result, compiled, corpus
 
 pytestmark = pytest.mark.skipif(not CORPUS, reason="the documents of the old systems are not beside this repository")

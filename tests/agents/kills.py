@@ -10,8 +10,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-KILLS = int(os.environ.get("STOWPLAN_KILLS", "20"))
-"""How often each test with kills ends an agent by SIGKILL."""
 LONGER = 1.05
 """After a hit. With what a miss takes away about three of four kills hit, and the others come after the end."""
 

@@ -13,7 +13,6 @@ from tests.cluster.client import ARGO_CD, ApiError, Client, Manifest, ref, wait_
 from tests.cluster.control_plane import Cluster
 from tests.cluster.examples import Example, agent_pod_specs, corpus, examples
 from tests.cluster.ownership import shared, unowned
-from tests.cluster.plugin import Recorder
 from tests.cluster.shared import engine_crd, parameters
 from tests.cluster.use_cases import use_cases
 
@@ -80,10 +79,9 @@ def _serve_engines(client: Client, manifests: list[Manifest]) -> None:
             sync.establish(client, engine_crd(group, kind))
 
 
-def test_second_sync_changes_nothing(applied: Applied, record_property: Recorder) -> None:
+def test_second_sync_changes_nothing(applied: Applied) -> None:
     for manifest in applied.manifests:
         _assert_unchanged(applied.client, manifest)
-    record_property("objects applied, and unchanged by a second sync", len(applied.manifests))
 
 
 def _assert_unchanged(client: Client, manifest: Manifest) -> None:
@@ -155,13 +153,12 @@ def test_pods_of_agents_fit_a_restricted_namespace(cluster: Cluster, example: Ex
         cluster.admin.create(pod, dry_run=True)
 
 
-def test_objects_for_argo_cd_are_taken(cluster: Cluster, example: Example, record_property: Recorder) -> None:
+def test_objects_for_argo_cd_are_taken(cluster: Cluster, example: Example) -> None:
     _serve_engines(cluster.admin, example.argo_cd)
     for namespace in {manifest["metadata"]["namespace"] for manifest in example.argo_cd}:
         cluster.namespace(namespace)
     for manifest in sync.apply(cluster.admin, example.argo_cd):
         _assert_unchanged(cluster.admin, manifest)
-    record_property("objects for Argo CD applied", len(example.argo_cd))
 
 
 def test_prune_in_reverse_leaves_only_what_is_kept(applied: Applied) -> None:

@@ -17,7 +17,6 @@ from tests.cluster import sync
 from tests.cluster.client import Manifest
 from tests.cluster.control_plane import Cluster
 from tests.cluster.edits import accepts
-from tests.cluster.plugin import Recorder
 from tests.repositories import compiled
 from tests.unit.compiler.checks.given import objects
 
@@ -119,7 +118,7 @@ def before(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_server_does_what_the_compiler_says(
-    cluster: Cluster, before: dict[str, Output], change: Change, tmp_path: Path, record_property: Recorder
+    cluster: Cluster, before: dict[str, Output], change: Change, tmp_path: Path
 ) -> None:
     assert REPOSITORY.count(change.old) == 1
     after = _compile(tmp_path, REPOSITORY.replace(change.old, change.new))
@@ -131,7 +130,6 @@ def test_server_does_what_the_compiler_says(
     refused = [manifest for manifest in manifests if not accepts(cluster.admin, manifest)]
     assert {manifest["kind"] for manifest in refused} == change.refused
     assert _found(manifests, written) == {identity(manifest) for manifest in refused}
-    record_property("objects of edited specs, judged alike by compiler and server", len(manifests))
 
 
 def _found(manifests: list[Manifest], written: dict[ObjectId, Manifest]) -> set[ObjectId]:

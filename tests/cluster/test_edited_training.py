@@ -21,7 +21,6 @@ from tests.cluster import sync
 from tests.cluster.client import Manifest, ref
 from tests.cluster.control_plane import Cluster
 from tests.cluster.edits import accepts
-from tests.cluster.plugin import Recorder
 from tests.cluster.shared import engine_crd
 from tests.repositories import compiled
 from tests.unit.compiler.checks.given import objects
@@ -233,9 +232,7 @@ def _runs(manifest: Manifest) -> Iterator[str]:
 
 
 @pytest.mark.parametrize(("group", "name"), CELLS.values(), ids=CELLS)
-def test_run_is_renamed_where_the_server_would_refuse(
-    apply: Apply, group: Group, name: str, tmp_path: Path, record_property: Recorder
-) -> None:
+def test_run_is_renamed_where_the_server_would_refuse(apply: Apply, group: Group, name: str, tmp_path: Path) -> None:
     applied = apply(group)
     edit, text = group.edits[name], group.text
     assert text.count(edit.old) == 1
@@ -249,7 +246,6 @@ def test_run_is_renamed_where_the_server_would_refuse(
     assert bool(refused) is (renames and name != "run")
     written = {identity(output.manifest.body): output.manifest.body for output in applied.outputs.values()}
     assert _found(manifests, written) == refused
-    record_property("objects of edited training jobs, judged alike by compiler and server", len(manifests))
 
 
 def _renamed(outputs: Mapping[str, Output], run: str, other: str) -> list[Manifest]:

@@ -14,7 +14,6 @@ from tests.cluster import sync
 from tests.cluster.attendants import Attendants, attending, end
 from tests.cluster.client import Manifest, ref, true_conditions, wait_for
 from tests.cluster.control_plane import Cluster
-from tests.cluster.plugin import Recorder
 from tests.cluster.processes import free_port
 from tests.repositories import compiled
 
@@ -149,12 +148,6 @@ def agents(core: Story) -> Iterator[Attendants]:
 def agents_of_dead_helpers(core: Story) -> Iterator[Attendants]:
     """The agents of helpers that never listen."""
     yield from _attending(core, helpers_listen=False)
-
-
-@pytest.fixture(autouse=True)
-def told(record_property: Recorder) -> None:
-    """Count the stories."""
-    record_property("stories of training groups", 1)
 
 
 def test_servers_end_with_workers_that_succeed(core: Story, agents: Attendants) -> None:

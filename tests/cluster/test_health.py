@@ -16,7 +16,6 @@ from tests.cluster.accounts import accounts
 from tests.cluster.client import ApiError, Client, Manifest, ref, wait_for
 from tests.cluster.control_plane import Cluster
 from tests.cluster.crds import CRDS
-from tests.cluster.plugin import Recorder
 from tests.cluster.shared import load_one, parameters
 from tests.repositories import compiled
 
@@ -82,7 +81,6 @@ def test_health_of_what_the_server_holds(
     cluster: Cluster,
     reporters: dict[str, tuple[Manifest, Client]],
     case: tuple[Path, Manifest],
-    record_property: Recorder,
 ) -> None:
     folder, expected = case
     document = load_one(folder / expected["inputPath"])
@@ -96,7 +94,6 @@ def test_health_of_what_the_server_holds(
     assert live["metadata"]["generation"] == document["metadata"]["generation"]
     assert live.get("status") == document.get("status")
     assert assess((folder / "health.lua").read_text(encoding="utf-8"), live) == expected["healthStatus"]
-    record_property("health judged on objects that the server holds", 1)
 
 
 def _make(client: Client, target: Manifest, document: Manifest) -> None:

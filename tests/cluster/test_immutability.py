@@ -16,7 +16,6 @@ from tests.cluster.cells import engines, network, settings, storage, work
 from tests.cluster.client import Client, Manifest, wait_for
 from tests.cluster.control_plane import Cluster
 from tests.cluster.edits import Edit, Row, Verdict, at, judge
-from tests.cluster.plugin import Recorder
 from tests.cluster.shared import engine_crd, parameters
 from tests.repositories import CASES, case
 from tests.unit.compiler.checks.given import changed, objects
@@ -80,20 +79,18 @@ def _await_state(client: Client, row: Row) -> None:
 
 
 @pytest.mark.parametrize("cell", parameters(cells(BUILT_IN, *Verdict), "cells"))
-def test_table_and_server_agree(
-    cluster: Cluster, live: dict[ObjectId, Manifest], cell: Cell, record_property: Recorder
-) -> None:
-    _assert_agree(cluster, live, cell, record_property)
+def test_table_and_server_agree(cluster: Cluster, live: dict[ObjectId, Manifest], cell: Cell) -> None:
+    _assert_agree(cluster, live, cell)
 
 
 @pytest.mark.parametrize("cell", parameters(cells(engines.ROWS, *Verdict), "cells"))
 def test_table_and_engines_agree(
-    jobset_cluster: Cluster, live_of_engines: dict[ObjectId, Manifest], cell: Cell, record_property: Recorder
+    jobset_cluster: Cluster, live_of_engines: dict[ObjectId, Manifest], cell: Cell
 ) -> None:
-    _assert_agree(jobset_cluster, live_of_engines, cell, record_property)
+    _assert_agree(jobset_cluster, live_of_engines, cell)
 
 
-def _assert_agree(cluster: Cluster, live: dict[ObjectId, Manifest], cell: Cell, record_property: Recorder) -> None:
+def _assert_agree(cluster: Cluster, live: dict[ObjectId, Manifest], cell: Cell) -> None:
     """What is refused would be fine in a new object: the cell is about the change, not about the value."""
     manifest, edit = cell
     edited = edit.of(manifest)
@@ -103,9 +100,6 @@ def _assert_agree(cluster: Cluster, live: dict[ObjectId, Manifest], cell: Cell, 
         cluster.admin.apply(_under_another_name(edited), dry_run=True)
     agree = _table_refuses(manifest, edited) is (verdict is Verdict.REFUSED)
     assert agree is not bool(edit.because)
-    record_property(f"immutability: the edit {verdict.value}", 1)
-    if edit.because:
-        record_property("immutability: the compiler judges otherwise, for a reason", 1)
 
 
 def _table_refuses(old: Manifest, new: Manifest) -> bool:

@@ -12,7 +12,6 @@ import yaml
 from tests.cluster.client import ApiError, Client, Manifest, ref
 from tests.cluster.control_plane import Cluster
 from tests.cluster.crds import LEGACY_GROUP, establish_legacy, refusal
-from tests.cluster.plugin import Recorder
 from tests.cluster.shared import parameters
 from tests.repositories import INVALID_CASES
 
@@ -90,26 +89,17 @@ def server(cluster: Cluster, served: dict[str, Manifest]) -> Client:
 
 
 @pytest.mark.parametrize("case", parameters({name: name for name in DOCUMENTS}, "cases in tests/cases_invalid"))
-def test_what_the_legacy_crd_refuses_is_refused(server: Client, case: str, record_property: Recorder) -> None:
+def test_what_the_legacy_crd_refuses_is_refused(server: Client, case: str) -> None:
     """By its schema, that is: unknown fields were pruned, and some of them our CRD knows."""
-    documents = DOCUMENTS[case]
-    if refused := _refused(server, LEGACY_GROUP, documents, strict=False):
-        by_ours = _refused(server, GROUP, refused, strict=False) == refused
-        record_property(f"invalid cases refused by the legacy CRD, {'and' if by_ours else 'not'} by ours", case)
-        assert by_ours != (case in BROKEN_TEMPLATES)
-    elif not (unknown := _refused(server, LEGACY_GROUP, documents, strict=True)):
-        record_property("invalid cases accepted by the legacy CRD", case)
-    elif _refused(server, GROUP, unknown, strict=True) == unknown:
-        record_property("invalid cases accepted by the legacy CRD but for fields unknown to both", case)
-    else:
-        record_property("invalid cases accepted by the legacy CRD but for fields that only ours takes", case)
+    refused = _refused(server, LEGACY_GROUP, DOCUMENTS[case])
+    assert (_refused(server, GROUP, refused) == refused) != (case in BROKEN_TEMPLATES)
 
 
-def _refused(server: Client, group: str, documents: list[Manifest], *, strict: bool) -> list[Manifest]:
-    return [document for document in documents if _refusal(server, group, document, strict=strict)]
+def _refused(server: Client, group: str, documents: list[Manifest]) -> list[Manifest]:
+    return [document for document in documents if _refusal(server, group, document)]
 
 
-def _refusal(server: Client, group: str, document: Manifest, *, strict: bool) -> ApiError | None:
+def _refusal(server: Client, group: str, document: Manifest) -> ApiError | None:
     """As a client asks that was told to use the tests' namespace, whatever the document says."""
     version = VERSIONS[document["kind"]]
     path = server.collection(ref(f"{group}/{version}", document["kind"], "", NAMESPACE))
@@ -118,4 +108,4 @@ def _refusal(server: Client, group: str, document: Manifest, *, strict: bool) ->
         moved["apiVersion"] = f"{group}/{version}"
     if isinstance(moved.get("metadata"), dict):
         moved["metadata"] = {**moved["metadata"], "namespace": NAMESPACE}
-    return refusal(server, path, moved, strict=strict)
+    return refusal(server, path, moved, strict=False)

@@ -11,7 +11,6 @@ from tests.cluster.accounts import Account, accounts
 from tests.cluster.client import ApiError, Client, Manifest, ref, wait_for
 from tests.cluster.control_plane import Cluster
 from tests.cluster.forbidden import forbidden
-from tests.cluster.plugin import Recorder
 from tests.repositories import compiled
 
 HOME, VAULT = "rbac-home", "rbac-vault"
@@ -157,16 +156,13 @@ def test_every_compiled_account_is_tried(manifests: list[Manifest]) -> None:
     assert sorted(accounts(manifests)) == sorted(ACCOUNTS)
 
 
-def test_agent_reads_its_resource(cluster: Cluster, account: Account, agent: Client, record_property: Recorder) -> None:
+def test_agent_reads_its_resource(cluster: Cluster, account: Account, agent: Client) -> None:
     live = agent.get(account.target)
     assert live["spec"] == account.resource["spec"]
     assert agent.request("GET", agent.path(account.target, "status"))["metadata"]["uid"] == live["metadata"]["uid"]
-    record_property("RBAC: requests that an agent must be allowed", 2)
 
 
-def test_agents_apply_to_the_status_beside_each_other(
-    cluster: Cluster, account: Account, agent: Client, record_property: Recorder
-) -> None:
+def test_agents_apply_to_the_status_beside_each_other(cluster: Cluster, account: Account, agent: Client) -> None:
     """Each takes back what it applied before and nothing else."""
     cluster.admin.delete(account.target)
     cluster.admin.apply(account.resource)
@@ -178,7 +174,6 @@ def test_agents_apply_to_the_status_beside_each_other(
     first, *rest = statuses
     agent.apply(_status(account, {}), manager=first, subresource="status", force=False)
     assert agent.get(account.target)["status"] == _together({manager: statuses[manager] for manager in rest})
-    record_property("RBAC: requests that an agent must be allowed", len(statuses) + 3)
 
 
 def _together(statuses: dict[str, Manifest]) -> Manifest:
@@ -190,9 +185,7 @@ def _together(statuses: dict[str, Manifest]) -> Manifest:
     return joined
 
 
-def test_status_write_changes_nothing_else(
-    cluster: Cluster, account: Account, agent: Client, record_property: Recorder
-) -> None:
+def test_status_write_changes_nothing_else(cluster: Cluster, account: Account, agent: Client) -> None:
     before = cluster.admin.get(account.target)
     manager = next(iter(STATUSES[account.resource["kind"]]))
     greedy = _status(
@@ -209,7 +202,6 @@ def test_status_write_changes_nothing_else(
     attempt = status.get("attempt") or next(each for each in status["attempts"] if "message" in each)
     assert attempt["message"] == "changed"
     assert _without_status(after) == _without_status(before)
-    record_property("RBAC: requests that an agent must be allowed", 1)
 
 
 def _without_status(live: Manifest) -> Manifest:
@@ -254,14 +246,11 @@ def test_resource_that_is_not_there_yet_is_not_found(cluster: Cluster, account: 
         cluster.admin.apply(account.resource)
 
 
-def test_everything_else_is_refused(
-    cluster: Cluster, account: Account, agent: Client, record_property: Recorder
-) -> None:
+def test_everything_else_is_refused(cluster: Cluster, account: Account, agent: Client) -> None:
     others = sorted({HOME, VAULT} - {account.home})
     requests = forbidden(account, cluster.admin, others)
     answers = {f"{method} {path}": _answer(agent, method, path) for method, path in requests}
     assert {request: answer for request, answer in answers.items() if answer != 403} == {}
-    record_property("RBAC: requests that the server refuses an agent", len(answers))
 
 
 def _answer(agent: Client, method: str, path: str) -> int:

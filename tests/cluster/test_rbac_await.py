@@ -12,7 +12,6 @@ from tests.cluster import sync
 from tests.cluster.client import ApiError, Client, Manifest, wait_for
 from tests.cluster.control_plane import Cluster
 from tests.cluster.forbidden import CLUSTER_WIDE, ELSEWHERE, inside, reading
-from tests.cluster.plugin import Recorder
 from tests.repositories import compiled
 
 HOME, OTHER = "rbac-await", "rbac-await-other"
@@ -111,7 +110,7 @@ def test_every_account_of_a_helper_is_tried(manifests: list[Manifest]) -> None:
     assert {account: sorted(set(specs)) for account, specs in found.items()} == ACCOUNTS
 
 
-def test_deciding_jobs_are_seen_and_can_be_ended(helper: Helper, record_property: Recorder) -> None:
+def test_deciding_jobs_are_seen_and_can_be_ended(helper: Helper) -> None:
     for job in helper.deciders:
         live = helper.client.get(job)
         assert live["spec"]["completions"] == job["spec"]["completions"]
@@ -125,14 +124,12 @@ def test_deciding_jobs_are_seen_and_can_be_ended(helper: Helper, record_property
             f"{own}?dryRun=All&fieldManager=stowplan-await", json=changes, headers=headers
         )
         assert answer.json()["spec"]["activeDeadlineSeconds"] == 1
-        record_property("RBAC: requests that an agent must be allowed", 3)
 
 
-def test_everything_else_is_refused(cluster: Cluster, helper: Helper, record_property: Recorder) -> None:
+def test_everything_else_is_refused(cluster: Cluster, helper: Helper) -> None:
     requests = list(dict.fromkeys(_forbidden(helper, cluster.admin)))
     answers = {f"{method} {path}": _answer(helper.client, method, path) for method, path in requests}
     assert {request: answer for request, answer in answers.items() if answer != 403} == {}
-    record_property("RBAC: requests that the server refuses an agent", len(answers))
 
 
 def _forbidden(helper: Helper, admin: Client) -> Iterator[tuple[str, str]]:
@@ -178,9 +175,7 @@ def test_job_of_the_helper_itself_is_a_stranger(helper: Helper) -> None:
     assert {_role(job) for job in helper.strangers} >= {"ps", "heter"}
 
 
-def test_rules_are_those_for_the_deciding_jobs_alone(
-    cluster: Cluster, helper: Helper, record_property: Recorder
-) -> None:
+def test_rules_are_those_for_the_deciding_jobs_alone(cluster: Cluster, helper: Helper) -> None:
     """What the server says that the account may do, in every namespace, beyond what every account may."""
     anybody = _rules(cluster.client_for_service_account("kube-system", "default"), "kube-public")
     for namespace in (each["metadata"]["name"] for each in cluster.admin.list("v1", "Namespace")):
@@ -196,7 +191,6 @@ def test_rules_are_those_for_the_deciding_jobs_alone(
         for rule in more:
             assert (rule["apiGroups"], rule["resources"]) == (["batch"], ["jobs"])
             assert sorted(rule["verbs"]) == ["get", "patch", "watch"]
-    record_property("RBAC: accounts of await agents", 1)
 
 
 def _rules(client: Client, namespace: str) -> list[Manifest]:

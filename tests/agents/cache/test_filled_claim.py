@@ -22,10 +22,11 @@ from tests.agents.cache.conftest import NewDisk
 from tests.agents.cache.task_agent import files
 from tests.agents.cache.test_task_secrets import SPY
 from tests.agents.compiled_dataset import AS_USER, USER, CompiledDataset, compiled, compiled_task
-from tests.agents.kills import KILLS, Kills
+from tests.agents.kills import Kills
 from tests.agents.transfer.faults import leads_out, proxied
 from tests.agents.transfer.reports import ACCOUNT_TOKEN, listening
 from tests.agents.transfer.server import ACCESS_KEY, SECRET_KEY, Storage, new_bucket
+from tests.tier import KILLS
 
 OBJECTS = {"train/a": b"a", "train/deep/er/b": b"b" * 3_000_000, "train/\u00e4 #": b"odd"}
 SAMPLES = {key.removeprefix("train/"): data for key, data in OBJECTS.items()}

@@ -16,8 +16,9 @@ from tests.agents.cache.conftest import NewMounts
 from tests.agents.cache.task_agent import Dataset, files, warmup_fields
 from tests.agents.cache.test_tasks import cached, fill
 from tests.agents.cache.volume import FORGETS
-from tests.agents.kills import KILLS, Kills
+from tests.agents.kills import Kills
 from tests.agents.waiting import until
+from tests.tier import KILLS
 
 
 def kill_again_and_again(

@@ -17,9 +17,10 @@ from stowplan.library.manifest import Json
 from stowplan.schema.kinds.native.dataset import Dataset
 from stowplan.schema.kinds.native.dataset_task import DatasetTask
 from tests.agents.ended import Ended
-from tests.agents.kills import KILLS, Kills
+from tests.agents.kills import Kills
 from tests.agents.transfer.agent import files, started
 from tests.agents.transfer.server import ACCESS_KEY, SECRET_KEY, Storage
+from tests.tier import KILLS
 from tests.unit.specs import context
 
 METADATA = {"namespace": "ml", "name": "corpus"}

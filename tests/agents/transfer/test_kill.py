@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 
-from tests.agents.kills import KILLS, Kills
+from tests.agents.kills import Kills
 from tests.agents.transfer.agent import Cube, Transfer, files
 from tests.agents.transfer.faults import Fault, Proxy
 from tests.agents.transfer.server import Storage
 from tests.agents.transfer.test_download import large
 from tests.agents.waiting import until
+from tests.tier import KILLS
 
 Sides = tuple[dict[str, Any], dict[str, Any]]
 

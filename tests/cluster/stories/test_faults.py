@@ -1,7 +1,8 @@
 """Reports of faults, at most a minute after the API shows their cause. Each fault is a row of a table.
 
 The reporter and the await agents are real processes; nodes, kubelets and users' training are played. Faults of real
-nodes are in `tests/node`; here are those of the API's objects, of a node that nobody brings back, and of the reporter.
+nodes are in `tests/nightly/node`; here are those of the API's objects, of a node that nobody brings back, and of the
+reporter.
 """
 
 import json
@@ -17,13 +18,13 @@ from typing import Any
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from tests.agents.kills import KILLS
 from tests.cluster import nodes
 from tests.cluster.client import Manifest, ref, wait_for
 from tests.cluster.control_plane import Cluster
 from tests.cluster.stories.conftest import Begin, Compile
 from tests.cluster.stories.story import Story
 from tests.cluster.stories.telling import health_of, masked
+from tests.tier import KILLS
 
 SECONDS = 60
 """That may pass from the moment at which the API shows a cause."""

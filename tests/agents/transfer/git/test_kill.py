@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.agents.kills import KILLS, Kills
+from tests.agents.kills import Kills
 from tests.agents.transfer.faults import Fault, Proxy
 from tests.agents.transfer.git.agent import Cube, tree
 from tests.agents.transfer.git.author import Author
 from tests.agents.transfer.git.server import Forge
 from tests.agents.waiting import until
+from tests.tier import KILLS
 
 ATTRIBUTES = {".gitattributes": b"*.big filter=lfs diff=lfs merge=lfs -text\n"}
 

@@ -1,0 +1,15 @@
+"""What tests do more often in a later tier: `STOWPLAN_TIER`, which `make` sets.
+
+The tier of a test is its folder: `nightly`, `on_request`, and all others. The nightly tier runs some files of the
+others again: those with kills, and those on a control plane.
+"""
+
+import os
+
+TIER = os.environ.get("STOWPLAN_TIER", "landing")
+KILLS = {"landing": 4, "nightly": 20, "on-request": 200}[TIER]
+"""How often each test with kills ends an agent by SIGKILL."""
+STEPS = {"landing": 40, "nightly": 400, "on-request": 4000}[TIER]
+"""How many random steps `test_incremental.py` takes."""
+COMPLETE = TIER != "landing" or os.environ.get("STOWPLAN_TESTS_CI") == "true"
+"""Whether a program that is missing is a failure. Otherwise its tests are skipped."""
