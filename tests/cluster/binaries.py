@@ -1,6 +1,7 @@
 """Find the programs of a tool in KUBEBUILDER_ASSETS or in the cache, or build them with Go.
 
-`python -m tests.cluster.binaries [--all-minors]` builds the missing programs and prints the minutes of each build.
+`python -m tests.cluster.binaries [landing | nightly]` builds what is missing of the programs that the tests of this
+tier need, by default `landing`, and prints the minutes of each build.
 """
 
 import fcntl
@@ -16,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.cluster.tools import KUBERNETES, NEWEST, Tool, needed
+from tests.cluster.tools import TIERS, Tool
 
 SECONDS_FILE = "build-seconds"
 
@@ -159,10 +160,10 @@ def _copy_files(tool: Tool, folder: Path) -> None:
 
 
 def main(arguments: list[str]) -> int:
-    """Obtain every tool of the newest minor, or of all; 1 if one is missing."""
-    minors = list(KUBERNETES) if "--all-minors" in arguments else [NEWEST]
+    """Obtain every tool of the tier; 1 if one is missing."""
+    (tier,) = arguments or ["landing"]
     failed = False
-    for tool in dict.fromkeys(tool for minor in minors for tool in needed(minor)):
+    for tool in TIERS[tier]:
         result = obtain(tool)
         failed |= isinstance(result, Missing)
         sys.stdout.write(f"{result}\n")

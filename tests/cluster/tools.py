@@ -99,6 +99,8 @@ VERSITYGW = Tool("versitygw", "github.com/versity/versitygw", ("versitygw",))
 """An S3 server on a directory, for the tests of the transfer agent."""
 REGISTRY = Tool("registry", "github.com/distribution/distribution/v3", ("registry",))
 """A registry of images, for the tests of pins."""
+ACTIONLINT = Tool("actionlint", "github.com/rhysd/actionlint", ("actionlint",))
+"""A linter of GitHub's workflows, for those of `stowplan init`."""
 JUICEFS_TAGS = ",".join(
     f"no{each}"
     for each in (
@@ -142,7 +144,9 @@ def control_plane(minor: str) -> tuple[Tool, ...]:
     return (ETCD, KUBERNETES[minor], KWOK)
 
 
-def needed(minor: str) -> tuple[Tool, ...]:
-    """What all tests on this Kubernetes minor together need, and those of the agents, of the nodes and of pins."""
-    others = (JOBSET, KUEUE, COSCHEDULING, ARGOCD, VERSITYGW, REGISTRY, JUICEFS)
-    return (*control_plane(minor), *others, KUBELET, CNI, COREDNS, CSI)
+LANDING = (*control_plane(NEWEST), JOBSET, VERSITYGW, REGISTRY, JUICEFS, ACTIONLINT)
+TIERS = {
+    "landing": LANDING,
+    "nightly": (*LANDING, KUBERNETES[OLDEST], KUEUE, COSCHEDULING, ARGOCD, KUBELET, CNI, COREDNS, CSI),
+}
+"""What the tests of a tier need. What only measurements need is not here."""

@@ -7,11 +7,9 @@ import pytest
 
 from stowplan.compiler.generate import starter
 from tests.cluster.binaries import Found, obtain
-from tests.cluster.tools import Tool
+from tests.cluster.tools import ACTIONLINT
 from tests.repositories import REPOSITORY
 from tests.starter.repository import PROGRAMS
-
-ACTIONLINT = Tool("actionlint", "github.com/rhysd/actionlint", ("actionlint",))
 
 
 @pytest.fixture(scope="module")
