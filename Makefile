@@ -1,7 +1,10 @@
-# Three commands do everything on a machine with Python 3.11 or newer, git and make:
-#   make demo       shows a mistake, a job and the review of a change, and compiles examples/ into out/
-#   make test       runs every check, and the tests that need no other programs, in six to nine minutes on two cores
-#   make test-all   runs every check and every test
+# On a machine with Python 3.11 or newer, git and make:
+#   make demo                         shows a mistake, a job and the review of a change, and compiles examples/ into out/
+#   make test                         runs every check, and the tests that need no other programs
+# With Go and the programs that .ci/run installs:
+#   make test-landing                 the other tests that each change has to pass
+#   make test-nightly                 nodes, Argo CD, frameworks, images, browser, editor, the oldest Kubernetes
+#   make test-on-request PART=<name>  what takes hours: ON_REQUEST below names the parts
 
 # Tests start thousands of Python processes, which take half of the time with bytecode. Some machines of CI services say
 # that none shall be written.
@@ -10,12 +13,19 @@ unexport PYTHONDONTWRITEBYTECODE
 PYTHON ?= python3
 BIN := .venv/bin
 EXAMPLES := $(patsubst examples/%/stowplan.yaml,%,$(wildcard examples/*/stowplan.yaml))
-# Folders with tests that `make test` leaves out: they take many minutes or need other programs.
-LEFT_OUT := $(addprefix tests/,agents bench browser cluster editor hostile launcher node pins starter)
+# The tier of a test is its folder.
+LANDING := $(addprefix tests/,agents cluster command hostile launcher pins release starter upgrade)
+KILLS := $(shell grep -l --include='*.py' "tests.tier import KILLS" -r tests/agents)
+NIGHTLY := tests/nightly tests/cluster $(KILLS)
+ON_REQUEST := kills planted_bugs random
+on_request_kills := $(KILLS)
+on_request_planted_bugs := tests/on_request/planted_bugs
+on_request_random := tests/test_fuzz.py tests/test_incremental.py
 # `tests/conftest.py` says what runs in which process.
-PYTEST := $(BIN)/pytest -n auto --no-loadscope-reorder
+PYTEST := $(BIN)/python -m pytest --no-loadscope-reorder
+RESULT = -p tests.result --result tests/$(1)/RESULT.md --part $(2)
 
-.PHONY: all-tests argocd check clean control-plane demo docs generate images layers lint node pictures quick-tests requirements sbom synth test test-all types
+.PHONY: check clean demo docs generate images layers lint pictures programs requirements sbom synth test test-landing test-nightly test-on-request types
 
 # Compiles all examples, and meanwhile shows with one of them how a mistake is found, a job compiled and a change reviewed.
 demo: .venv/ready
@@ -28,15 +38,24 @@ synth: .venv/ready
 check: .venv/ready
 	@for name in $(EXAMPLES); do CI= $(BIN)/stowplan synth examples/$$name --out out/$$name --check || exit 1; done
 
-test: .venv/ready lint types layers quick-tests
+test: .venv/ready lint types layers
+	$(PYTEST) -n logical tests $(LANDING:%=--ignore=%) --ignore=tests/bench --ignore=tests/nightly --ignore=tests/on_request
 	@echo
 	@echo "Left out:"
-	@for folder in $(LEFT_OUT); do echo "  $$folder: $(BIN)/pytest $$folder"; done
-	@echo "  slow tests in the other folders: $(BIN)/pytest -m slow"
-	@echo "  Argo CD: make argocd; nodes: make node"
-	@echo "  all of these: make test-all"
+	@for folder in $(LANDING); do echo "  $$folder: $(BIN)/pytest $$folder"; done
+	@echo "  all of these: make test-landing"
+	@echo "  tests/nightly: make test-nightly; tests/on_request: make test-on-request"
 
-test-all: .venv/ready lint types layers all-tests
+test-landing: .venv/ready
+	$(PYTEST) -n auto $(LANDING)
+
+# NIGHTLY=tests/nightly/node runs a part.
+test-nightly: .venv/ready
+	STOWPLAN_TIER=nightly $(PYTEST) -n auto $(call RESULT,nightly,$(if $(filter file,$(origin NIGHTLY)),all,part)) $(NIGHTLY)
+
+test-on-request: .venv/ready
+	@test -n "$(filter $(PART),$(ON_REQUEST))" || { echo "PART is one of: $(ON_REQUEST)" >&2; exit 2; }
+	STOWPLAN_TIER=on-request $(PYTEST) -n auto $(call RESULT,on_request,$(PART)) $(on_request_$(PART))
 
 lint: .venv/ready
 	$(BIN)/ruff format --check
@@ -48,24 +67,11 @@ types: .venv/ready
 layers: .venv/ready
 	$(BIN)/lint-imports
 
-quick-tests: .venv/ready
-	$(PYTEST) -m "not slow" $(LEFT_OUT:%=--ignore=%)
-
-all-tests: .venv/ready
-	$(PYTEST) --argocd
-
-# Builds what tests/cluster and tests/nightly/node run, with Go, unless KUBEBUILDER_ASSETS or the cache has it, and installs what tests/nightly/editor runs.
-control-plane: .venv/ready
-	$(BIN)/python -m tests.cluster.binaries
-	$(BIN)/python -m tests.nightly.editor.npm
-
-# The tests with a real Argo CD, on the newest Kubernetes, without nodes: some ten minutes. Needs Go and redis-server.
-argocd: .venv/ready
-	$(PYTEST) tests/cluster/test_argocd*.py --argocd
-
-# All tests on real nodes, with Argo CD: some forty minutes, most of them waiting.
-node: .venv/ready
-	$(PYTEST) tests/nightly/node --argocd
+# Builds with Go what the tests of a tier run, unless KUBEBUILDER_ASSETS or the cache has it. The editor's server is of npm.
+TIER = landing
+programs: .venv/ready
+	$(BIN)/python -m tests.cluster.binaries $(TIER)
+	$(if $(filter nightly,$(TIER)),$(BIN)/python -m tests.nightly.editor.npm)
 
 # Writes what is generated: CRDs and editor schemas from the models, the schemas of Kubernetes, then the examples' output.
 # The output begins with nothing, since runs that were compiled by an older version would be kept.

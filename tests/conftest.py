@@ -9,7 +9,7 @@ from xdist.scheduler import LoadFileScheduling
 if service := os.environ.pop("CI", None):
     os.environ["STOWPLAN_TESTS_CI"] = service
 """Commands that tests run are not run by a CI service, even if the tests are. Tests about that set the variable `CI`.
-Fixtures that skip where a program is missing, but fail in CI, look at the other one."""
+`tests.tier` looks at the other one."""
 
 
 NODES = ("tests/nightly/node/stories/", "tests/nightly/node/")
@@ -35,21 +35,20 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Schedul
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests of nodes are first, since they take longest and hardly need the processor.
+    """Tests of nodes are first, since they take longest and hardly need the processor."""
 
-    Then come other slow ones: one that began last would leave all cores but one idle.
-    """
+    def rank(item: pytest.Item) -> int:
+        return next((rank for rank, folder in enumerate(NODES) if item.nodeid.startswith(folder)), len(NODES))
 
-    def order(item: pytest.Item) -> tuple[int, bool]:
-        rank = next((rank for rank, folder in enumerate(NODES) if item.nodeid.startswith(folder)), len(NODES))
-        return rank, item.get_closest_marker("slow") is None
-
-    items.sort(key=order)
+    items.sort(key=rank)
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers() -> int | None:
-    """What `-n auto` means: three more than there are cores, since most of the time tests wait for other programs."""
-    if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ:
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
+    """What `-n auto` means: three more than there are cores, for tests that wait for other programs most of the time.
+
+    `-n logical` is a process for each core.
+    """
+    if config.option.numprocesses == "logical" or "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ:
         return None
     return len(os.sched_getaffinity(0)) + 3 if hasattr(os, "sched_getaffinity") else None

@@ -1,0 +1,105 @@
+"""A run of a later tier keeps its result, and a release needs results that passed on what is released."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.repositories import REPOSITORY
+
+TESTS = """\
+import pytest
+def test_a(): assert {sum}
+def test_b(): pytest.skip("no machine")
+"""
+
+
+def git(repo: Path, *arguments: str) -> str:
+    command = ["git", "-C", repo, "-c", "user.name=a", "-c", "user.email=a@b", *arguments]
+    return subprocess.check_output(command, text=True).strip()
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    """A repository with one test that passes."""
+    for folder in ("tests/nightly", "tests/on_request"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "tests/nightly/test_sums.py").write_text(TESTS.format(sum="1 + 1 == 2"))
+    (tmp_path / ".gitignore").write_text("__pycache__\n.pytest_cache\n")
+    git(tmp_path, "init", "-q")
+    commit(tmp_path)
+    return tmp_path
+
+
+def commit(repo: Path) -> None:
+    git(repo, "add", "-A")
+    git(repo, "commit", "-qm", "Change")
+
+
+def run(repo: Path, *parts: str) -> int:
+    """Run the tests as a tier; commit the result."""
+    status = 0
+    for part in parts:
+        file = f"tests/{'nightly' if part == 'all' else 'on_request'}/RESULT.md"
+        words = ["-p", "tests.result", "-p", "no:cacheprovider", "-n", "1", "--result", file, "--part", part, "tests"]
+        paths = os.pathsep.join(str(REPOSITORY / each) for each in ("schema", "library", "compiler", "."))
+        environment = {**os.environ, "PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1"}
+        status |= subprocess.run(
+            [sys.executable, "-m", "pytest", "-q", *words], cwd=repo, env=environment, capture_output=True, check=False
+        ).returncode
+    commit(repo)
+    return status
+
+
+def refusals(repo: Path) -> list[str]:
+    done = subprocess.run(
+        [sys.executable, REPOSITORY / ".ci/results.py"], cwd=repo, capture_output=True, text=True, check=False
+    )
+    lines = done.stdout.splitlines()
+    assert done.returncode == bool(lines), done.stderr
+    return lines
+
+
+def test_a_release_needs_all_results(repo: Path) -> None:
+    assert len(refusals(repo)) == 4
+    tested = git(repo, "rev-parse", "HEAD")
+    assert run(repo, "all", "kills") == 0
+    text = (repo / "tests/nightly/RESULT.md").read_text()
+    assert f"## all\n\n- Passed\n- Commit: {tested}\n" in text
+    assert "| tests/nightly | 1 | 0 | 1 |" in text
+    assert "- Skipped 1: Skipped: no machine" in text
+    assert refusals(repo) == [
+        f"tests/on_request/RESULT.md: no result of {part!r}" for part in ("planted_bugs", "random")
+    ]
+    # The second part was run with the result of the first, which is not committed, beside it. That is no change.
+    assert run(repo, *others) == 0
+    assert refusals(repo) == []
+
+
+def test_a_result_of_something_else_is_refused(repo: Path) -> None:
+    run(repo, "all", "kills", "planted_bugs", "random")
+    (repo / "new.py").write_text("")
+    commit(repo)
+    assert refusals(repo)[0] == "tests/nightly/RESULT.md: all: 1 files have changed since, such as new.py"
+    (repo / "changed.py").write_text("")
+    run(repo, "all")
+    assert refusals(repo)[0].endswith("it names no commit, or was run with changes that are not committed")
+
+
+def test_a_failure_is_kept_and_refused(repo: Path) -> None:
+    (repo / "tests/nightly/test_sums.py").write_text(TESTS.format(sum="1 + 1 == 3"))
+    commit(repo)
+    assert run(repo, "all") == 1
+    text = (repo / "tests/nightly/RESULT.md").read_text()
+    assert "- Failed with exit code 1\n" in text
+    assert "- Failed: `tests/nightly/test_sums.py::test_a`: " in text
+    assert "tests/nightly/RESULT.md: all: it has not passed" in refusals(repo)
+
+
+def test_tests_that_cannot_be_collected_are_a_failure(repo: Path) -> None:
+    (repo / "tests/nightly/test_sums.py").write_text("import nothing_of_this_name\n")
+    commit(repo)
+    assert run(repo, "all") != 0
+    assert "tests/nightly/RESULT.md: all: it has not passed" in refusals(repo)
