@@ -70,9 +70,8 @@ def test_a_release_needs_all_results(repo: Path) -> None:
     assert f"## all\n\n- Passed\n- Commit: {tested}\n" in text
     assert "| tests/nightly | 1 | 0 | 1 |" in text
     assert "- Skipped 1: Skipped: no machine" in text
-    assert refusals(repo) == [
-        f"tests/on_request/RESULT.md: no result of {part!r}" for part in ("planted_bugs", "random")
-    ]
+    others = ("planted_bugs", "random")
+    assert refusals(repo) == [f"tests/on_request/RESULT.md: no result of {part!r}" for part in others]
     # The second part was run with the result of the first, which is not committed, beside it. That is no change.
     assert run(repo, *others) == 0
     assert refusals(repo) == []
