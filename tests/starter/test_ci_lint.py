@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from stowplan.compiler.generate import starter
-from tests.cluster.binaries import Found, obtain
+from tests.absent import skip
+from tests.cluster.binaries import Missing, obtain
 from tests.cluster.tools import ACTIONLINT
 from tests.repositories import REPOSITORY
 from tests.starter.repository import PROGRAMS
@@ -15,17 +16,18 @@ from tests.starter.repository import PROGRAMS
 @pytest.fixture(scope="module")
 def actionlint() -> Path:
     found = obtain(ACTIONLINT)
-    if not isinstance(found, Found):
-        pytest.skip(str(found))
+    if isinstance(found, Missing):
+        skip(str(found))
     return found.paths["actionlint"]
 
 
-@pytest.fixture(params=list(starter.Ci))
-def workflows(request: pytest.FixtureRequest, tmp_path: Path) -> list[Path]:
-    """The workflows of a new repository."""
-    starter.write(tmp_path, ci=request.param)
-    found = sorted((tmp_path / ".github/workflows").iterdir())
-    assert len(found) == (3 if request.param is starter.Ci.COMMIT else 2)
+@pytest.fixture
+def workflows(tmp_path: Path) -> list[Path]:
+    """The workflows of a new repository, for each way of CI."""
+    for ci in starter.Ci:
+        starter.write(tmp_path / ci, ci=ci)
+    found = sorted(tmp_path.glob("*/.github/workflows/*"))
+    assert len(found) == 2 + 3
     return found
 
 

@@ -1,7 +1,4 @@
-"""The jobs of `stowplan init` and the action of this repository: their form, and the effects of their shell steps.
-
-Each step runs as in its service, by `ci.py`.
-"""
+"""The jobs of `stowplan init` and the action of this repository: the effects of their shell steps."""
 
 import hashlib
 import json
@@ -12,90 +9,28 @@ from typing import Any
 
 import pytest
 
-from stowplan.compiler.generate import starter
-from tests.repositories import REPOSITORY
-from tests.starter.ci import Job, Runner, github_job, gitlab_job, load
-from tests.starter.repository import PROGRAMS, StarterRepository
+from tests.starter.ci import Runner
+from tests.starter.repository import StarterRepository
+from tests.starter.test_ci_jobs import (
+    GITLAB,
+    NONE,
+    SPEC,
+    WORKFLOW,
+    action,
+    action_inputs,
+    action_job,
+    github,
+    gitlab,
+    gitlab_check,
+    merge_request,
+    pull_request,
+    workflow,
+)
 from tests.unit.outputs import in_one_file
 
-WORKFLOW, GITLAB = ".github/workflows/stowplan.yaml", ".gitlab-ci.yml"
-ACTION = REPOSITORY / ".github/actions/check/action.yml"
-SPEC, JOB = "specs/mnist-train.yaml", "ml/training-mnist-train/job-mnist-train-training-node.yaml"
+JOB = "ml/training-mnist-train/job-mnist-train-training-node.yaml"
 MISTAKE = (SPEC, "numNodes: 2", "numNode: 2")
-NONE = "0" * 40
-"""What services give for the commit before a push where there is none."""
 EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
-
-
-def check_form(file: Path, schema: str, *more: str) -> None:
-    done = subprocess.run(
-        [PROGRAMS / "check-jsonschema", "--builtin-schema", schema, *more, file],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout
-
-
-@pytest.mark.parametrize("ci", starter.Ci)
-def test_they_have_the_form_that_their_services_want(tmp_path: Path, ci: starter.Ci) -> None:
-    starter.write(tmp_path, ci=ci)
-    for workflow_file in (tmp_path / WORKFLOW).parent.iterdir():
-        check_form(workflow_file, "vendor.github-workflows")
-    check_form(tmp_path / GITLAB, "vendor.gitlab-ci", "--data-transform", "gitlab-ci")
-    check_form(ACTION, "vendor.github-actions")
-
-
-def pull_request(runner: Runner) -> dict[str, str]:
-    """What GitHub tells a step in a pull request."""
-    runner.repo.must("git", "update-ref", "refs/remotes/origin/main", "HEAD")
-    summary = str(runner.repo.root.parent / "summary.md")
-    return {
-        "GITHUB_BASE_REF": "main",
-        "GITHUB_STEP_SUMMARY": summary,
-        "github.event.before": "",
-        "github.event.pull_request.number": "7",
-        "github.event_name": "pull_request",
-    }
-
-
-def workflow(runner: Runner) -> Job:
-    return github_job(runner.repo.root / WORKFLOW, "check")
-
-
-def gitlab_check(runner: Runner) -> Job:
-    return gitlab_job(runner.repo.root / GITLAB, "stowplan")
-
-
-def action_job() -> Job:
-    return Job(load(ACTION)["runs"]["steps"])
-
-
-def action_inputs(**inputs: str) -> dict[str, str]:
-    """The context of the action of this repository, with its defaults for inputs that are not given."""
-    given = {name: inputs.get(name, each["default"]) for name, each in load(ACTION)["inputs"].items()}
-    return {f"inputs.{name}": value for name, value in given.items()} | {"github.action_path": str(ACTION.parent)}
-
-
-def github(runner: Runner) -> subprocess.CompletedProcess[str]:
-    """The starter's workflow for a pull request."""
-    return runner.run(workflow(runner), pull_request(runner))
-
-
-def merge_request(base: str) -> dict[str, str]:
-    """What GitLab tells a job in a merge request."""
-    return {"CI_MERGE_REQUEST_IID": "7", "CI_MERGE_REQUEST_DIFF_BASE_SHA": base, "CI_COMMIT_BEFORE_SHA": NONE}
-
-
-def gitlab(runner: Runner) -> subprocess.CompletedProcess[str]:
-    """The starter's job for a merge request."""
-    base = runner.repo.must("git", "rev-parse", "HEAD").strip()
-    return runner.run(gitlab_check(runner), merge_request(base))
-
-
-def action(runner: Runner, **inputs: str) -> subprocess.CompletedProcess[str]:
-    """The action of this repository for a pull request."""
-    return runner.run(action_job(), action_inputs(**inputs) | pull_request(runner))
 
 
 def github_push(runner: Runner, before: str, programs: Path | None = None) -> subprocess.CompletedProcess[str]:
@@ -121,14 +56,6 @@ def test_what_is_up_to_date_passes(runner: Runner, job: Any) -> None:
     done = job(runner)
     assert done.returncode == 0, done.stdout
     assert all((site / "bin/stowplan").is_file() for site in runner.installations.done.values())
-
-
-@pytest.mark.parametrize("job", [github, gitlab, action])
-def test_what_is_out_of_date_fails_with_a_diff(runner: Runner, job: Any) -> None:
-    runner.repo.edit(SPEC, "numNodes: 2", "numNodes: 3")
-    done = job(runner)
-    assert done.returncode == 1
-    assert {"-  completions: 2", "+  completions: 3"} <= set(done.stdout.splitlines())
 
 
 @pytest.mark.parametrize(
