@@ -1,8 +1,10 @@
 """Common fixtures of all tests."""
 
 import os
+from functools import cache
 
 import pytest
+import typer.testing
 from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
 
@@ -11,6 +13,8 @@ if service := os.environ.pop("CI", None):
 """Commands that tests run are not run by a CI service, even if the tests are. Tests about that set the variable `CI`.
 `tests.tier` looks at the other one."""
 
+typer.testing._get_command = cache(typer.testing._get_command)  # type: ignore[attr-defined]
+"""Commands that tests run in their own process share the parser of the command line, which takes a while to build."""
 
 NODES = ("tests/nightly/node/stories/", "tests/nightly/node/")
 """The tests of each of these folders wait for each other, since a process has one place with nodes at a time.
