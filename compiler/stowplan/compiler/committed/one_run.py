@@ -14,6 +14,7 @@ from stowplan.compiler.output.folder import OutputFolder
 from stowplan.compiler.output.inventory_lines import Entry
 from stowplan.compiler.output.read_back import reread
 from stowplan.compiler.output.render import Renderings
+from stowplan.library.engines.registry import STARTING_KINDS
 from stowplan.schema.diagnostics import Finding, finding
 
 
@@ -42,8 +43,7 @@ class Choice:
         lost = [path for path, output in found.items() if output is None]
         self.problems.extend(_changed_by_hand(tree, path) for path in lost)
         runs = [output for output in found.values() if output]
-        # If all committed files equal the compiled ones, the compiled run is used, with all its further files.
-        if lost or not any(output.reused for output in runs):
+        if lost or self._same(runs, own):
             return [*own]
         runs = _of_present_nodes(runs, own, renderings)
         refused = _refused(runs, entries, own, self.base)
@@ -51,6 +51,17 @@ class Choice:
             refused = local_images.findings(spec, runs, own)
         self.problems.extend(diagnose_at(paths.location(tree.root, path), each) for path, each in refused.items())
         return [output for output in own if not output.manifest.run] + runs
+
+    def _same(self, runs: Sequence[Output], own: Sequence[Output]) -> bool:
+        """Whether the committed files of a run equal the compiled ones, and no Job would be added to it.
+
+        A newer compiler may compile a further Job, such as a warmup, which must not start for a run that is over. A
+        file of a Job that is there is only missing in the inventory.
+        """
+        known = {output.path for output in runs}
+        further = (each for each in own if each.manifest.run and each.manifest.kind in STARTING_KINDS)
+        there = (each.path in known or self.tree.read(each.path) is not None for each in further)
+        return not runs or (not any(output.reused for output in runs) and all(there))
 
 
 def _run(entries: Sequence[Entry], own: Sequence[Output], fixed: Collection[str], *, changed: bool) -> list[Entry]:

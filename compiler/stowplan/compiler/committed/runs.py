@@ -68,8 +68,9 @@ def reuse(
     base commit; None if there is none. The runs of the specs in `kept` are reused although the specs have changed.
 
     All files of a spec's run are reused, or none: if one is missing or differs from the inventory (SP513), a Job and
-    its ConfigMap might no longer match. None is reused if all equal the compiled files. Files outside runs are always
-    the compiled ones. The copies of a training job's outputs are reused in the same way, but apart from its run.
+    its ConfigMap might no longer match. None is reused if all equal the compiled files, unless further Jobs are
+    compiled, which must not start. Files outside runs are always the compiled ones. The copies of a training job's
+    outputs are reused in the same way, but apart from its run.
 
     A reused file that is not accepted (see `acceptance`) is SP519: an error, since neither reusing the file nor
     starting a new run is safe. A reused file with an image that no registry has is SP543 (see `local_images`).

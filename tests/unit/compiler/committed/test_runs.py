@@ -126,6 +126,19 @@ def test_a_file_that_a_newer_compiler_counts_out_of_the_run_is_compiled_anew(out
     assert values(found) == {JOB_FILE: "old", f"{FOLDER}/configmap-s.yaml": "new"}
 
 
+def test_a_job_that_a_newer_compiler_adds_to_an_equal_run_does_not_start(out: Path) -> None:
+    """Such as a warmup after a sync that is over. Where its file is there, only its line of the inventory was lost."""
+    known = [custom_resource(), run("sync-oldhash2", "old")]
+    further = [run("warm-newhash2", "new", path=f"{FOLDER}/job-warm.yaml")]
+    further += [output(CONFIG_FILE, config_map("warm-newhash2"), run=True)]
+    written(out, known)
+    found = reused(out, [*known, *further])
+    assert {each.path for each in found.outputs} == {each.path for each in known}
+    assert found.diagnostics == ()
+    (out / further[0].path).write_bytes(render(further[0]))
+    assert len(reused(out, [*known, *further]).outputs) == 4
+
+
 def test_a_first_run_of_an_unchanged_spec_starts(out: Path) -> None:
     written(out, [custom_resource()])
     found = reused(
