@@ -6,28 +6,39 @@ import random
 import select
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-LONGER = 1.05
-"""After a hit. With what a miss takes away about three of four kills hit, and the others come after the end."""
+LONGER = 1.2
+"""After a kill. With what a miss takes away three of four strikes are kills, and the others come after the end."""
+MOST = 20
+"""Attempts for each kill that there may be. Those that find out how long an attempt works are three, and of each four
+that follow one is a miss: a test with more has an agent that does not begin to work, or a machine that stands still.
+"""
 
 
 @dataclass
 class Kills:
-    """Many kills, one for each attempt; all that they know of the machine is what the ones before have met."""
+    """Attempts of which so many are killed; all that they know of the machine is what the ones before have met."""
 
     count: int
-    """How many there are to be."""
+    """How many there are to be, beside the attempts that end before they are struck."""
     chance: random.Random = field(default_factory=lambda: random.Random(7))  # noqa: S311 - times of a test
     seconds: float = 2.0
     """Until a kill comes at the latest: somewhat more than an attempt works if nobody disturbs it, once some are over.
 
     Too much in the beginning, since that is mended sooner than too little.
     """
-    hits: int = 0
-    """How many came while the agent was at work."""
+    done: int = 0
+
+    def __iter__(self) -> Iterator[int]:
+        """The numbers of attempts, each of which is to be struck once, until enough are killed."""
+        for number in range(MOST * self.count):
+            if self.done == self.count:
+                return
+            yield number
+        raise AssertionError(f"too few kills: {self}")
 
     def strike(self, process: "subprocess.Popen[str]", begun: Callable[[], bool] | None = None) -> None:
         """Waits until the work of this agent has begun, and for a random part of it. Then nothing is left of the agent.
@@ -40,17 +51,12 @@ class Kills:
         if ends(process, self.chance.uniform(0, self.seconds)):
             output, _ = process.communicate()
             assert process.returncode == 0, output
-            self.seconds = (self.seconds + time.monotonic() - since) / 2
+            self.seconds = (self.seconds + 3 * (time.monotonic() - since)) / 4
             return
-        self.hits += 1
-        self.seconds *= LONGER
         process.kill()
         process.communicate()
-
-    @property
-    def suffice(self) -> bool:
-        """Whether a third came while the agent was at work. The first few only find out how long that is."""
-        return self.hits >= self.count / 3
+        self.done += 1
+        self.seconds *= LONGER
 
 
 def works(process: "subprocess.Popen[str]") -> bool:

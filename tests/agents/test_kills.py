@@ -11,11 +11,13 @@ def test_agent_that_has_ended_before_it_can_be_struck() -> None:
     with subprocess.Popen([sys.executable, "-c", ""], stdout=subprocess.PIPE, text=True) as process:
         process.wait()
         kills.strike(process)
-    assert (kills.hits, kills.seconds < Kills(1).seconds) == (0, True)
+    assert (kills.done, kills.seconds < Kills(1).seconds) == (0, True)
 
 
 def test_agent_that_is_struck() -> None:
-    kills = Kills(1, seconds=0.1)
-    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, text=True) as process:
-        kills.strike(process, lambda: True)
-    assert (kills.hits, process.returncode) == (1, -9)
+    kills = Kills(2, seconds=0.1)
+    for _ in kills:
+        with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, text=True) as process:
+            kills.strike(process, lambda: True)
+        assert process.returncode == -9
+    assert kills.done == 2

