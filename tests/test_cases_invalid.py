@@ -15,16 +15,15 @@ from pathlib import Path
 
 import pytest
 from syrupy.assertion import SnapshotAssertion
-from typer.testing import CliRunner
 
-import stowplan.library.constructs  # noqa: F401 - brings the Node that `synth` needs, before a test changes folder
 from stowplan.compiler import pipeline
-from stowplan.compiler.cli import app
+from stowplan.compiler.compiling import compile_specs
 from stowplan.library.values.names import HASH_LENGTH
 from stowplan.schema.codes import CATALOGUE
 from tests.beside_case import BesideCase
 from tests.cases_invalid.built import BUILT
 from tests.repositories import INVALID_CASES
+from tests.unit.users import run
 
 FOLDER = Path(__file__).with_name("cases_invalid")
 PLATFORM = """\
@@ -38,7 +37,31 @@ HASH = re.compile(
 )
 """In the name of a run. It changes with whatever the run is made of, which is no concern of these tests."""
 
+
+def _command(name: str) -> str:
+    if name in BUILT:
+        return BUILT[name].command
+    command = INVALID_CASES[name] / "command"
+    return command.read_text() if command.exists() else "validate ."
+
+
+def _specs(case: Path) -> list[Path]:
+    return [case] if case.is_file() else [path for path in case.glob("specs/**/*") if path.is_file()]
+
+
 NAMES = sorted([*INVALID_CASES, *BUILT])
+SAMPLE = {
+    (name[2], path.is_dir()): name
+    for name, path in INVALID_CASES.items()
+    if _command(name) == "validate ." and _specs(path)
+}
+"""A case of each hundred in a file, and one in a folder."""
+SEVERAL = [
+    name
+    for name, path in INVALID_CASES.items()
+    if name.startswith(("SP5", "SP6")) and sum(each.read_bytes().count(b"\nkind:") for each in _specs(path)) > 1
+]
+"""Cases of the checks, which look at compiled objects, with several specs."""
 
 
 class Output(BesideCase):
@@ -50,13 +73,6 @@ class Output(BesideCase):
     def snapshot(case: str) -> Path:
         (hundred,) = FOLDER.glob(f"{case[2]}-*")
         return hundred / f"{case}.txt"
-
-
-def _command(name: str) -> str:
-    if name in BUILT:
-        return BUILT[name].command
-    command = INVALID_CASES[name] / "command"
-    return command.read_text() if command.exists() else "validate ."
 
 
 @pytest.fixture(autouse=True)
@@ -76,16 +92,26 @@ def test_the_command_prints_what_the_snapshot_holds(
     assert name.partition("-")[0] in _codes(reported)
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if _command(name).startswith("validate")])
+@pytest.mark.parametrize("name", SAMPLE.values())
 def test_a_second_run_prints_the_same(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With excerpts of the source, and from what is remembered alone, if nothing is unusual in the repository."""
+    """With excerpts of the source, and from what is remembered alone."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("FORCE_COLOR", "1")
     with _laid_out(name, tmp_path):
-        reported = _run(_command(name))
-        if name not in BUILT and Path("specs").exists():
-            monkeypatch.delattr(pipeline, "validate_repository")
-        assert _run(_command(name)) == reported
+        reported = _run("validate .")
+        monkeypatch.delattr(pipeline, "validate_repository")
+        assert _run("validate .") == reported
+
+
+@pytest.mark.parametrize("name", SEVERAL)
+def test_specs_that_are_compiled_one_by_one_have_the_same_findings(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The snapshot holds those of specs that are compiled together. Checks compare facts, whoever found them."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(compile_specs, "SIZE", 1)
+    with _laid_out(name, tmp_path):
+        assert _run(_command(name)) == Output.snapshot(name).read_text()
 
 
 def test_every_code_has_a_case() -> None:
@@ -126,7 +152,7 @@ def _lay_out_folder(case: Path, repo: Path) -> None:
 
 
 def _run(command: str) -> str:
-    result = CliRunner().invoke(app, command.split(), catch_exceptions=False)
+    result = run(*command.split())
     reported = HASH.sub(r"\1<hash>", result.output)
     return f"exit code {result.exit_code}\n{reported}"
 
