@@ -9,8 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import pytest
-
+from tests.absent import skip
 from tests.cluster.binaries import Missing, obtain
 from tests.cluster.processes import Processes, free_port, listens
 from tests.cluster.tools import REGISTRY
@@ -26,7 +25,7 @@ def needed() -> Path:
     """The registry itself. The test is skipped on machines that neither have it nor can build it."""
     found = obtain(REGISTRY)
     if isinstance(found, Missing):
-        pytest.skip(str(found))
+        skip(str(found))
     return found.paths["registry"]
 
 

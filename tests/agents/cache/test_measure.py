@@ -13,6 +13,7 @@ import pytest
 
 from stowplan.agents.cache.drivers.api import Extent, Pulse, Trouble
 from stowplan.agents.cache.drivers.juicefs.measure import JuiceFS
+from tests.absent import skip
 from tests.agents.cache.conftest import NewMounts
 from tests.agents.cache.redis_server import Redis
 from tests.agents.cache.volume import Mount, Volume
@@ -192,6 +193,6 @@ def as_user(question: str, node: Mount) -> str:
     command = [sys.executable, "-c", program, str(node.path), str(node.folder.parent)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     if "'/usr/bin/python3'" in done.stderr:
-        pytest.skip("no Python that everybody may run")
+        skip("no Python that everybody may run")
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import obstore
-import pytest
 from obstore.store import S3Store
 
 from stowplan.agents.attempt.network import Network
@@ -19,6 +18,7 @@ from stowplan.agents.transfer.remotes.s3.protocol.endpoint import Bucket
 from stowplan.agents.transfer.remotes.s3.protocol.failure import of_any
 from stowplan.agents.transfer.remotes.s3.protocol.rest_client import Wire
 from stowplan.agents.transfer.remotes.s3.protocol.signing import Credentials
+from tests.absent import skip
 from tests.cluster.binaries import Missing, obtain
 from tests.cluster.certificates import Pair
 from tests.cluster.processes import Processes, free_port, listens
@@ -103,7 +103,7 @@ def needed() -> Path:
     """The server itself. The test is skipped on machines that neither have it nor can build it."""
     found = obtain(VERSITYGW)
     if isinstance(found, Missing):
-        pytest.skip(str(found))
+        skip(str(found))
     return found.paths["versitygw"]
 
 

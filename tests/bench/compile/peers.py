@@ -91,11 +91,6 @@ class Peers:
         return lambda work: [python, HERE / f"{script}.py", self._files, work.repo, work.out(name), *more]
 
 
-def is_installed() -> bool:
-    """Whether nothing has to be fetched."""
-    return (_place() / READY).exists()
-
-
 def _place() -> Path:
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     digest = hashlib.sha256(REQUIREMENTS.read_bytes() + sys.version.encode()).hexdigest()[:12]
@@ -106,7 +101,7 @@ def environment() -> Path | str:
     """The Python of an environment that holds the peers, made if there is none; or why it cannot be made."""
     place, uv = _place(), Path(sys.executable).with_name("uv")
     python = place / "bin" / "python"
-    if not is_installed():
+    if not (place / READY).exists():
         try:
             subprocess.run([uv, "venv", "--quiet", "--clear", "--python", sys.executable, place], check=True)
             command: Command = [uv, "pip", "sync", "--quiet", "--require-hashes", "--python", python, REQUIREMENTS]

@@ -14,8 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
-
+from tests.absent import skip
 from tests.cluster.binaries import cache_folder
 from tests.cluster.tools import MODULES
 from tests.nightly.frameworks import cuda
@@ -68,7 +67,7 @@ def needed(framework: Framework) -> Path:
     try:
         return programs(framework)
     except MissingError as missing:
-        pytest.skip(f"{framework.name} cannot be installed here: {missing}")
+        skip(f"{framework.name} cannot be installed here: {missing}")
 
 
 @contextmanager

@@ -332,7 +332,7 @@ def test_fills_a_dataset(run: Run, builder: Builder, s3_server: str, tmp_path: P
     """A real volume in a real store, from another bucket. The second container sees what the first one left there."""
     redis_server = redis_program()
     if redis_server is None:
-        pytest.skip("no redis-server on this machine")
+        skip("no redis-server on this machine")
     container = next(each for each in agent_containers(OUT / "imagenet") if each.command[3:] == ["sync"])
     config = json.loads(container.config())
     blocks = Store("s3", f"{s3_server}/{new_bucket(s3_server).bucket}", ACCESS_KEY, SECRET_KEY)

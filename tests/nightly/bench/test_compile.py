@@ -9,9 +9,10 @@ from stowplan.compiler.cache.compiled_file import CompiledFiles
 from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.pipeline import validate_repository
 from stowplan.compiler.repository.layout import Repository
+from tests.absent import skip
 from tests.bench.compile import fleet, workload
 from tests.bench.compile.bench import Bench
-from tests.bench.compile.peers import BUILT, HELM_CHECKED, PEERS, Peers, is_installed
+from tests.bench.compile.peers import BUILT, HELM_CHECKED, PEERS, Peers, environment
 from tests.bench.compile.phases import ORDER
 from tests.bench.compile.process import run
 from tests.bench.compile.programs import (
@@ -25,7 +26,7 @@ from tests.bench.compile.programs import (
     WATCH,
     Work,
 )
-from tests.cluster.binaries import find
+from tests.cluster.binaries import Missing, obtain
 
 
 def test_a_spec_compiles_to_eight_objects(tmp_path: Path) -> None:
@@ -62,10 +63,18 @@ def test_validate_is_cold_or_goes_on_from_the_last_run(tmp_path: Path, monkeypat
     assert seen == {VALIDATE: (False, False), VALIDATE_AGAIN: (True, True), VALIDATE_CHANGED: (False, True)}
 
 
-def test_peers_write_the_same_documents(tmp_path: Path) -> None:
-    if not is_installed():
-        pytest.skip("python -m tests.bench.compile installs the peers")
-    names = [name for name in PEERS if name not in BUILT or find(BUILT[name])]
+@pytest.fixture(scope="module")
+def installed() -> None:
+    """The peers, which are fetched and built where nobody has measured with them yet."""
+    if isinstance(reason := environment(), str):
+        skip(reason)
+    for tool in BUILT.values():
+        if isinstance(found := obtain(tool), Missing):
+            skip(str(found))
+
+
+def test_peers_write_the_same_documents(installed: None, tmp_path: Path) -> None:
+    names = list(PEERS)
     synth = next(program for program in OWN if program.name == SYNTH)
     peers = Peers(tmp_path / "peers", names)
     bench = Bench(tmp_path, [synth, *peers.programs()], 1, 60, peers.compare, memory=False)
@@ -77,9 +86,7 @@ def test_peers_write_the_same_documents(tmp_path: Path) -> None:
             peers.compare(bench.works[2], name)
 
 
-def test_kubeconform_finds_the_schemas(tmp_path: Path) -> None:
-    if not (is_installed() and find(BUILT[HELM_CHECKED])):
-        pytest.skip("python -m tests.bench.compile installs the peers")
+def test_kubeconform_finds_the_schemas(installed: None, tmp_path: Path) -> None:
     work = Work(2, tmp_path)
     (checked,) = Peers(tmp_path / "peers", [HELM_CHECKED]).programs()
     work.empty(HELM_CHECKED)
