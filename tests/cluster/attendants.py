@@ -27,30 +27,22 @@ def end(cluster: Cluster, pod: Manifest, exit_code: int = 0) -> None:
 
 @dataclass
 class Attendant:
-    """The agent of one pod. Its pod's address is one of loopback, where the helper listens or does not."""
+    """The agent of one pod. Its pod's address is one of loopback."""
 
     pod: Manifest
     address: str
     process: "subprocess.Popen[str]"
     folder: Path
+    helper: socket.socket
+    """Where the helper listens."""
     reported: bool = False
-    listening: list[socket.socket] = field(default_factory=list)
 
     @property
     def log(self) -> str:
         return (self.folder / "log").read_text(encoding="utf-8")
 
-    def listen(self, port: int) -> None:
-        """As the helper."""
-        self.listening.append(socket.create_server((self.address, port)))
-
-    def hush(self) -> None:
-        """No longer listen."""
-        while self.listening:
-            self.listening.pop().close()
-
     def stop(self) -> None:
-        self.hush()
+        self.helper.close()
         self.process.kill()
         self.process.wait()
 
@@ -64,7 +56,6 @@ class Attendants:
     folder: Path
     port: int
     """What helpers listen on."""
-    helpers_listen: bool = True
     by_pod: dict[str, Attendant] = field(default_factory=dict)
 
     def until(self, holds: Callable[[], Any], timeout: float = 60, *, what: str = "condition") -> Any:
@@ -101,18 +92,13 @@ class Attendants:
         address = f"127.{os.getpid() % 200 + 20}.{os.getpid() // 200 % 250}.{number + 2}"
         (container,) = pod["spec"]["containers"]
         process = Program(self.cluster, pod, container, folder, address).start()
-        attendant = Attendant(pod, address, process, folder)
-        if self.helpers_listen:
-            attendant.listen(self.port)
-        return attendant
+        return Attendant(pod, address, process, folder, socket.create_server((address, self.port)))
 
 
 @contextmanager
-def attending(
-    cluster: Cluster, namespace: str, folder: Path, port: int, *, helpers_listen: bool = True
-) -> Iterator[Attendants]:
+def attending(cluster: Cluster, namespace: str, folder: Path, port: int) -> Iterator[Attendants]:
     """No agent outlives the block."""
-    attendants = Attendants(cluster, namespace, folder, port, helpers_listen)
+    attendants = Attendants(cluster, namespace, folder, port)
     try:
         yield attendants
     finally:

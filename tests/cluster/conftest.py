@@ -2,11 +2,11 @@
 
 import pytest
 
-from tests.cluster.fixtures import cluster, coscheduling_cluster, jobset_cluster, kueue, served
+from tests.cluster.fixtures import cluster, jobset_cluster, served
 from tests.cluster.tools import NEWEST, OLDEST
 from tests.tier import TIER
 
-__all__ = ["cluster", "coscheduling_cluster", "jobset_cluster", "kueue", "served"]
+__all__ = ["cluster", "jobset_cluster", "served"]
 
 
 @pytest.fixture(scope="session")

@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 from tests.absent import skip
-from tests.cluster import coschedulers, jobsets, kueues
+from tests.cluster import jobsets
 from tests.cluster.binaries import Missing, obtain
 from tests.cluster.client import Manifest
 from tests.cluster.control_plane import Cluster, running
 from tests.cluster.crds import CRDS
-from tests.cluster.shared import engine_crd, load_one
+from tests.cluster.shared import load_one
 from tests.cluster.sync import establish
-from tests.cluster.tools import COSCHEDULING, JOBSET, KUEUE, Tool, control_plane
+from tests.cluster.tools import JOBSET, Tool, control_plane
 
 
 def programs_of(tools: Iterable[Tool]) -> dict[str, Path]:
@@ -38,30 +38,13 @@ def cluster(minor: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cl
 @pytest.fixture(scope="package")
 def jobset_cluster(cluster: Cluster) -> Cluster:
     """The same cluster once the JobSet controller runs in it."""
-    _start_jobset(cluster)
+    start_jobset(cluster)
     return cluster
 
 
-def _start_jobset(cluster: Cluster) -> None:
+def start_jobset(cluster: Cluster) -> None:
+    """Run the JobSet controller."""
     jobsets.start(cluster, programs_of([JOBSET])["jobset"])
-
-
-@pytest.fixture(scope="package")
-def kueue(minor: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[kueues.Kueue]:
-    """Kueue and the JobSet controller in a cluster of their own, since Kueue holds back all jobs that name a queue."""
-    program = programs_of([KUEUE])["kueue"]
-    with running(programs_of(control_plane(minor)), tmp_path_factory.mktemp("kueue-cluster")) as cluster:
-        _start_jobset(cluster)
-        yield kueues.start(cluster, program)
-
-
-@pytest.fixture(scope="package")
-def coscheduling_cluster(jobset_cluster: Cluster) -> Cluster:
-    """The cluster with JobSet once a scheduler with the coscheduling plug-in runs in it."""
-    program = programs_of([COSCHEDULING])["coscheduling"]
-    establish(jobset_cluster.admin, engine_crd("scheduling.x-k8s.io", "PodGroup"))
-    coschedulers.start(jobset_cluster, program)
-    return jobset_cluster
 
 
 @pytest.fixture(scope="package")

@@ -15,7 +15,6 @@ from stowplan.schema.agents.gate_config import OPENED
 from tests.agents.accounts import account_directory
 from tests.cluster.client import Manifest, ref, wait_for
 from tests.cluster.reporters import Site
-from tests.cluster.stories.story import volume
 
 API = "stowplan.dev/v1alpha1"
 DATASET: Manifest = {
@@ -116,10 +115,14 @@ class Closed:
 
     def claim(self, name: str) -> None:
         """Makes a claim with a volume, so that pods that mount it can be placed."""
-        spec = {"accessModes": ["ReadWriteMany"], "storageClassName": "", "resources": {"requests": {"storage": "1Gi"}}}
-        claim = {**ref("v1", "PersistentVolumeClaim", name, self.site.namespace), "spec": spec}
-        self.admin.apply(claim)
-        self.admin.apply(volume(claim, self.site.namespace))
+        spec: Manifest = {"accessModes": ["ReadWriteMany"], "storageClassName": ""}
+        spec["resources"] = {"requests": {"storage": "1Gi"}}
+        claim = ref("v1", "PersistentVolumeClaim", name, self.site.namespace)
+        self.admin.apply({**claim, "spec": spec})
+        volume = {"capacity": spec["resources"]["requests"], "hostPath": {"path": "/nowhere"}}
+        volume |= {"accessModes": spec["accessModes"], "storageClassName": ""}
+        volume["claimRef"] = {**{key: claim[key] for key in ("apiVersion", "kind")}, **claim["metadata"]}
+        self.admin.apply({**ref("v1", "PersistentVolume", f"{self.site.namespace}-{name}"), "spec": volume})
 
     @contextmanager
     def gate(self, name: str = "gate") -> Iterator[Gate]:

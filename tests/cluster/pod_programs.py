@@ -3,14 +3,12 @@
 Such a process finds the volumes of its container at other paths, so all references to these paths are replaced.
 """
 
-import base64
-import json
 import os
 import re
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -34,12 +32,8 @@ class Program:
     container: Mapping[str, Any]
     folder: Path
     """For its files and its log."""
-    address: str = "127.0.0.1"
+    address: str
     """Of the pod."""
-    claims: Mapping[str, Path] = field(default_factory=dict)
-    """Folders that stand for claims."""
-    environment: Mapping[str, str] = field(default_factory=dict)
-    """Variables beside those of the container."""
 
     def start(self) -> "subprocess.Popen[str]":
         """Runs the command of the container, with its configuration, variables and ServiceAccount."""
@@ -47,38 +41,20 @@ class Program:
         python, *rest = given
         assert python == "python"
         command = [sys.executable, *map(self._here, rest)]
-        if self.config:
-            (self._places[CONFIG_DIRECTORY] / CONFIG_FILE).write_text(self._here(json.dumps(self.config)), "utf-8")
-            command.append(f"--config={self._places[CONFIG_DIRECTORY] / CONFIG_FILE}")
-        if self.config or {"stowplan.agents.wait_run", "stowplan.agents.wait_spec"} & set(given):
-            command.append(f"--service-account={self._places[ACCOUNT_DIRECTORY]}")
-        if "stowplan.agents.transfer" in given:
-            # The stores of these tests are processes of this machine.
-            command.append("--allow-loopback")
-        with self.log.open("a", encoding="utf-8") as log:
+        config = self._places[CONFIG_DIRECTORY] / CONFIG_FILE
+        config.write_text(self._here(config.read_text(encoding="utf-8")), encoding="utf-8")
+        command += [f"--config={config}", f"--service-account={self._places[ACCOUNT_DIRECTORY]}"]
+        with (self.folder / "log").open("a", encoding="utf-8") as log:
             return subprocess.Popen(command, env=self._environment(), stderr=log, stdout=log, text=True)
-
-    @property
-    def log(self) -> Path:
-        return self.folder / "log"
-
-    @cached_property
-    def config(self) -> dict[str, Any]:
-        """What the program is told; empty if it has no configuration."""
-        place = self._places.get(CONFIG_DIRECTORY)
-        found: dict[str, Any] = json.loads((place / CONFIG_FILE).read_text(encoding="utf-8")) if place else {}
-        return found
 
     def _environment(self) -> dict[str, str]:
         server = urlsplit(self.cluster.trust.server)
-        own = {each["name"]: self._value(each) for each in self.container.get("env", ())}
         return {
             "PATH": os.environ["PATH"],
             "TMPDIR": str(self._places.get("/tmp", self.folder)),
             "KUBERNETES_SERVICE_HOST": str(server.hostname),
             "KUBERNETES_SERVICE_PORT": str(server.port),
-            **{name: self._here(value) for name, value in own.items() if value is not None},
-            **self.environment,
+            **{each["name"]: self._here(self._value(each)) for each in self.container.get("env", ())},
         }
 
     def _here(self, text: str) -> str:
@@ -95,8 +71,6 @@ class Program:
         return {each["mountPath"]: self._place(volumes[each["name"]]) / each.get("subPath", "") for each in mounts}
 
     def _place(self, volume: Manifest) -> Path:
-        if claim := volume.get("persistentVolumeClaim"):
-            return self.claims[claim["claimName"]]
         place = self.folder / str(volume["name"])
         place.mkdir()
         for source in volume.get("projected", {}).get("sources", [volume]):
@@ -126,16 +100,10 @@ class Program:
         token: str = self.cluster.admin.request("POST", path, request)["status"]["token"]
         return token
 
-    def _value(self, variable: Manifest) -> str | None:
-        """None where an optional key is not there."""
+    def _value(self, variable: Manifest) -> str:
         source = variable.get("valueFrom")
         if source is None:
             return str(variable.get("value", ""))
-        if wanted := source.get("secretKeyRef"):
-            data = self.cluster.admin.get(self._beside("Secret", wanted["name"])).get("data", {})
-            if wanted["key"] not in data and wanted.get("optional"):
-                return None
-            return base64.b64decode(data[wanted["key"]]).decode()
         path = source["fieldRef"]["fieldPath"]
         if found := LABEL.fullmatch(path):
             return str(self.pod["metadata"]["labels"][found[1]])

@@ -76,6 +76,16 @@ class Site:
         bodies = [output.manifest.body for output in result.outputs]
         return [each for each in bodies if each["kind"] != "Deployment"]
 
+    def compile_held(self, specs: Sequence[Manifest], platform: Manifest | None = None) -> list[Manifest]:
+        """What specs of kinds without templates compile to, but all pods run until they are told to end."""
+        compiled_objects = self.compile(specs, platform)
+        for each in compiled_objects:
+            roles = each["spec"]["replicatedJobs"] if each["kind"] == "JobSet" else [{"template": each}]
+            for role in roles if each["kind"] in {"Job", "JobSet"} else ():
+                metadata = role["template"]["spec"]["template"]["metadata"]
+                metadata["annotations"] = {**metadata.get("annotations", {}), HOLD: "true"}
+        return compiled_objects
+
     def made(self, kind: str) -> list[Manifest]:
         """Of the last `apply`."""
         return [each for each in self.manifests if each["kind"] == kind]
@@ -90,8 +100,8 @@ class Site:
         token: str = self.cluster.admin.request("POST", path, request)["status"]["token"]
         return token
 
-    def start(self, name: str = "reporter", server: str = "") -> Reporter:
-        """Starts a reporter, which somebody has to end."""
+    def start(self, name: str = "reporter", server: str = "", **variables: str) -> Reporter:
+        """Starts a reporter with more variables, which somebody has to end."""
         folder = self.folder / name
         folder.mkdir(exist_ok=True)
         found = [each for each in self.made("ConfigMap") if each["metadata"]["name"].startswith(NAME)]
@@ -104,6 +114,7 @@ class Site:
             "HOME": str(folder),
             "KUBERNETES_SERVICE_HOST": str(address.hostname),
             "KUBERNETES_SERVICE_PORT": str(address.port),
+            **variables,
         }
         command = [sys.executable, "-m", "stowplan.agents.reporter"]
         command += [f"--config={folder / 'config.json'}", f"--service-account={account}"]
@@ -112,9 +123,9 @@ class Site:
         return Reporter(process, folder)
 
     @contextmanager
-    def reporter(self, name: str = "reporter", server: str = "") -> Iterator[Reporter]:
+    def reporter(self, name: str = "reporter", server: str = "", **variables: str) -> Iterator[Reporter]:
         """A reporter at work, which ends with the block as the kubelet ends one."""
-        started = self.start(name, server)
+        started = self.start(name, server, **variables)
         try:
             wait_for(lambda: started.said("All objects are known"), what="a reporter at work")
             yield started

@@ -1,25 +1,18 @@
 """The gate as a process, with the compiled rights and real Jobs: when it opens a closed run, and when it does not."""
 
 import itertools
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from stowplan.schema.agents.gate_config import ADMISSION_GATE, OPENED
-from tests.agents.await_process import consistently
 from tests.cluster.client import ApiError, Manifest, ref, wait_for
 from tests.cluster.control_plane import Cluster
 from tests.cluster.gates import API, DATASET, TRAINING, Closed, suspended
 from tests.cluster.reporters import HOLD, Site, data_cube
-from tests.cluster.shared import engine_crd
-from tests.cluster.sync import establish
 
 NUMBERS = itertools.count()
-ENGINES = list(itertools.product(("core", "jobset"), ("none", "volcano", "coscheduling")))
-"""Kueue has gates of another kind: `test_kueue.py`."""
-POD_GROUPS = {"volcano": "scheduling.volcano.sh", "coscheduling": "scheduling.x-k8s.io"}
 SAMPLE_SET: Manifest = {
     **ref("batch.paddlepaddle.org/v1alpha1", "SampleSet", "flowers"),
     "spec": {
@@ -57,13 +50,11 @@ def run(cluster: Cluster, tmp_path: Path) -> Iterator[Closed]:
     cluster.admin.delete({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": made.site.namespace}})
 
 
-@pytest.fixture(params=ENGINES, ids="-".join)
+@pytest.fixture(params=["core", "jobset"])
 def platform(request: pytest.FixtureRequest, jobset_cluster: Cluster) -> Manifest:
-    """A pair of engines: with real controllers of Jobs and JobSets, of the scheduler its PodGroups alone."""
-    jobs, gang = request.param
-    if gang in POD_GROUPS:
-        establish(jobset_cluster.admin, engine_crd(POD_GROUPS[gang], "PodGroup"))
-    return {"engines": {"jobs": jobs, "gang": gang}}
+    """Both job engines, with their real controllers."""
+    assert jobset_cluster
+    return {"engines": {"jobs": request.param}}
 
 
 def sync_again(run: Closed) -> None:
@@ -74,41 +65,26 @@ def sync_again(run: Closed) -> None:
 
 
 def test_run_is_closed_until_its_dataset_is_ready_and_then_opened_once(run: Closed, platform: Manifest) -> None:
+    """Neither a failure, nor the status of another run, nor that of an older spec opens it."""
     run.site.apply([DATASET, TRAINING], platform)
     with run.gate() as gate:
         run.report(ready=False)
         wait_for(lambda: gate.said("Dataset flowers is not Ready: The bucket is gone"))
-        assert consistently(run.is_closed, 2)
-        assert run.pods() == []
+        run.report(run="aaaaaaaa")
+        wait_for(lambda: gate.said("by run aaaaaaaa"))
+        run.admin.patch(ref(API, "Dataset", "flowers", run.site.namespace), {"spec": {"retain": True}})
+        wait_for(lambda: gate.said("has no report on its newest spec"))
+        # A gate acts on each of these before it hears of the next one.
+        assert (run.is_closed(), run.pods()) == (True, [])
         run.report()
         wait_for(run.is_open, what="an open run")
         opened = run.workloads()[0]["metadata"]["annotations"][OPENED]
         wait_for(run.pods, what="pods")
-        assert consistently(run.is_open, 2)
+        run.report(ready=False)
+        wait_for(lambda: gate.said("Dataset flowers is not Ready") == 2, what="another failure")
+        assert run.is_open()
         assert gate.said("Opened") == 1
         assert run.workloads()[0]["metadata"]["annotations"][OPENED] == opened
-
-
-def test_gate_ends_a_minute_after_it_opened_its_run(run: Closed) -> None:
-    run.site.apply([DATASET, TRAINING])
-    run.report()
-    with run.gate() as gate:
-        wait_for(run.is_open, what="an open run")
-        assert gate.process.wait(90) == 0
-        assert [each["message"] for each in gate.events()].count("Opened") == 1
-
-
-def test_status_of_another_run_or_of_an_older_spec_does_not_open(run: Closed) -> None:
-    run.site.apply([DATASET, TRAINING])
-    run.report(run="aaaaaaaa")
-    with run.gate() as gate:
-        wait_for(lambda: gate.said("by run aaaaaaaa"))
-        assert consistently(run.is_closed, 3)
-        run.admin.patch(ref(API, "Dataset", "flowers", run.site.namespace), {"spec": {"retain": True}})
-        wait_for(lambda: gate.said("has no report on its newest spec"))
-        assert consistently(run.is_closed, 2)
-        run.report()
-        wait_for(run.is_open, what="an open run")
 
 
 def test_dataset_that_comes_later_than_the_run(run: Closed) -> None:
@@ -131,8 +107,9 @@ def test_gate_that_dies_goes_on(run: Closed, platform: Manifest) -> None:
     opened = {"metadata": {"annotations": {OPENED: "2026-01-01T00:00:00Z"}}, "spec": {"suspend": False}}
     for each in servers:
         run.admin.patch(each, opened)
-    with run.gate("second"):
-        assert consistently(lambda: suspended(run.admin.get(last)), 2)
+    with run.gate("second") as second:
+        wait_for(lambda: second.said("SampleSet flowers"), what="its look at the dataset")
+        assert suspended(run.admin.get(last))
         report_sample_set(run)
         wait_for(run.is_open, what="an open run")
     for each in servers:
@@ -160,8 +137,9 @@ def test_two_gates_do_no_harm(run: Closed) -> None:
     with run.gate("one") as one, run.gate("other") as other:
         report_sample_set(run)
         wait_for(run.is_open, what="an open run")
-        wait_for(lambda: one.said("Opened") + other.said("Opened") >= 2, what="their words")
-        assert consistently(run.is_open, 2)
+        for gate in (one, other):
+            wait_for(lambda gate=gate: gate.said("is open") >= 2, what="its look at the open run")  # type: ignore[misc]
+        assert run.is_open()
         assert one.said("Opened") + other.said("Opened") == 2
 
 
@@ -173,24 +151,27 @@ def test_users_suspend_is_respected(run: Closed) -> None:
     run.report()
     with run.gate() as gate:
         wait_for(lambda: gate.said("Dataset flowers is Ready"))
-        assert consistently(run.is_closed, 3)
+        run.report(ready=False)
+        wait_for(lambda: gate.said("Dataset flowers is not Ready"))
+        # A gate acts on what it hears before it hears more.
+        assert run.is_closed()
+        run.report()
         run.admin.patch(resource, {"spec": {"suspend": False}})
         wait_for(run.is_open, what="an open run")
         run.admin.patch(run.workloads()[0], {"spec": {"suspend": True}})
         wait_for(lambda: gate.said("suspended by somebody else"))
-        assert consistently(run.is_closed, 3)
+        run.report(ready=False)
+        wait_for(lambda: gate.said("Dataset flowers is not Ready") == 2)
+        assert run.is_closed()
 
 
-def test_run_that_a_late_sync_of_argo_cd_closes_is_opened_again_within_60_seconds(run: Closed) -> None:
+def test_run_that_a_late_sync_of_argo_cd_closes_is_opened_again(run: Closed) -> None:
     run.site.apply([DATASET, TRAINING])
     run.report()
     with run.gate("first"):
         wait_for(run.is_open, what="an open run")
         sync_again(run)
-        before = time.monotonic()
-        assert run.is_closed()
         wait_for(run.is_open, what="an open run")
-        assert time.monotonic() - before < 60
 
 
 def test_gate_that_starts_after_a_late_sync_opens_again(run: Closed) -> None:
@@ -264,7 +245,7 @@ def test_job_that_runs_after_a_task_is_opened_by_the_present_run_of_the_task(run
     with run.gate() as gate:
         run.tell(CLEAN, "Complete", jobName="clean-rmr-aaaaaaaa")
         wait_for(lambda: gate.said("SampleJob clean is Complete, but by run aaaaaaaa"))
-        assert consistently(run.is_closed, 3)
+        assert run.is_closed()
         run.tell(CLEAN, "Complete", jobName=task["metadata"]["name"])
         wait_for(run.is_open, what="an open run")
 
@@ -294,7 +275,7 @@ def test_job_that_runs_after_a_data_cube_is_opened_when_the_data_are_there(run: 
     run.site.apply([data_cube("weights"), net_after("DataCube", "weights")])
     with run.site.reporter(), run.gate() as gate:
         wait_for(lambda: gate.said("DataCube weights is not Complete"))
-        assert consistently(run.is_closed, 3)
+        assert run.is_closed()
         run.claim("models")
         wait_for(run.is_open, what="an open run")
     assert run.site.status("DataCube", "weights")["phase"] == "Succeeded"

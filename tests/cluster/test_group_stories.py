@@ -1,4 +1,8 @@
-"""The ends of training groups, on real controllers and with their compiled await agents."""
+"""The ends of training groups, on real controllers and with their compiled await agents.
+
+What an agent decides is told by `tests/unit/agents/await_group` and `test_await.py`; here is what the controllers make
+of it by the compiled Jobs.
+"""
 
 import itertools
 from collections.abc import Iterator
@@ -7,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from stowplan.agents.runtime import timestamp
 from stowplan.compiler.model import Output
 from stowplan.library.delivery import reporter
 from tests.cluster import sync
@@ -18,15 +21,13 @@ from tests.cluster.processes import free_port
 from tests.repositories import compiled
 
 NUMBERS = itertools.count()
-PATIENCE = 3
-"""Seconds that a helper may stay away."""
 
 _SPECS = """\
 kind: Platform
 defaultNamespace: {home}
 images: {{registry: registry.example.com/ml, tag: "1"}}
 paddle: {{basePort: {port}}}
-engines: {{jobs: {jobs}, helperTimeoutSeconds: {patience}, helpersMustListen: {must}}}
+engines: {{jobs: {jobs}}}
 ---
 apiVersion: batch.paddlepaddle.org/v1
 kind: PaddleJob
@@ -55,10 +56,9 @@ class Story:
     port: int
     folder: Path
 
-    def apply(self, image: str = "1", *, must_listen: bool = False) -> list[Manifest]:
+    def apply(self, image: str = "1") -> list[Manifest]:
         """Sync one run beside what is there already; gives its objects."""
-        must = str(must_listen).lower()
-        text = _SPECS.format(home=self.home, jobs=self.jobs, port=self.port, patience=PATIENCE, image=image, must=must)
+        text = _SPECS.format(home=self.home, jobs=self.jobs, port=self.port, image=image)
         folder = self.folder / f"image-{image}"
         folder.mkdir()
         result = compiled(folder, {"specs.yaml": text})
@@ -131,23 +131,13 @@ def _story(cluster: Cluster, jobs: str, folder: Path) -> Iterator[Story]:
     cluster.admin.delete(ref("v1", "Namespace", home))
 
 
-def _attending(story: Story, *, helpers_listen: bool = True) -> Iterator[Attendants]:
-    folder = story.folder / "agents"
-    folder.mkdir()
-    with attending(story.cluster, story.home, folder, story.port, helpers_listen=helpers_listen) as attendants:
-        yield attendants
-
-
 @pytest.fixture
 def agents(core: Story) -> Iterator[Attendants]:
     """The agents of the story."""
-    yield from _attending(core)
-
-
-@pytest.fixture
-def agents_of_dead_helpers(core: Story) -> Iterator[Attendants]:
-    """The agents of helpers that never listen."""
-    yield from _attending(core, helpers_listen=False)
+    folder = core.folder / "agents"
+    folder.mkdir()
+    with attending(core.cluster, core.home, folder, core.port) as attendants:
+        yield attendants
 
 
 def test_servers_end_with_workers_that_succeed(core: Story, agents: Attendants) -> None:
@@ -180,83 +170,10 @@ def _is_active(pod: Manifest) -> bool:
     return pod["status"].get("phase") in {"Pending", "Running"}
 
 
-def test_server_that_never_listens_ends_with_the_workers(core: Story, agents_of_dead_helpers: Attendants) -> None:
-    run = core.apply()
-    agents = agents_of_dead_helpers
-    servers, workers = core.job(run, "ps"), core.job(run, "worker")
-    agents.until(lambda: core.running(servers) and core.running(workers) and len(agents.by_pod) == 2)
-    with pytest.raises(TimeoutError):
-        agents.until(lambda: core.ended(workers, "Failed"), 2 * PATIENCE)
-    core.end(workers)
-    agents.until(lambda: core.ended(servers, "Complete"), what="the end of the servers")
-
-
-def test_server_that_must_listen_and_stays_away_fails_the_group(
-    core: Story, agents_of_dead_helpers: Attendants
-) -> None:
-    run = core.apply(must_listen=True)
-    agents = agents_of_dead_helpers
-    servers, workers = core.job(run, "ps"), core.job(run, "worker")
-    assert agents.until(lambda: core.ended(workers, "Failed"), what="failure of the workers") == "DeadlineExceeded"
-    assert agents.until(lambda: core.ended(servers, "Failed"), what="failure of the servers") == "PodFailurePolicy"
-    assert core.cluster.admin.get(workers)["spec"]["activeDeadlineSeconds"] == 1
-
-
-def test_server_that_dies_later_fails_the_group(core: Story, agents: Attendants) -> None:
-    run = core.apply()
-    servers, workers = core.job(run, "ps"), core.job(run, "worker")
-    agents.until(lambda: core.running(workers) and len(agents.by_pod) == 2, what="running pods")
-    for each in agents.by_pod.values():
-        agents.until(lambda each=each: "is running" in each.log, what="an agent that looks")  # type: ignore[misc]
-    next(iter(agents.by_pod.values())).hush()
-    assert agents.until(lambda: core.ended(workers, "Failed"), what="failure of the workers") == "DeadlineExceeded"
-    assert agents.until(lambda: core.ended(servers, "Failed"), what="failure of the servers") == "PodFailurePolicy"
-
-
-def test_server_that_ends_with_success_is_started_again(core: Story, agents: Attendants) -> None:
-    """The kubelet restarts a sidecar whatever its exit code; its Job counts that as nothing."""
-    run = core.apply()
-    servers, workers = core.job(run, "ps"), core.job(run, "worker")
-    agents.until(lambda: core.running(workers) and len(agents.by_pod) == 2, what="running pods")
-    for attendant in agents.by_pod.values():
-        attendant.hush()
-        _restart_sidecar(core, attendant.pod, exit_code=0, count=20)
-        attendant.listen(core.port)
-    agents.until(lambda: all("is running" in each.log for each in agents.by_pod.values()))
-    assert core.running(servers)
-    assert not core.ended(servers, "Failed")
-    assert core.cluster.admin.get(servers)["status"].get("failed") is None
-
-    core.end(workers)
-    agents.until(lambda: core.ended(servers, "Complete"), what="the end of the servers")
-
-
-@pytest.mark.parametrize("exit_code", [1, 137])
-def test_server_that_crashes_fails_the_group(core: Story, agents: Attendants, exit_code: int) -> None:
-    """Its port is open again at once, but what it held is lost, so the workers would wait for ever."""
-    run = core.apply()
-    servers, workers = core.job(run, "ps"), core.job(run, "worker")
-    agents.until(lambda: core.running(workers) and len(agents.by_pod) == 2, what="running pods")
-    agents.until(lambda: len(_noted(core, workers)) == 2, what="servers that have begun")
-    _restart_sidecar(core, next(iter(agents.by_pod.values())).pod, exit_code=exit_code, count=1)
-    assert agents.until(lambda: core.ended(workers, "Failed"), what="failure of the workers") == "DeadlineExceeded"
-    assert agents.until(lambda: core.ended(servers, "Failed"), what="failure of the servers") == "PodFailurePolicy"
-
-
 def _noted(story: Story, job: Manifest) -> list[str]:
     """The servers that have begun, by the annotations of the workers' Job."""
     notes = story.cluster.admin.get(job)["metadata"].get("annotations") or {}
     return [key for key in notes if key.startswith("helpers.stowplan.dev/")]
-
-
-def _restart_sidecar(story: Story, pod: Manifest, *, exit_code: int, count: int) -> None:
-    status = story.cluster.admin.get(pod)["status"]["initContainerStatuses"]
-    reason = "Completed" if exit_code == 0 else "Error"
-    last = {"terminated": {"exitCode": exit_code, "finishedAt": timestamp.now(), "reason": reason}}
-    peers, sidecar = status
-    assert (peers["name"], sidecar["name"]) == ("wait-peers", "main")
-    restarted = {**sidecar, "restartCount": count, "lastState": last}
-    story.cluster.admin.patch(pod, {"status": {"initContainerStatuses": [peers, restarted]}}, subresource="status")
 
 
 def test_server_that_loses_its_node_fails_the_group(core: Story, agents: Attendants) -> None:
@@ -289,14 +206,6 @@ def test_worker_that_loses_its_node_fails_the_group(core: Story, agents: Attenda
     _disrupt(core, core.pods(workers)[0], "Failed")
     assert agents.until(lambda: core.ended(workers, "Failed"), what="failure of the workers") == "PodFailurePolicy"
     assert agents.until(lambda: core.ended(servers, "Failed"), what="failure of the servers") == "PodFailurePolicy"
-
-
-def test_worker_that_loses_its_node_fails_the_job_set(jobset: Story) -> None:
-    run = jobset.apply()
-    servers, workers, whole = jobset.job(run, "ps"), jobset.job(run, "worker"), jobset.job_set(run)
-    _await_running(jobset, servers, workers)
-    _disrupt(jobset, jobset.pods(workers)[0], "Failed")
-    wait_for(lambda: jobset.ended(whole, "Failed"), what="the failure of the JobSet")
 
 
 def test_old_and_new_run_do_not_meet(core: Story, agents: Attendants) -> None:
@@ -337,25 +246,6 @@ def _behind(story: Story, service: Manifest) -> set[str]:
     return {endpoint["targetRef"]["uid"] for each in slices for endpoint in each.get("endpoints") or []}
 
 
-def test_servers_end_when_the_workers_are_deleted(core: Story, agents: Attendants) -> None:
-    run = core.apply()
-    servers, workers = core.job(run, "ps"), core.job(run, "worker")
-    agents.until(lambda: core.running(workers) and len(agents.by_pod) == 2, what="running pods")
-    agents.until(lambda: all("Job is running" in each.log for each in agents.by_pod.values()), what="agents that look")
-    core.cluster.admin.delete(workers)
-    assert agents.until(lambda: core.ended(servers, "Failed"), what="failure of the servers") == "PodFailurePolicy"
-
-
-def test_servers_end_with_a_deadline_of_the_workers(core: Story, agents: Attendants) -> None:
-    run = core.apply()
-    servers, workers = core.job(run, "ps"), core.job(run, "worker")
-    agents.until(lambda: core.running(workers) and len(agents.by_pod) == 2, what="running pods")
-    core.cluster.admin.patch(workers, {"spec": {"activeDeadlineSeconds": 2}})
-    assert agents.until(lambda: core.ended(servers, "Failed"), what="failure of the servers") == "PodFailurePolicy"
-    assert core.ended(workers, "Failed") == "DeadlineExceeded"
-    agents.until(lambda: not any(_is_active(pod) for pod in (*core.pods(servers), *core.pods(workers))))
-
-
 def test_job_set_ends_with_its_workers(jobset: Story) -> None:
     run = jobset.apply()
     servers, workers, whole = jobset.job(run, "ps"), jobset.job(run, "worker"), jobset.job_set(run)
@@ -370,23 +260,18 @@ def _await_running(story: Story, *jobs: Manifest) -> None:
     wait_for(lambda: all(admin.find(job) and story.running(job) for job in jobs), what="running pods")
 
 
-def test_one_failed_worker_fails_the_job_set(jobset: Story) -> None:
+@pytest.mark.parametrize("end", ["failed worker", "lost worker", "failed server"])
+def test_one_pod_that_is_gone_fails_the_job_set(jobset: Story, end: str) -> None:
+    """Another server would listen on the same name, but what it held is lost; the others take up no other worker."""
     run = jobset.apply()
     servers, workers, whole = jobset.job(run, "ps"), jobset.job(run, "worker"), jobset.job_set(run)
     _await_running(jobset, servers, workers)
-    jobset.end(workers, exit_code=1, indexes=("0",))
+    if end == "lost worker":
+        _disrupt(jobset, jobset.pods(workers)[0], "Failed")
+    else:
+        jobset.end(workers if end == "failed worker" else servers, exit_code=1, indexes=("0",))
     wait_for(lambda: jobset.ended(whole, "Failed"), what="the failure of the JobSet")
     wait_for(lambda: not any(_is_active(pod) for pod in (*jobset.pods(servers), *jobset.pods(workers))))
-
-
-def test_server_that_fails_fails_the_job_set(jobset: Story) -> None:
-    """Another one would listen on the same name, but what it held is lost."""
-    run = jobset.apply()
-    servers, workers, whole = jobset.job(run, "ps"), jobset.job(run, "worker"), jobset.job_set(run)
-    _await_running(jobset, servers, workers)
-    jobset.end(servers, exit_code=137, indexes=("0",))
-    wait_for(lambda: jobset.ended(whole, "Failed"), what="the failure of the JobSet")
-    wait_for(lambda: not any(_is_active(pod) for pod in jobset.pods(workers)), what="the end of the workers")
 
 
 def test_job_set_goes_on_without_servers_that_ended_with_success(jobset: Story) -> None:
@@ -399,35 +284,3 @@ def test_job_set_goes_on_without_servers_that_ended_with_success(jobset: Story) 
     assert jobset.running(workers)
     jobset.end(workers)
     wait_for(lambda: jobset.ended(whole, "Completed"), what="the end of the JobSet")
-
-
-def test_old_and_new_job_set_do_not_meet(jobset: Story) -> None:
-    old, new = jobset.apply(), jobset.apply(image="2")
-    _assert_apart(jobset, old, new)
-    _await_running(jobset, *(jobset.job(run, role) for run in (old, new) for role in ("ps", "worker")))
-    for run in (old, new):
-        service = ref("v1", "Service", jobset.job_set(run)["metadata"]["name"], jobset.home)
-        own = {pod["metadata"]["uid"] for role in ("ps", "worker") for pod in jobset.pods(jobset.job(run, role))}
-        wait_for(lambda service=service, own=own: _behind(jobset, service) == own)  # type: ignore[misc]
-    jobset.end(jobset.job(new, "worker"))
-    wait_for(lambda: jobset.ended(jobset.job_set(new), "Completed"), what="the end of the new JobSet")
-    assert jobset.running(jobset.job(old, "ps"))
-    assert jobset.running(jobset.job(old, "worker"))
-
-
-def test_deadline_of_the_workers_fails_the_job_set(jobset: Story) -> None:
-    run = jobset.apply()
-    servers, workers, whole = jobset.job(run, "ps"), jobset.job(run, "worker"), jobset.job_set(run)
-    _await_running(jobset, servers, workers)
-    jobset.cluster.admin.patch(workers, {"spec": {"activeDeadlineSeconds": 2}})
-    wait_for(lambda: jobset.ended(whole, "Failed"), what="the failure of the JobSet")
-    wait_for(lambda: not any(_is_active(pod) for pod in (*jobset.pods(servers), *jobset.pods(workers))))
-
-
-def test_job_set_that_is_deleted_leaves_nothing(jobset: Story) -> None:
-    run = jobset.apply()
-    servers, workers, whole = jobset.job(run, "ps"), jobset.job(run, "worker"), jobset.job_set(run)
-    _await_running(jobset, servers, workers)
-    jobset.cluster.admin.delete(whole)
-    wait_for(lambda: not [*jobset.pods(servers), *jobset.pods(workers)], what="the end of all pods")
-    assert jobset.cluster.admin.find(servers) is None

@@ -109,28 +109,6 @@ def health(site: Site, kind: str, name: str) -> tuple[str, str]:
     return told.health, told.reason
 
 
-def test_volumes_that_never_mount(site: Site) -> None:
-    """Of every kind. A first failure is told, and one that repeats makes the spec degraded."""
-    site.apply(SPECS)
-    with site.reporter():
-        for kind, name in names():
-            site.until(kind, name, TOLD_SECONDS, **{WAITING[kind]: "Unschedulable"})
-        for pod in pods(site):
-            bind(site, pod)
-            write(site, pod, "FailedMount", NOT_FOUND)
-            write(site, pod, "FailedMount", TIMED_OUT)
-        for kind, name in names():
-            site.until(kind, name, TOLD_SECONDS, **{WAITING[kind]: "FailedMount", "Stalled": "NotStalled"})
-            state, reason = health(site, kind, name)
-            assert (state, "csi.juicefs.com not found" in reason) == ("Progressing", True), (kind, reason)
-        for pod in pods(site):
-            write(site, pod, "FailedMount", NOT_FOUND, count=2)
-        for kind, name in names():
-            site.until(kind, name, TOLD_SECONDS, Stalled="FailedMount")
-            state, reason = health(site, kind, name)
-            assert (state, "csi.juicefs.com not found" in reason) == ("Degraded", True), (kind, reason)
-
-
 def test_volume_that_mounts_in_the_end(site: Site) -> None:
     """Events outlive their cause by an hour. A reporter that starts later sees them too."""
     site.apply([paddle_job("job")])
@@ -138,6 +116,11 @@ def test_volume_that_mounts_in_the_end(site: Site) -> None:
         site.until("PaddleJob", "job", Complete="Unschedulable")
         (pod,) = pods(site)
         bind(site, pod)
+        write(site, pod, "FailedMount", TIMED_OUT)
+        write(site, pod, "FailedMount", NOT_FOUND)
+        site.until("PaddleJob", "job", Complete="FailedMount", Stalled="NotStalled")
+        state, reason = health(site, "PaddleJob", "job")
+        assert (state, "csi.juicefs.com not found" in reason) == ("Progressing", True)
         write(site, pod, "FailedAttachVolume", "Multi-Attach error for volume", count=3)
         site.until("PaddleJob", "job", Stalled="FailedAttachVolume")
     with site.reporter("second"):

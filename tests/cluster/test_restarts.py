@@ -1,7 +1,7 @@
 """Jobs that start again as a whole, on the real controllers of Jobs and JobSets, and what their status says.
 
-Programs are played. Pods are lost by the eviction API, by the scheduler's preemption and by the garbage collector of
-pods.
+Programs are played. Pods are lost by the eviction API and by the scheduler's preemption. `tests/nightly/cluster` has
+Kueue, the coscheduling plug-in, more exit codes, and nodes that are lost.
 """
 
 import itertools
@@ -13,13 +13,12 @@ from typing import Any
 
 import pytest
 
-from tests.cluster import nodes, queues
+from tests.cluster import nodes
 from tests.cluster.client import Manifest, ref, wait_for
 from tests.cluster.control_plane import Cluster
 from tests.cluster.reporters import EXIT_CODE, HOLD, Site
 
 NUMBERS = itertools.count()
-GANGS = ["none", "kueue", "coscheduling"]
 ENDS = {HOLD: "true", "kwok.stowplan.dev/ends-when-deleted": "true"}
 """A pod runs until it is told to end, and then fails, as a kubelet lets it, before its object goes."""
 ATTEMPT = "jobset.sigs.k8s.io/restart-attempt"
@@ -41,30 +40,18 @@ class Restarting(Site):
 
     @property
     def platform(self) -> Manifest:
-        return {"engines": {"jobs": "jobset", "gang": self.gang, "queue": queues.QUEUE}}
+        return {"engines": {"jobs": "jobset", "gang": self.gang, "queue": "training"}}
 
     def apply(self, specs: Sequence[Manifest], platform: Manifest | None = None) -> list[Manifest]:
         return super().apply(specs, platform or self.platform)
 
-    def kept_its_quota(self) -> bool:
-        """Whether Kueue admitted the JobSet, and never evicted it."""
-        status = queues.workload(self.cluster.admin, self.made("JobSet")[0])["status"]
-        return {"Admitted", "Evicted"} & {each["type"] for each in status["conditions"]} == {"Admitted"}
-
 
 @pytest.fixture
-def site(jobset_cluster: Cluster, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Restarting]:
-    """A namespace of the test's own. With Kueue it has a queue with room for the pods of one job."""
-    gang, cluster = getattr(request, "param", "none"), jobset_cluster
-    if gang == "coscheduling":
-        cluster = request.getfixturevalue("coscheduling_cluster")
-    elif gang == "kueue":
-        cluster = request.getfixturevalue("kueue").cluster
-    made = Restarting(cluster, cluster.namespace(f"restarts-{next(NUMBERS)}"), tmp_path, gang=gang)
-    if gang == "kueue":
-        queues.make_queue(cluster.admin, made.namespace, 2)
+def site(jobset_cluster: Cluster, tmp_path: Path) -> Iterator[Restarting]:
+    """A namespace of the test's own."""
+    made = Restarting(jobset_cluster, jobset_cluster.namespace(f"restarts-{next(NUMBERS)}"), tmp_path)
     yield made
-    cluster.admin.delete({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": made.namespace}})
+    jobset_cluster.admin.delete(ref("v1", "Namespace", made.namespace))
 
 
 def training(pod: Manifest | None = None, **fields: Any) -> Manifest:
@@ -93,20 +80,13 @@ def end(site: Restarting, pod: Manifest, code: int) -> None:
     site.cluster.admin.patch(pod, {"metadata": {"annotations": {HOLD: None, EXIT_CODE: str(code)}}})
 
 
-@pytest.mark.parametrize(
-    ("site", "framework", "code"),
-    [
-        ("none", "torch", 1),
-        ("none", "torch", 137),
-        ("none", "none", 3),
-        ("none", "jax", 137),
-        ("none", "xgboost", 134),
-        ("kueue", "torch", 1),
-        ("coscheduling", "torch", 1),
-    ],
-    indirect=["site"],
-)
+@pytest.mark.parametrize(("framework", "code"), [("torch", 1), ("jax", 137)])
 def test_a_failed_pod_restarts_the_whole_job(site: Restarting, framework: str, code: int) -> None:
+    assert_restarts(site, framework, code)
+
+
+def assert_restarts(site: Restarting, framework: str, code: int) -> None:
+    """The whole job starts again when one of its pods ends with this exit code."""
     site.apply([training(framework=framework, restart={"max": 2})])
     with site.reporter():
         first = attempt(site, 0)
@@ -114,24 +94,20 @@ def test_a_failed_pod_restarts_the_whole_job(site: Restarting, framework: str, c
         end(site, first[1], code)
         second = attempt(site, 1)
         after = until(site, phase="Running", nodesReady="2/2", restarts=1, countedRestarts=1)
-        assert site.gang != "kueue" or site.kept_its_quota()
     assert after["startTime"] == before["startTime"]
     assert not {pod["metadata"]["uid"] for pod in first} & {pod["metadata"]["uid"] for pod in second}
 
 
 @pytest.mark.parametrize(
     ("framework", "code", "restart"),
-    [
-        ("torch", 2, {}),
-        ("none", 127, {}),
-        ("jax", 1, {}),
-        ("xgboost", 1, {}),
-        ("paddle", 1, {}),
-        ("torch", 137, {"failOn": [137]}),
-        ("torch", 1, {"retryOn": [75]}),
-    ],
+    [("torch", 2, {}), ("jax", 1, {}), ("torch", 137, {"failOn": [137]}), ("torch", 1, {"retryOn": [75]})],
 )
 def test_a_final_exit_code_ends_the_job(site: Restarting, framework: str, code: int, restart: Manifest) -> None:
+    assert_ends(site, framework, code, restart)
+
+
+def assert_ends(site: Restarting, framework: str, code: int, restart: Manifest) -> None:
+    """The job fails when one of its pods ends with this exit code."""
     site.apply([training(framework=framework, restart={"max": 2, **restart})])
     with site.reporter():
         end(site, attempt(site, 0)[1], code)
@@ -147,36 +123,17 @@ def test_an_exit_code_that_the_user_lists_restarts_the_job(site: Restarting) -> 
         until(site, phase="Running", restarts=1, countedRestarts=1)
 
 
-@pytest.mark.parametrize("site", GANGS, indirect=True)
 def test_the_job_fails_after_its_last_restart(site: Restarting) -> None:
+    assert_fails_after_its_last_restart(site)
+
+
+def assert_fails_after_its_last_restart(site: Restarting) -> None:
     site.apply([training(restart={"max": 1})])
     with site.reporter():
         end(site, attempt(site, 0)[0], 1)
         end(site, attempt(site, 1)[0], 1)
         status = until(site, phase="Failed", restarts=1, countedRestarts=1, Failed="ContainerFailed")
     assert status["message"].endswith("exit code 1, after 1 restart")
-
-
-def test_the_deadline_ends_the_job_and_counts_for_each_attempt(site: Restarting) -> None:
-    site.apply([training(restart={"max": 3}, activeDeadlineSeconds=30)])
-    with site.reporter():
-        end(site, attempt(site, 0)[0], 1)
-        again = max(pod["metadata"]["creationTimestamp"] for pod in attempt(site, 1))
-        status = until(site, phase="Failed", restarts=1, Failed="DeadlineExceeded")
-    (job,) = site.cluster.admin.list("batch/v1", "Job", site.namespace)
-    assert status["completionTime"] >= again
-    assert job["metadata"]["labels"][ATTEMPT] == "1"
-
-
-def test_the_trainer_gets_the_number_of_its_attempt(site: Restarting) -> None:
-    """The kubelet reads the label when it starts the container."""
-    site.apply([training(restart={"max": 2})])
-    for number in range(2):
-        for pod in attempt(site, number):
-            (trainer,) = pod["spec"]["containers"]
-            (found,) = [each for each in trainer["env"] if each["name"] == "STOWPLAN_ATTEMPT"]
-            assert found["valueFrom"]["fieldRef"]["fieldPath"] == f"metadata.labels['{ATTEMPT}']"
-        end(site, attempt(site, number)[0], 1)
 
 
 def evict(site: Restarting, pod: Manifest) -> None:
@@ -244,34 +201,12 @@ def urgent_pod(spec: Mapping[str, Any], namespace: str) -> Manifest:
     return {**ref("v1", "Pod", "urgent", namespace), "spec": {**spec, "containers": [container]}}
 
 
-@pytest.mark.parametrize("site", GANGS, indirect=True)
-def test_a_lost_node_is_free(site: Restarting) -> None:
-    """The garbage collector ends the pods of a node that is gone, after a minute."""
-    first, second, other = (f"{site.namespace}-{letter}" for letter in "abc")
-    with pool(site.cluster, first, second, other) as where:
-        admin = site.cluster.admin
-        admin.patch(ref("v1", "Node", other), {"spec": {"unschedulable": True}})
-        site.apply([training(placed(where), restart={"max": 0})])
-        with site.reporter():
-            attempt(site, 0)
-            until(site, phase="Running")
-            admin.delete(ref("v1", "Node", second))
-            until(site, phase="Restarting", restarts=1, countedRestarts=0)
-            admin.patch(ref("v1", "Node", other), {"spec": {"unschedulable": None}})
-            assert {pod["spec"]["nodeName"] for pod in attempt(site, 1)} == {first, other}
-            until(site, phase="Running", nodesReady="2/2", restarts=1, countedRestarts=0)
-
-
 def role(name: str, size: int) -> Manifest:
     container = {"name": name, "image": "local/none:1", "securityContext": SAFE}
     template = {"metadata": {"annotations": ENDS}, "spec": {"containers": [container]}}
     return {"replicas": size, "template": template}
 
 
-PADDLE_JOB: Manifest = {
-    **ref("batch.paddlepaddle.org/v1", "PaddleJob", "llm"),
-    "spec": {"worker": role("main", 1), "ps": role("main", 1)},
-}
 MX_JOB: Manifest = {
     **ref("mxnet.mlkube.io/v1beta1", "MxJob", "llm"),
     "spec": {
@@ -281,19 +216,14 @@ MX_JOB: Manifest = {
 }
 
 
-@pytest.mark.parametrize(
-    ("spec", "over"), [(PADDLE_JOB, {"phase": "Failed"}), (MX_JOB, {"state": "Failed"})], ids=["PaddleJob", "MxJob"]
-)
-def test_a_job_of_a_legacy_kind_restarts_as_often_as_its_annotation_says(
-    site: Restarting, spec: Manifest, over: dict[str, str]
-) -> None:
+def test_a_job_of_a_legacy_kind_restarts_as_often_as_its_annotation_says(site: Restarting) -> None:
     """All of its roles, when a pod of one fails."""
-    metadata = {**spec["metadata"], "annotations": {"stowplan.dev/restarts": "1"}}
-    site.apply([{**spec, "metadata": metadata}])
+    metadata = {**MX_JOB["metadata"], "annotations": {"stowplan.dev/restarts": "1"}}
+    site.apply([{**MX_JOB, "metadata": metadata}])
     size = len(site.made("JobSet")[0]["spec"]["replicatedJobs"])
     with site.reporter():
         end(site, attempt(site, 0, size)[0], 137)
         last = attempt(site, 1, size)
-        site.until(spec["kind"], "llm", LONGEST, phase="Running")
+        site.until("MxJob", "llm", LONGEST, phase="Running")
         end(site, last[-1], 137)
-        site.until(spec["kind"], "llm", LONGEST, **over)
+        site.until("MxJob", "llm", LONGEST, state="Failed")

@@ -4,15 +4,13 @@
 """
 
 import itertools
-import json
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.cluster.client import Manifest, ref, wait_for
+from tests.cluster.client import Manifest, ref
 from tests.cluster.control_plane import Cluster
 from tests.cluster.reporters import HOLD, Site
 
@@ -118,50 +116,6 @@ def test_a_lost_pod_that_the_job_replaces_is_a_restart(site: Site) -> None:
 
 def _name(pod: Manifest) -> str:
     return str(pod["metadata"]["name"])
-
-
-def test_a_job_set_that_begins_anew_is_a_restart(jobset_cluster: Cluster, site: Site) -> None:
-    """Of a copy of the compiled JobSet that may restart."""
-    site.apply([training(NOWHERE)], {"engines": {"jobs": "jobset"}})
-    (made,) = site.made("JobSet")
-    copy = json.loads(json.dumps(made).replace(_name(made).rpartition("-")[2], "zzzzzzzz"))
-    copy["spec"]["failurePolicy"]["maxRestarts"] = 1
-    with site.reporter():
-        until(site, phase="Pending")
-        time.sleep(1)
-        jobset_cluster.admin.create(copy)
-        until(site, phase="Pending", run="zzzzzzzz", restarts=0)
-        first = wait_for(lambda: _pods(site), what="the pods")
-        for pod in first:
-            site.patch_status(pod, READY)
-        before = until(site, phase="Running", nodesReady="2/2", restarts=0)
-        site.patch_status(first[1], ended(3))
-        until(site, phase="Restarting", nodesReady="0/2", restarts=1)
-        for pod in wait_for(lambda: _pods(site, first), what="new pods"):
-            site.patch_status(pod, READY)
-        after = until(site, phase="Running", nodesReady="2/2", restarts=1)
-        assert after["startTime"] == before["startTime"]
-
-
-def _pods(site: Site, old: Sequence[Manifest] = ()) -> list[Manifest]:
-    """Both pods of the copy, without those that are `old`; empty before there are two."""
-    names = {_name(each) for each in old}
-    found = [pod for pod in site.pods("llm") if "zzzzzzzz" in _name(pod) and _name(pod) not in names]
-    return found if len(found) == 2 else []
-
-
-@pytest.mark.parametrize("jobs", ["core", "jobset"])
-def test_a_failure_names_its_pod(jobset_cluster: Cluster, site: Site, jobs: str) -> None:
-    assert jobset_cluster is site.cluster
-    site.apply([training()], {"engines": {"jobs": jobs}})
-    with site.reporter():
-        until(site, phase="Running")
-        pod = site.pods("llm")[1]
-        site.patch_status(pod, ended(3))
-        status = until(site, phase="Failed", Failed="ContainerFailed")
-        assert status["completionTime"]
-    for words in (_name(pod), pod["spec"]["nodeName"], "exit code 3"):
-        assert words in status["message"]
 
 
 def test_the_deadline_fails_the_job(site: Site) -> None:

@@ -15,12 +15,12 @@ from tests.cluster.binaries import Missing, obtain
 from tests.cluster.client import Manifest, ref, wait_for
 from tests.cluster.git_server import serving
 from tests.cluster.shared import load_one
-from tests.cluster.stories.telling import account, masked, table
 from tests.cluster.tools import ARGOCD
 from tests.nightly.argocd import argocd
 from tests.nightly.argocd.argocd import ArgoCD, Programs
 from tests.nightly.argocd.user_repository import UserRepository
 from tests.nightly.node.place import Place
+from tests.nightly.node.telling import account, masked, table
 
 NAMESPACE = "argocd"
 STOWPLAN = "stowplan.dev/v1alpha1"

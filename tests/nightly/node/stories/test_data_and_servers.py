@@ -24,9 +24,9 @@ from tests.agents.transfer.hub_base import TOKEN as HUB_TOKEN
 from tests.agents.transfer.hub_base import Hub
 from tests.agents.transfer.server import Storage, new_bucket
 from tests.cluster.client import Manifest, wait_for
-from tests.cluster.markdown import Markdown
 from tests.nightly.node import claims, images, network
 from tests.nightly.node.delivery import SECONDS, Delivery, delivering, needed, secret
+from tests.nightly.node.markdown import Markdown
 from tests.nightly.node.place import Place
 from tests.nightly.node.stores import KEYS
 

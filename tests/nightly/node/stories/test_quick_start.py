@@ -18,9 +18,9 @@ from syrupy.assertion import SnapshotAssertion
 
 from tests.agents.await_process import consistently
 from tests.cluster.client import Manifest, ref, wait_for
-from tests.cluster.markdown import Markdown
 from tests.nightly.node import images, stores
 from tests.nightly.node.delivery import SECONDS, Delivery, delivering, needed, secret
+from tests.nightly.node.markdown import Markdown
 from tests.nightly.node.place import Place
 from tests.nightly.node.stores import Stores
 from tests.nightly.node.stories.guide import (

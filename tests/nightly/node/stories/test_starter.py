@@ -19,9 +19,9 @@ import yaml
 from syrupy.assertion import SnapshotAssertion
 
 from tests.cluster.client import Manifest, ref, wait_for
-from tests.cluster.markdown import Markdown
 from tests.nightly.node import images, stores
 from tests.nightly.node.delivery import SECONDS, STOWPLAN, Delivery, delivering, needed, secret
+from tests.nightly.node.markdown import Markdown
 from tests.nightly.node.place import Place
 from tests.nightly.node.stores import Stores
 

@@ -17,11 +17,11 @@ from syrupy.assertion import SnapshotAssertion
 from tests.cluster import jobsets
 from tests.cluster.binaries import Missing, obtain
 from tests.cluster.client import ref, wait_for
-from tests.cluster.markdown import Markdown
 from tests.cluster.tools import JOBSET
 from tests.nightly.node import harm, images, stores
 from tests.nightly.node.delivery import STOWPLAN, Delivery, delivering, needed, secret
 from tests.nightly.node.machine import Machine
+from tests.nightly.node.markdown import Markdown
 from tests.nightly.node.place import Place
 from tests.nightly.node.pods import SECONDS
 from tests.nightly.node.stores import Stores

@@ -18,11 +18,11 @@ from syrupy.assertion import SnapshotAssertion
 
 from tests.agents.transfer.server import Storage
 from tests.cluster.client import Manifest, wait_for
-from tests.cluster.markdown import Markdown
 from tests.cluster.shared import load_one
 from tests.nightly.argocd.test_argocd import KINDS
 from tests.nightly.node import images, network, stores
 from tests.nightly.node.delivery import SECONDS, Delivery, delivering, needed, secret
+from tests.nightly.node.markdown import Markdown
 from tests.nightly.node.place import Place
 from tests.repositories import REPOSITORY
 

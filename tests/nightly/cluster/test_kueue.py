@@ -13,14 +13,14 @@ import pytest
 
 from stowplan.library.engines.gang.kueue import Kueue as Engine
 from stowplan.schema.agents.gate_config import OPENED
-from tests.agents.await_process import consistently
-from tests.cluster import queues
+from tests.cluster import sync
 from tests.cluster.client import ApiError, Client, Manifest, ref, true_conditions, wait_for
 from tests.cluster.edits import accepts
 from tests.cluster.gates import DATASET, Closed
-from tests.cluster.kueues import Kueue
-from tests.cluster.queues import API, conditions, make_priorities, make_queue, reserved, workload
 from tests.cluster.reporters import HOLD, Site, paddle_job
+from tests.nightly.cluster import queues
+from tests.nightly.cluster.kueues import Kueue
+from tests.nightly.cluster.queues import API, conditions, make_priorities, make_queue, reserved, workload
 
 NUMBERS = itertools.count()
 ENGINES = ["core", "jobset"]
@@ -86,10 +86,13 @@ def site(kueue: Kueue, tmp_path: Path) -> Iterator[Queued]:
     """A namespace of the test's own, without a queue; the nodes are free again when it is over."""
     made = Queued(kueue.cluster, kueue.cluster.namespace(f"kueue-{next(NUMBERS)}"), tmp_path)
     yield made
-    admin = kueue.cluster.admin
-    admin.delete(ref("v1", "Namespace", made.namespace))
+    admin, namespace = kueue.cluster.admin, made.namespace
+    # The end of a namespace takes eight seconds and more where a Workload waits for its job.
+    for api, kind in (("batch/v1", "Job"), ("jobset.x-k8s.io/v1alpha2", "JobSet")):
+        admin.request("DELETE", admin.collection(ref(api, kind, "", namespace)), {"propagationPolicy": "Background"})
     for api, kind in (("v1", "Pod"), (API, "Workload")):
-        wait_for(partial(_gone, admin, made.namespace, api, kind), what=f"the end of each {kind}")
+        wait_for(partial(_gone, admin, namespace, api, kind), what=f"the end of each {kind}")
+    admin.delete(ref("v1", "Namespace", namespace))
 
 
 def _gone(admin: Client, namespace: str, api: str, kind: str) -> bool:
@@ -178,8 +181,9 @@ def test_closed_run_holds_no_quota_until_its_gate_opens_it_once(site: Queued, jo
     (net,) = run.workloads()
     site.until_running("other", 2)
     with run.gate("first") as first:
-        assert consistently(run.is_closed, 3)
+        wait_for(lambda: first.said("Dataset flowers"), what="its look at the dataset")
         first.kill()
+    assert run.is_closed()
     assert (conditions(admin, net), reserved(admin, queue)) == (set(), 2)
     run.report()
     with run.gate("second") as second:
@@ -191,7 +195,8 @@ def test_closed_run_holds_no_quota_until_its_gate_opens_it_once(site: Queued, jo
     site.end("other")
     wait_for(run.pods, what="its pods")
     with run.gate("third") as third:
-        assert consistently(run.is_open, 3)
+        wait_for(lambda: third.said("is open"), what="its look at the open run")
+        assert run.is_open()
         assert third.said("Opened") == 0
     assert admin.get(net)["metadata"]["annotations"][OPENED] == opened[OPENED]
 
@@ -255,6 +260,49 @@ def test_elastic_job_gets_as_many_nodes_as_there_is_room_for(site: Queued) -> No
     site.end("urgent")
     wait_for(lambda: reserved(admin, queue) == 2, what="the end of the urgent one")
     assert len(site.running("elastic")) == 2
+
+
+def elastic_training_job() -> Manifest:
+    """Two to six trainers in a Job of their own, whose size Kueue sets; master and servers are a JobSet beside it."""
+
+    def role(entrypoint: str, least: int, most: int, cpu: int) -> Manifest:
+        resources = {"requests": {"cpu": str(cpu)}}
+        return {"entrypoint": entrypoint, "min-instance": least, "max-instance": most, "resources": resources}
+
+    spec = {"image": "local/none:1", "fault_tolerant": True}
+    spec |= {"trainer": role("train", 2, 6, 4), "pserver": role("serve", 2, 2, 2)}
+    return {**ref("paddlepaddle.org/v1alpha1", "TrainingJob", "word2vec"), "spec": spec}
+
+
+def test_elastic_training_job_comes_back_with_another_size(site: Queued) -> None:
+    """Others have a part of the quota; a job of higher priority takes the rest."""
+    site.jobs, admin = "jobset", site.cluster.admin
+    site.cluster.namespace(site.namespace, "baseline")
+    make_queue(admin, site.namespace, 23)
+    make_priorities(admin)
+    others = {"other": training("other", 1, cpu=4, **HIGH), "urgent": training("urgent", 1, cpu=12, **HIGH)}
+    site.sync(others["other"])
+    site.until_running("other", 1)
+    made = site.compile_held([elastic_training_job()], site.platform)
+    # Whichever Kueue looks at first is admitted first, and trainers take all that they can get.
+    sync.apply(admin, [each for each in made if each["kind"] != "Job"])
+    (servers,) = (each for each in made if each["kind"] == "JobSet")
+    wait_for(lambda: "Admitted" in conditions(admin, servers), what="the admission of master and servers")
+    site.manifests = sync.apply(admin, made)
+    with site.reporter():
+        site.until("TrainingJob", "word2vec", phase="Running", trainers="3/3")
+        sync.apply(admin, site.compile([others["urgent"]], site.platform))
+        site.until("TrainingJob", "word2vec", Suspended="Suspended", trainers="0/6", fulfillment="100%")
+        # One after the other: whoever is admitted while the first is there stays as small as it was then.
+        for name in others:
+            site.until_running(name, 1)
+            site.end(name)
+            wait_for(lambda name=name: not site.running(name), what=f"the end of {name}")  # type: ignore[misc]
+        site.until("TrainingJob", "word2vec", phase="Running", trainers="4/4", fulfillment="50%")
+        for pod in site.pods("word2vec"):
+            if pod["metadata"]["labels"]["stowplan.dev/role"] == "trainer":
+                admin.patch(pod, {"metadata": {"annotations": {HOLD: None}}})
+        site.until("TrainingJob", "word2vec", phase="Succeed")
 
 
 def test_elastic_job_waits_where_its_smallest_size_does_not_fit(site: Queued) -> None:
