@@ -15,10 +15,8 @@ from stowplan.compiler.compiling.reading import read
 from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.pipeline import validate_repository
 from stowplan.compiler.repository.layout import Repository
-from tests.fresh_process import Ended, Stowplan, append, begin_with_mark, saw_nothing_to_do
+from tests.unit.compiler.cli.stamped import DAMAGED, Stowplan, append, begin_with_mark
 from tests.unit.edits import replace
-
-pytestmark = pytest.mark.slow  # each test starts several processes
 
 EXAMPLE = Path(__file__).parents[4] / "examples/imagenet"
 FORMATS = ("text", "json", "sarif", "github")
@@ -48,25 +46,21 @@ def spoil(repo: Path) -> None:
     path.write_text(path.read_text().replace("type: warmup", "type: warmdown"))
 
 
-def outcome(ended: Ended) -> tuple[int, str]:
-    return ended.returncode, ended.stdout
-
-
 @pytest.mark.parametrize("wrong", [False, True], ids=["sound", "wrong"])
 def test_an_unchanged_run_repeats_its_output(repo: Path, validate: Stowplan, *, wrong: bool) -> None:
     if wrong:
         spoil(repo)
     first = [validate("--format", each, check=False, FORCE_COLOR="1") for each in FORMATS[:1]]
-    assert not saw_nothing_to_do(first[0])
-    assert first[0].returncode == wrong
+    assert not first[0].did_nothing
+    assert first[0].code == wrong
     assert "^" in first[0].stdout
     for form in FORMATS:
         again = validate("--format", form, check=False, FORCE_COLOR="1")
-        assert saw_nothing_to_do(again)
+        assert again.did_nothing
         shutil.rmtree(validate.cache)
         whole = validate("--format", form, check=False, FORCE_COLOR="1")
-        assert not saw_nothing_to_do(whole)
-        assert outcome(again) == outcome(whole)
+        assert not whole.did_nothing
+        assert again.outcome == whole.outcome
 
 
 def test_the_repository_is_not_changed(repo: Path, validate: Stowplan) -> None:
@@ -114,10 +108,10 @@ def test_a_change_is_detected(name: str, repo: Path, validate: Stowplan, elsewhe
     validate()
     CHANGES[name](repo)
     after = validate(check=False, FORCE_COLOR="1")
-    assert not saw_nothing_to_do(after)
-    whole = outcome(elsewhere(check=False, FORCE_COLOR="1"))
-    assert outcome(after) == whole
-    assert outcome(validate(check=False, FORCE_COLOR="1")) == whole
+    assert not after.did_nothing
+    whole = elsewhere(check=False, FORCE_COLOR="1").outcome
+    assert after.outcome == whole
+    assert validate(check=False, FORCE_COLOR="1").outcome == whole
 
 
 @pytest.mark.parametrize(
@@ -141,8 +135,8 @@ def test_unusual_repositories_need_a_full_run(
     unusual(repo)
     first, again = (validate(check=False, FORCE_COLOR="1") for _ in range(2))
     assert first.stdout
-    assert not saw_nothing_to_do(again)
-    assert outcome(again) == outcome(first)
+    assert not again.did_nothing
+    assert again.outcome == first.outcome
 
 
 def pipe(path: Path) -> None:
@@ -161,39 +155,39 @@ def test_a_change_of_an_extension_needs_no_run(repo: Path, validate: Stowplan, e
     validate()
     (repo / "more.py").write_text("raise ValueError\n")
     again = validate()
-    assert saw_nothing_to_do(again)
-    assert outcome(again) == outcome(elsewhere())
+    assert again.did_nothing
+    assert again.outcome == elsewhere().outcome
 
 
 def test_only_an_edited_spec_is_compiled_also_after_an_error(repo: Path, validate: Stowplan) -> None:
     sound = (repo / JOBS).read_text()
-    assert "imagenet" in validate.compiled()
+    assert "imagenet" in validate().compiled
     append(repo / JOBS, "# a comment\n")
-    assert "imagenet" not in validate.compiled()
+    assert "imagenet" not in validate().compiled
     spoil(repo)
-    assert "imagenet" not in validate.compiled(check=False)
+    assert "imagenet" not in validate(check=False).compiled
     append(repo / JOBS, "# still wrong\n")
-    assert "imagenet" not in validate.compiled(check=False)
+    assert "imagenet" not in validate(check=False).compiled
     (repo / JOBS).write_text(sound + "# another comment\n")
-    named = validate.compiled()
+    named = validate().compiled or ()
     assert "imagenet-warmup" in named
     assert "imagenet" not in named
     append(repo / SET, "# a comment\n")
-    assert "imagenet-warmup" not in validate.compiled()
+    assert "imagenet-warmup" not in validate().compiled
     replace(repo / SET, "imagenet/demo", "imagenet/small")
-    assert "imagenet-warmup" in validate.compiled()
+    assert "imagenet-warmup" in validate().compiled
 
 
 def test_each_command_has_its_own_stamp(repo: Path, validate: Stowplan) -> None:
     synth = Stowplan("synth", repo, validate.cache)
     synth()
-    assert not saw_nothing_to_do(validate())
-    assert saw_nothing_to_do(synth())
+    assert not validate().did_nothing
+    assert synth().did_nothing
     spec = next(path for path in (repo / "specs").rglob("*.yaml") if "kind: SampleJob" in path.read_text())
     spec.unlink()
-    assert not saw_nothing_to_do(validate())
-    assert not saw_nothing_to_do(synth())
-    assert saw_nothing_to_do(validate())
+    assert not validate().did_nothing
+    assert not synth().did_nothing
+    assert validate().did_nothing
 
 
 def test_another_version_of_the_program_ignores_the_stamp(
@@ -214,31 +208,31 @@ def test_another_version_of_the_program_ignores_the_stamp(
     assert read(Repository(repo), report, Lookup("synth", Known(known))).hits == {}
 
 
-@pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"program": 1}'])
-def test_a_damaged_stamp_is_ignored(repo: Path, validate: Stowplan, content: str) -> None:
+def test_a_damaged_stamp_is_ignored(validate: Stowplan) -> None:
     first = validate()
-    for record in (validate.cache / "stowplan/runs").iterdir():
-        record.write_text(content)
-    again = validate()
-    assert not saw_nothing_to_do(again)
-    assert outcome(again) == outcome(first)
-    assert saw_nothing_to_do(validate())
+    for content in DAMAGED:
+        for record in (validate.cache / "stowplan/runs").iterdir():
+            record.write_text(content)
+        again = validate()
+        assert not again.did_nothing, content
+        assert again.outcome == first.outcome
+        assert validate().did_nothing, content
 
 
 def test_cached_data_may_be_lost(repo: Path, validate: Stowplan) -> None:
     validate()
     next((validate.cache / "stowplan/runs").glob("*.files")).unlink()
-    assert saw_nothing_to_do(validate())
+    assert validate().did_nothing
     append(repo / JOBS, "# a comment\n")
-    assert "imagenet" in validate.compiled()
+    assert "imagenet" in validate().compiled
     append(repo / JOBS, "# another comment\n")
-    assert "imagenet" not in validate.compiled()
+    assert "imagenet" not in validate().compiled
 
 
 def test_a_cache_that_cannot_be_written_is_no_error(validate: Stowplan, elsewhere: Stowplan) -> None:
     first = validate()
-    assert outcome(elsewhere()) == outcome(first)
-    assert not saw_nothing_to_do(elsewhere())
+    assert elsewhere().outcome == first.outcome
+    assert not elsewhere().did_nothing
 
 
 def test_oldest_files_of_the_cache_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
