@@ -1,0 +1,110 @@
+"""Repositories of earlier versions are compiled by this one: no run starts, and nothing is fetched again or deleted."""
+
+import re
+import subprocess
+import tarfile
+from collections import Counter
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+import pytest
+import yaml
+from syrupy.assertion import SnapshotAssertion
+
+from stowplan.library.manifest import Json
+from tests.unit.users import run
+from tests.upgrade.changes import NEW, Change, changes
+
+VERSIONS = {path.name.removesuffix(".tar.xz"): path for path in sorted(Path(__file__).parent.glob("*.tar.xz"))}
+"""The repositories of each version, which are its examples with their output: see `pack`."""
+
+EDITS = {
+    "0.1.0": {
+        # A Secret of another namespace needs an entry of the platform file.
+        "shared-dataset/stowplan.yaml": (
+            r"\Z",
+            "policy:\n  crossNamespaceSecrets: [{specNamespace: vision, secretNamespace: data}]\n",
+        ),
+        # A `clear` with paths is refused, so a finished one has to go.
+        "kitchen-sink/specs/samplejobs.yaml": (r"---\n(?:(?!---).+\n)*  name: clear-nvme\n(?:(?!---).+\n)*", ""),
+    }
+}
+"""What the changelog tells users to edit in an example, by file: a pattern, and what takes its place."""
+EXPECTED = {
+    "0.1.0": (
+        # The root Application has an AppProject of its own. Existing clusters move by themselves with the first sync.
+        r"\S+: out of sync: Application \S+-root: spec.project is edited, from 'default' to '\S+-root'",
+        r"kitchen-sink: deletes: \w+ kitchen/clear-nvme\S*: it is gone",
+    )
+}
+"""Patterns of all harms that the changelog announces, or that follow from `EDITS`."""
+
+
+def unpacked(version: str, repository: Path) -> None:
+    """Make the repository as it was committed before the upgrade, then edit the specs."""
+    with tarfile.open(VERSIONS[version]) as archive:
+        archive.extractall(repository, filter="data")
+    identity = ("-c", "user.name=a", "-c", "user.email=a@example.com")
+    for words in (("init", "--quiet"), ("add", "--all"), (*identity, "commit", "--quiet", "--message=a")):
+        subprocess.run(["git", *words], cwd=repository, check=True)
+    for file, (pattern, text) in EDITS.get(version, {}).items():
+        path = repository / "examples" / file
+        edited, count = re.subn(pattern, text, path.read_text(encoding="utf-8"))
+        assert count == 1
+        path.write_text(edited, encoding="utf-8")
+
+
+@cache
+def parsed(content: bytes) -> Json:
+    """The object in a file; many examples have the same one."""
+    return dict(yaml.load(content, yaml.CSafeLoader))
+
+
+def output(folder: Path) -> dict[str, Json]:
+    return {path.relative_to(folder).as_posix(): parsed(path.read_bytes()) for path in sorted(folder.rglob("*.yaml"))}
+
+
+def upgraded(example: Path, out: Path) -> list[Change]:
+    """Compile an example, check the result as CI of the pull request does, and return the changes."""
+    before = output(out)
+    for options in ((), ("--check", "--base", "HEAD")):
+        result = run("synth", str(example), "--out", str(out), *options)
+        assert result.exit_code == 0, result.output
+        assert not re.search("^starts ", result.output, re.MULTILINE), result.output
+    return list(changes(before, output(out)))
+
+
+def summary(found: Mapping[str, list[Change]]) -> str:
+    """The harmless changes, and how many examples have them."""
+    lines: Counter[str] = Counter()
+    for each in found.values():
+        lines.update({line(change) for change in each if not change.harm and not change.field.endswith(".description")})
+    return "".join(f"{text}: {count}\n" for text, count in sorted(lines.items()))
+
+
+def line(change: Change) -> str:
+    """A change without what differs between examples, and without the attributes of a new field of a CRD."""
+    kind, name = change.object.split()
+    field = re.sub(r"\[\{.*\}\].*", "[]", change.field)
+    if kind == "CustomResourceDefinition":
+        field = re.sub(r"^.*openAPIV3Schema|\.properties|\.items", "", field)
+        kind, field = name, field.rpartition(".")[0] if change.way == NEW else field
+    return f"{change.way}: {kind} {field}".rstrip()
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_upgrade(version: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion) -> None:
+    for name in ("HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"):
+        monkeypatch.setenv(name, str(tmp_path / name))
+    repository = tmp_path / "repository"
+    unpacked(version, repository)
+    examples = [path.parent for path in sorted(repository.glob("examples/*/stowplan.yaml"))]
+    found = {each.name: upgraded(each, repository / "out" / each.name) for each in examples}
+    harms = {f"{example}: {change}" for example, each in found.items() for change in each if change.harm}
+    expected = {
+        pattern: {harm for harm in harms if re.fullmatch(pattern, harm)} for pattern in EXPECTED.get(version, ())
+    }
+    assert sorted(harms.difference(*expected.values())) == []
+    assert all(expected.values())
+    assert summary(found) == snapshot
