@@ -1,35 +1,36 @@
-"""Commands that use the cache do what they do without it, whatever happens to the repository, the output or the cache.
+"""Commands save work, and do what they do without that, whatever happens to the repository, the output or the cache.
 
-A random walk: after each step, a command runs on the repository, and the same command with an empty cache on a copy.
-Both must print the same, end with the same exit code and leave the same bytes. `STOWPLAN_STEPS` gives the number of
-steps.
+A random walk: after each step, a command runs on the repository with the cache, a few specs at a time, and with the
+results of one cluster for an equal one. On a copy runs the same command with an empty cache, on all specs of each
+cluster. Both must print the same, end with the same exit code and leave the same bytes. The tier gives the number of
+steps, and the landing tier takes the same ones each time.
 """
 
 import json
 import os
 import shutil
 from collections.abc import Callable
-from contextlib import closing, suppress
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from unittest.mock import patch
 
 from hypothesis import HealthCheck, Phase, settings
-from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
-from hypothesis.strategies import integers, sampled_from
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
+from hypothesis.strategies import booleans, integers, sampled_from
 from typer.testing import CliRunner
 
-from stowplan.compiler import pipeline
 from stowplan.compiler.cache import output_index
 from stowplan.compiler.cli import app
+from stowplan.compiler.compiling import alike, compile_specs
 from stowplan.compiler.diagnostics.console import as_json
-from stowplan.compiler.lowering.composer_pool import ComposerPool
 from stowplan.compiler.repository.layout import Repository
 from stowplan.compiler.watch import Watcher
+from tests.tier import STEPS, TIER
 from tests.unit.edits import EDITS, OTHER_EDITS, SECRET, SET, lay_out_sets_and_jobs, replace, spec
+from tests.unit.users import one_node
 
-STEPS = int(os.environ.get("STOWPLAN_STEPS", "200"))
-STEPS_OF_A_WALK = 20
+STEPS_OF_A_WALK = min(20, STEPS // 4)
 
 LOCK = f"""\
 apiVersion: stowplan.dev/v1alpha1
@@ -39,6 +40,17 @@ images:
   registry.example.com/ml/stowplan-cache:1: {{digest: sha256:{"a" * 64}}}
   registry.example.com/unused:1: {{digest: sha256:{"a" * 64}}}
 """
+
+CLUSTERS = """\
+argocd: {repoURL: https://git.example.com/ml/data.git, crds: external}
+environments:
+- name: prod
+  clusters:
+  - {name: east, server: "https://east.example.com"}
+  - {name: west, server: "https://west.example.com"}
+"""
+"""An environment with two equal clusters, whose specs are compiled once for both."""
+NORTH = '{name: north, server: "https://north.example.com"}'
 
 EDITS_OF_SPECS: dict[str, Callable[[Path], object]] = {
     **{name: edit for name, edit in (EDITS | OTHER_EDITS).items() if not name.startswith("lost ")},
@@ -53,6 +65,8 @@ EDITS_OF_SPECS: dict[str, Callable[[Path], object]] = {
     "wrong lock": lambda r: replace(r / "stowplan.lock", "kind: Lock", "kind: Log"),
     "lost lock": lambda r: (r / "stowplan.lock").unlink(),
     "pins wanted": lambda r: replace(r / "stowplan.yaml", "images:", "policy: {pins: warn}\nimages:"),
+    "another cluster": lambda r: replace(r / "stowplan.yaml", "  - {name: west", f"  - {NORTH}\n  - {{name: west"),
+    "manual runs": lambda r: replace(r / "stowplan.yaml", "- name: prod", "- runs: manual\n  name: prod"),
     "no root": lambda r: replace(r / "stowplan.yaml", "ml,", "ml, pullPolicy: Never,"),
 }
 
@@ -109,18 +123,22 @@ CHOSEN = integers(0, 999)
 class Walk(RuleBasedStateMachine):
     """One repository with a second clone, which share a cache."""
 
-    memory: ComposerPool
-
     def __init__(self) -> None:
         super().__init__()
         self._folder = TemporaryDirectory()
         self.top = Path(self._folder.name)
         self.repo, self.clone, self.cache = (self.top / name for name in ("repo", "clone", "cache"))
+        self.saved = 0
+        self.watcher = Watcher(Repository(self.repo), self.repo / "out")
+
+    @initialize(clusters=booleans())
+    def begin(self, *, clusters: bool) -> None:
         self.repo.mkdir()
         lay_out_sets_and_jobs(self.repo)
+        if clusters:
+            with (self.repo / "stowplan.yaml").open("a") as file:
+                file.write(CLUSTERS)
         shutil.copytree(self.repo, self.clone)
-        self.saved = 0
-        self.watcher = Watcher(Repository(self.repo), self.repo / "out", self.memory)
         self.run("synth", self.repo)
 
     def teardown(self) -> None:
@@ -179,8 +197,10 @@ class Walk(RuleBasedStateMachine):
     def run(self, command: str, repo: Path) -> None:
         copy = self.top / "copy"
         shutil.copytree(repo, copy)
-        with_cache = self._round() if command == "watch" else _outcome(command, repo, self.cache)
-        without = _outcome("validate" if command == "validate" else "synth", copy, self.top / "empty")
+        with patch.object(compile_specs, "SIZE", 2):
+            with_cache = self._round() if command == "watch" else _outcome(command, repo, self.cache)
+        with patch.object(alike, "again", _nothing), patch.object(alike, "for_checks", _nothing):
+            without = _outcome("validate" if command == "validate" else "synth", copy, self.top / "empty")
         if command == "watch":
             assert json.loads(with_cache)["diagnostics"] == json.loads(without[:-1])["diagnostics"]
         else:
@@ -192,6 +212,9 @@ class Walk(RuleBasedStateMachine):
     def _round(self) -> str:
         text: str = as_json(self.watcher.round().report.diagnostics, {})
         return text
+
+
+def _nothing(*_: object) -> None: ...
 
 
 def _copy(source: str, target: str) -> None:
@@ -211,36 +234,37 @@ def _files(folder: Path) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_cache_changes_nothing() -> None:
-    """One Node serves all runs. Files count as old at once, so that the index of the output is used."""
-    with closing(ComposerPool()) as memory:
-        Walk.memory = memory
-        with (
-            patch.object(pipeline, "ComposerPool", lambda *, lasting: memory),  # noqa: ARG005 - as it is called
-            patch.object(pipeline, "closing", _Open),
-            patch.object(output_index, "_TICK_NANOSECONDS", 0),
-        ):
-            run_state_machine_as_test(
-                Walk,
-                settings=settings(
-                    max_examples=max(1, STEPS // STEPS_OF_A_WALK),
-                    stateful_step_count=STEPS_OF_A_WALK,
-                    deadline=None,
-                    # A failure is reported as it was found: to shrink it takes many runs.
-                    phases=(Phase.generate,),
-                    derandomize="STOWPLAN_STEPS" not in os.environ,
-                    suppress_health_check=list(HealthCheck),
-                ),
-            )
+@one_node()
+def test_what_is_saved_changes_nothing() -> None:
+    """Files count as old at once, so that the index of the output is used."""
+    with patch.object(output_index, "_TICK_NANOSECONDS", 0):
+        run_state_machine_as_test(
+            Walk,
+            settings=settings(
+                max_examples=1 + STEPS // STEPS_OF_A_WALK,  # the first one is the shortest
+                stateful_step_count=STEPS_OF_A_WALK,
+                deadline=None,
+                # A failure is reported as it was found: to shrink it takes many runs.
+                phases=(Phase.generate,),
+                derandomize=TIER == "landing",
+                suppress_health_check=list(HealthCheck),
+            ),
+        )
 
 
-class _Open:
-    """In place of `contextlib.closing`: leaves Node running."""
-
-    def __init__(self, memory: ComposerPool) -> None:
-        self._memory = memory
-
-    def __enter__(self) -> ComposerPool:
-        return self._memory
-
-    def __exit__(self, *_: object) -> None: ...
+@one_node()
+def test_an_edit_of_one_of_two_equal_clusters() -> None:
+    walk = Walk()
+    walk.begin(clusters=True)
+    west = walk.repo / "out/prod/west"
+    for name, file in (
+        ("longer", "job-*"),
+        ("removed", "job-*"),
+        ("copied", "job-*"),
+        ("removed", "sampleset-*.jsonl"),
+    ):
+        EDITS_OF_OUTPUT[name](next(west.rglob(file)))
+        walk.run("synth", walk.repo)
+    shutil.rmtree(west)
+    walk.run("synth", walk.repo)
+    walk.teardown()
