@@ -26,8 +26,6 @@ pytestmark = [
     pytest.mark.skipif(not name_server.can_serve(), reason="only root may listen on the port of DNS"),
 ]
 
-ENGINES = ["core", "jobset"]
-PADDLE = ["collective", "collective-2.3", "ps-gloo-all", "heter", "host"]
 CACHED = 5.0
 """Seconds for which CoreDNS lets others remember a denial."""
 
@@ -57,8 +55,10 @@ def assert_trained(group: machine.Group, found: Sequence[Pod]) -> None:
     assert group.codes() == {pod.title: 0 for pod in found}, group.said()
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("name", PADDLE)
+@pytest.mark.parametrize(
+    ("name", "engine"),
+    [("collective", "core"), ("collective-2.3", "jobset"), ("ps-gloo-all", "core"), ("heter", "jobset")],
+)
 def test_names_appear_after_all_pods_have_started(name: str, engine: str, tmp_path: Path) -> None:
     mode, spec = GROUPS[name]
     result = job(tmp_path / "repo", mode, spec, engine=engine)
@@ -79,16 +79,18 @@ class Late:
 
 LATE = [
     Late("collective", "worker-0", 4, CACHED),
-    Late("collective-2.3", "worker-0", 4, CACHED),
     Late("collective-2.3", "worker-2", 4),
-    Late("ps-gloo-workers", "ps-1", 20),
     Late("heter", "ps-0", 4, CACHED),
-    Late("heter", "worker-1", 4),
 ]
 
 
-@pytest.mark.parametrize("late", LATE, ids=lambda late: f"{late.group}-{late.pod}-{late.seconds}-{late.denial}")
+@pytest.mark.parametrize("late", LATE, ids=lambda late: f"{late.group}-{late.pod}")
 def test_one_pod_starts_late(late: Late, tmp_path: Path) -> None:
+    assert_waited_for(tmp_path, late)
+
+
+def assert_waited_for(tmp_path: Path, late: Late) -> None:
+    """All pods succeed although one is late."""
     mode, spec = GROUPS[late.group]
     result = job(tmp_path / "repo", mode, spec)
     found = pods(result)
@@ -126,7 +128,7 @@ def test_trainers_with_nccl_wait_for_each_other(tmp_path: Path) -> None:
         assert_trained(group, found)
 
 
-@pytest.mark.parametrize("late", ["scheduler-0", "server-1", "worker-0"])
+@pytest.mark.parametrize("late", ["scheduler-0", "server-1"])
 def test_mxnet_waits_by_itself(late: str, tmp_path: Path) -> None:
     result = mx_job_of(tmp_path / "repo", "dist", {"SCHEDULER": 1, "SERVER": 2, "WORKER": 2})
     found = pods(result)
