@@ -1,10 +1,10 @@
-"""`stowplan watch`: it compiles the changes of specs, and nothing else."""
+"""`stowplan watch`: it compiles the changes of specs, and nothing else.
 
-import signal
-import subprocess
-import sys
+`tests/command/test_watch.py` runs the command.
+"""
+
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -21,10 +21,6 @@ from stowplan.compiler.repository.layout import Repository
 from stowplan.compiler.watch import Watcher
 from stowplan.schema.diagnostics import Severity
 
-COMMAND = Path(sys.executable).with_name("stowplan")
-JOB = "out/ml/training-mnist-train/job-mnist-train-training-node.yaml"
-PATIENCE_SECONDS = 60
-
 
 @pytest.fixture
 def repo(tmp_path: Path) -> Path:
@@ -32,62 +28,9 @@ def repo(tmp_path: Path) -> Path:
     return tmp_path
 
 
-class Watching:
-    """The command in a separate process."""
-
-    def __init__(self, repo: Path, *before: str) -> None:
-        self._log = repo / "log.txt"
-        with self._log.open("w") as log:
-            self.process = subprocess.Popen([*before, COMMAND, "watch", repo], stdout=log, stderr=subprocess.STDOUT)
-
-    def until(self, condition: Callable[[str], bool]) -> str:
-        """Wait until the condition holds for the output, and return the output."""
-        end = time.monotonic() + PATIENCE_SECONDS
-        while not condition(text := self._log.read_text()):
-            assert self.process.poll() is None, text
-            assert time.monotonic() < end, text
-            time.sleep(0.05)
-        return text
-
-
-@pytest.fixture
-def watching(repo: Path) -> Iterator[Watching]:
-    command = Watching(repo)
-    try:
-        yield command
-    finally:
-        command.process.kill()
-        command.process.wait()
-
-
 def num_nodes(repo: Path, before: str, after: str) -> None:
     spec = repo / "specs/mnist-train.yaml"
     spec.write_text(spec.read_text().replace(before, after))
-
-
-def test_an_edit_is_compiled_and_an_error_is_reported(repo: Path, watching: Watching) -> None:
-    watching.until(lambda text: "51 created" in text)
-    num_nodes(repo, "numNodes: 2", "numNodes: 3")
-    watching.until(lambda text: text.count(" created, ") == 2)
-    assert "completions: 3\n" in (repo / JOB).read_text()
-    num_nodes(repo, "numNodes: 3", "numNode: 3")
-    text = watching.until(lambda text: "nothing written" in text)
-    assert "specs/mnist-train.yaml:14:3: error SP201" in text
-    assert "completions: 3\n" in (repo / JOB).read_text()
-    watching.process.send_signal(signal.SIGINT)
-    assert watching.process.wait(PATIENCE_SECONDS) == 0
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_watch_ends_on_a_signal_that_its_parent_ignores(repo: Path, number: signal.Signals) -> None:
-    command = Watching(repo, "sh", "-c", "trap '' INT TERM; exec \"$@\"", "sh")
-    try:
-        command.until(lambda text: "51 created" in text)
-        command.process.send_signal(number)
-        assert command.process.wait(10) == 0
-    finally:
-        command.process.kill()
-        command.process.wait()
 
 
 def test_an_edit_before_the_first_poll_is_compiled(repo: Path) -> None:
@@ -99,22 +42,12 @@ def test_an_edit_before_the_first_poll_is_compiled(repo: Path) -> None:
     rounds.close()
 
 
-@pytest.mark.parametrize(
-    ("path", "matters"),
-    [
-        ("specs/a.yaml", True),
-        ("specs/deep/a.txt", True),
-        ("stowplan.yaml", True),
-        ("extensions/labels.py", True),
-        ("README.md", False),
-        (".git/index", False),
-        (".venv/lib/a.py", False),
-        ("out/ml/a.yaml", False),
-        ("out/a.py", False),
-    ],
-)
-def test_relevant_paths(repo: Path, path: str, matters: bool) -> None:  # noqa: FBT001 - a case
-    assert Watcher(Repository(repo), repo / "out")._matters(str(repo / path)) == matters
+def test_relevant_paths(repo: Path) -> None:
+    watcher = Watcher(Repository(repo), repo / "out")
+    for path in ("specs/a.yaml", "specs/deep/a.txt", "stowplan.yaml", "extensions/labels.py"):
+        assert watcher._matters(str(repo / path)), path
+    for path in ("README.md", ".git/index", ".venv/lib/a.py", "out/ml/a.yaml", "out/a.py"):
+        assert not watcher._matters(str(repo / path)), path
 
 
 ENVIRONMENTS = """
@@ -196,13 +129,3 @@ def test_a_round_equals_a_separate_run(repo: Path) -> None:
             alone = compile_repository(Repository(repo), repo / "out", Report())
             assert again.outputs == alone.outputs
             assert again.outputs
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="looks at processes in /proc")
-def test_node_is_started_before_the_first_edit(watching: Watching) -> None:
-    def programs() -> list[bytes]:
-        task = Path(f"/proc/{watching.process.pid}/task/{watching.process.pid}/children")
-        return [Path(f"/proc/{child}/cmdline").read_bytes() for child in task.read_text().split()]
-
-    watching.until(lambda text: "created" in text)
-    watching.until(lambda _: any(b"compose.js" in program for program in programs()))

@@ -1,18 +1,16 @@
-"""What an installation without extras brings, and that it is enough to compile."""
+"""What an installation without extras brings, and that nothing else is imported.
+
+`tests/command/test_installation.py` runs the commands of one.
+"""
 
 import ast
-import json
-import subprocess
 import sys
 from functools import cache
 from importlib.metadata import distribution, packages_distributions
 from pathlib import Path
 
-import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
-
-from stowplan.schema.agents.exit_codes import ExitCode
 
 REPOSITORY = Path(__file__).parents[4]
 ROOMS = {
@@ -40,16 +38,6 @@ OF_DEPENDENCIES = {
 }
 """Packages that are imported and come with a dependency."""
 
-_RUN = """
-import sys
-missing = set(sys.argv.pop(1).split(","))
-class Missing:
-    def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in missing:
-            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
-sys.meta_path.insert(0, Missing())
-"""
-
 
 def requirements(extra: str = "") -> set[str]:
     """Names of the distributions that Stowplan itself asks for."""
@@ -74,32 +62,6 @@ def installed() -> frozenset[str]:
     return frozenset(reached)
 
 
-def missing_modules() -> set[str]:
-    """Top-level modules that are installed for development alone, or with extras."""
-    return {
-        module
-        for module, owners in packages_distributions().items()
-        if not {canonicalize_name(each) for each in owners} & installed()
-    }
-
-
-def run(*arguments: str, where: Path, program: str = "stowplan.compiler.cli") -> subprocess.CompletedProcess[str]:
-    """Run `stowplan`, or another program, as if nothing but an installation without extras were there."""
-    return subprocess.run(
-        [
-            sys.executable,
-            "-c",
-            f"{_RUN}from {program} import main\nsys.exit(main())",
-            ",".join(sorted(missing_modules())),
-            *arguments,
-        ],
-        cwd=where,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
 def test_an_installation_without_extras_stays_small() -> None:
     """Most of it is Node.js (204 MB), which cdk8s needs."""
     files = [file for name in installed() for file in distribution(name).files or ()]
@@ -107,72 +69,15 @@ def test_an_installation_without_extras_stays_small() -> None:
     assert sum(file.size or 0 for file in files) <= 350_000_000
 
 
-def test_it_is_enough_for_every_command_but_status(tmp_path: Path) -> None:
-    assert {"kubernetes", "lupa", "httpx", "huggingface_hub", "jsonschema"} <= missing_modules()
-    for command in (
-        "init .",
-        "validate",
-        "synth",
-        "synth --check",
-        "diff",
-        "explain SP201",
-        "explain specs/mnist.yaml:11",
-        "migrate specs",
-        "crds crds",
-        "schema .schemas",
-    ):
-        done = run(*command.split(), where=tmp_path)
-        assert (done.returncode, "Traceback" in done.stderr) == (0, False), (command, done.stdout, done.stderr)
-
-
-def test_status_without_its_extra_says_what_to_install(tmp_path: Path) -> None:
-    run("init", ".", where=tmp_path)
-    done = run("status", where=tmp_path)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == (
-        "The package kubernetes is not installed: install Stowplan with its extra `status`, as "
-        "`pip install '.[status]'` does in a checkout of Stowplan.\n"
-    )
-
-
-@pytest.mark.parametrize(
-    ("source", "package", "extra"),
-    [
-        ({"type": "git", "urlEnv": "URL"}, "httpx", "transfer"),
-        ({"type": "huggingface", "repoEnv": "URL"}, "httpx2", "huggingface"),
-    ],
-)
-def test_a_transfer_without_its_extra_says_what_to_install(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: dict[str, str], package: str, extra: str
-) -> None:
-    monkeypatch.setenv("URL", "https://git.example.com/ml/train.git" if package == "httpx" else "google/gemma-2b")
-    config = {
-        "target": {"kind": "DataCube", "namespace": "laptop", "name": "gemma"},
-        "source": source,
-        "sink": {"type": "pvc", "claim": "laptop", "mountPath": "data", "path": "gemma"},
-        "reportPhase": False,
-        "memoryMiB": 512,
-        "state": {"directory": ".stowplan/gemma", "lock": ".stowplan/gemma.lock"},
-    }
-    (tmp_path / "gemma.json").write_text(json.dumps(config))
-    given = ("--config", "gemma.json", "--log-format", "text")
-    done = run(*given, where=tmp_path, program="stowplan.agents.transfer.command")
-    assert done.returncode == ExitCode.BAD_SPEC, done.stderr
-    words = f"The package {package} is not installed: install Stowplan with its extra `{extra}`, as `pip install "
-    assert f"{words}'.[{extra}]'` does in a checkout of Stowplan" in done.stderr
-
-
-@pytest.mark.parametrize("folder", ROOMS)
-def test_everything_that_is_imported_is_a_dependency(folder: str) -> None:
-    allowed = requirements() | requirements(ROOMS[folder])
+def test_everything_that_is_imported_is_a_dependency() -> None:
+    allowed = {room: requirements() | requirements(extra) for room, extra in ROOMS.items()}
     owners = packages_distributions()
-    for path in (REPOSITORY / folder).rglob("*.py"):
+    for path in {path for room in ROOMS for path in (REPOSITORY / room).rglob("*.py")}:
         place = path.relative_to(REPOSITORY).as_posix()
-        if max((room for room in ROOMS if place.startswith(f"{room}/")), key=len) != folder:
-            continue
+        room = max((room for room in ROOMS if place.startswith(f"{room}/")), key=len)
         for module in _imported(path) - sys.stdlib_module_names - {"stowplan"}:
             names = {canonicalize_name(OF_DEPENDENCIES.get(module, each)) for each in owners.get(module, [module])}
-            assert names & allowed, f"{place} imports {module}"
+            assert names & allowed[room], f"{place} imports {module}"
 
 
 def test_every_dependency_is_imported() -> None:
@@ -195,6 +100,7 @@ def _asked(extra: str) -> set[str]:
     return {f"{each.name}{each.specifier}" for each in found if each.marker and each.marker.evaluate({"extra": extra})}
 
 
+@cache
 def _imported(path: Path) -> set[str]:
     nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
     names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]

