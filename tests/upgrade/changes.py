@@ -32,7 +32,7 @@ _RULES = (
     ),  # the server drops the value
     ("moves", "PersistentVolume|PersistentVolumeClaim", r"spec\..*", _ANY),
     ("moves", _ANY, r"spec\..*\.subPath(Expr)?", _ANY),
-    ("moves", _ANY, r"spec\.(.*\.)?(volumes|volumeMounts|volumeClaimTemplates)\W.*", _LOST),
+    ("moves", _ANY, r"spec\.(.*\.)?(volumes|volumeMounts|volumeClaimTemplates)\W.*(?<!\.configMap\.name)", _LOST),
     ("fetches", "CronJob", r".*\.(args|command)|.*\.env\[.*", _LOST),
     ("fetches", "ConfigMap", rf"data\.config\.json\.({_PLACES})(\..*)?", _LOST),  # an agent knows by it what it brought
     ("out of sync", "Application", r"spec\.(project|destination\..*|source\.(path|repoURL|targetRevision))", EDITED),
@@ -74,8 +74,9 @@ def _edits(old: Json, new: Json) -> Iterator[Change]:
         if was.get(field) != now.get(field):
             way = NEW if field not in was else GONE if field not in now else EDITED
             yield _change(old, field, way, was.get(field), now.get(field))
-    for path, *values in fixed((group_of(old["apiVersion"]), old["kind"]), old).changes(old, new):
-        yield Change("out of sync", _name(old), dotted(path), EDITED, *values)
+    if old["metadata"]["name"] == new["metadata"]["name"]:  # else it is another object
+        for path, *values in fixed((group_of(old["apiVersion"]), old["kind"]), old).changes(old, new):
+            yield Change("out of sync", _name(old), dotted(path), EDITED, *values)
 
 
 def _change(body: Json, field: str, way: str, *values: Any) -> Change:

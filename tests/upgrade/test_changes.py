@@ -1,5 +1,6 @@
 """What is harmful in an upgrade, one change each."""
 
+import json
 from typing import Any
 
 import pytest
@@ -12,8 +13,15 @@ from tests.upgrade.changes import changes
 def pod() -> Json:
     return {
         "containers": [{"name": "a", "env": [{"name": "URL", "value": "a"}], "volumeMounts": [{"mountPath": "/a"}]}],
-        "volumes": [{"name": "data", "persistentVolumeClaim": {"claimName": "birds"}}],
+        "volumes": [
+            {"name": "data", "persistentVolumeClaim": {"claimName": "birds"}},
+            {"name": "config", "configMap": {"name": "refresh-old"}},
+        ],
     }
+
+
+def config(name: str, **fields: Any) -> Json:
+    return body("ConfigMap", name, data={"config.json": json.dumps(fields)}, immutable=True)
 
 
 SCHEMA = {"properties": {"wait": {"type": "string", "description": "a"}}}
@@ -23,7 +31,7 @@ BEFORE = {
     "ml/crd": body("CustomResourceDefinition", "a", spec={"versions": [{"name": "v1", "schema": SCHEMA}]}),
     "ml/job": body("Job", "sync-old", api="batch/v1", spec={"template": {"spec": pod()}}),
     "ml/cron": body("CronJob", "refresh", api="batch/v1", spec={"schedule": "@daily", "template": pod()}),
-    "ml/config": body("ConfigMap", "refresh-old", data={"config.json": '{"source": {"uri": "a"}, "threads": 1}'}),
+    "ml/config": config("refresh-old", source={"uri": "a"}, threads=1),
     "ml/claim": body("PersistentVolumeClaim", "birds", spec={"resources": {"requests": {"storage": "1Gi"}}}),
     "ml/cache": body("StatefulSet", "cache", api="apps/v1", spec={"serviceName": "cache", "template": {"spec": pod()}}),
     "ml/role": body("Role", "a", rules=[{"apiGroups": [""], "resources": ["pods"], "verbs": ["get", "list"]}]),
@@ -43,15 +51,16 @@ CHANGES = [
     ("ml/cache.spec.template.spec.volumes.0.persistentVolumeClaim.claimName", "cats", "moves"),
     ("ml/cache.spec.template.spec.containers.0.volumeMounts.0.subPath", "b", "moves"),
     ("ml/cron.spec.template.containers.0.env.0.value", "b", "fetches"),
-    ("ml/config.data.config~json", '{"source": {"uri": "b"}, "threads": 1}', "fetches"),
+    ("ml/config", config("refresh-new", source={"uri": "b"}, threads=1), "fetches"),
     ("ml/cache.spec.serviceName", "b", "out of sync"),
     ("argocd/ml.spec.project", "b", "out of sync"),
+    ("ml/config", config("refresh-old", source={"uri": "a"}, threads=2), "out of sync"),
     ("other/a", body("Secret", "a"), "out of sync"),
     ("ml/role.rules.0.verbs", ["list"], "loses a right"),
     ("ml/other", body("ServiceAccount", "gate"), ""),
     ("ml/crd.spec.versions.0.schema.properties.wait.description", GONE, ""),
-    ("ml/config.metadata.name", "refresh-new", ""),
-    ("ml/config.data.config~json", '{"source": {"uri": "a"}, "threads": 2, "logs": "json"}', ""),
+    ("ml/config", config("refresh-new", source={"uri": "a"}, threads=2, logs="json"), ""),
+    ("ml/cache.spec.template.spec.volumes.1.configMap.name", "refresh-new", ""),
     ("ml/cron.spec.template.containers.0.image", "a:2", ""),
     ("ml/role.rules.0.resources", ["events", "pods"], ""),
 ]

@@ -65,10 +65,13 @@ def output(folder: Path) -> dict[str, Json]:
     return {path.relative_to(folder).as_posix(): parsed(path.read_bytes()) for path in sorted(folder.rglob("*.yaml"))}
 
 
-def upgraded(example: Path, out: Path) -> list[Change]:
-    """Compile an example, check the result as CI of the pull request does, and return the changes."""
+def upgraded(example: Path, out: Path, version: str) -> list[Change]:
+    """Compile an example, check the result as CI of the pull request does, and return the changes.
+
+    The inventory of a version in development says that this version compiled it, so a base has to vouch for it.
+    """
     before = output(out)
-    for options in ((), ("--check", "--base", "HEAD")):
+    for options in (("--base", "HEAD") if version.endswith("-dev") else (), ("--check", "--base", "HEAD")):
         result = run("synth", str(example), "--out", str(out), *options)
         assert result.exit_code == 0, result.output
         assert not re.search("^starts ", result.output, re.MULTILINE), result.output
@@ -100,11 +103,12 @@ def test_upgrade(version: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
     repository = tmp_path / "repository"
     unpacked(version, repository)
     examples = [path.parent for path in sorted(repository.glob("examples/*/stowplan.yaml"))]
-    found = {each.name: upgraded(each, repository / "out" / each.name) for each in examples}
+    found = {each.name: upgraded(each, repository / "out" / each.name, version) for each in examples}
     harms = {f"{example}: {change}" for example, each in found.items() for change in each if change.harm}
     expected = {
         pattern: {harm for harm in harms if re.fullmatch(pattern, harm)} for pattern in EXPECTED.get(version, ())
     }
-    assert sorted(harms.difference(*expected.values())) == []
+    others = sorted(harms.difference(*expected.values()))
+    assert not others, "\n".join(others)
     assert all(expected.values())
     assert summary(found) == snapshot
