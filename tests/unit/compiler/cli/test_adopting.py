@@ -239,9 +239,9 @@ def test_a_namespace_may_be_called_like_the_environment(repo: Path) -> None:
 
 
 def test_a_repository_of_0_1_0_is_upgraded_and_adopted_and_runs_nothing_again(repo: Path) -> None:
-    """What `tests/cluster/of_0_1_0` holds was compiled by that version."""
+    """What `tests/nightly/argocd/of_0_1_0` holds was compiled by that version."""
     old = repo.parent / "old"
-    shutil.copytree(REPOSITORY / "tests/cluster/of_0_1_0", old)
+    shutil.copytree(REPOSITORY / "tests/nightly/argocd/of_0_1_0", old)
     first = {path: content for path, content in contents(old / "out").items() if "/job-" in path}
     assert json.loads(run(f"synth {old} --format json").stdout)["starts"] == []
     assert contents(old / "out").items() >= first.items()
