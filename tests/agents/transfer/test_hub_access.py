@@ -95,7 +95,6 @@ def test_revision_that_is_not_there(filled: HubCube) -> None:
     ("changes", "part"),
     [
         ({"REPO": "not a repo"}, "must be a repository"),
-        ({"REPO": "\n"}, "REPO is empty"),
         ({"HF_ENDPOINT": "ftp://x"}, "HF_ENDPOINT"),
         ({"HF_ENDPOINT": "http://user:pass-word@host"}, "user or password"),
         ({"TOKEN": "two\nlines"}, "newline"),

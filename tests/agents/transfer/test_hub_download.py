@@ -165,19 +165,10 @@ def test_all_missing_files_are_named(filled: HubCube) -> None:
     assert not filled.data.exists()
 
 
-@pytest.mark.parametrize(
-    ("include", "exclude", "names"),
-    [
-        (["*.bin"], [], {"deep/er/b.bin", "large.bin"}),
-        (["deep/"], [], {"deep/er/b.bin"}),
-        ([], ["*.bin", ".git*"], {"a.txt", "deep-er", ODD}),
-        (["*.bin"], ["large*"], {"deep/er/b.bin"}),
-    ],
-)
-def test_patterns(filled: HubCube, include: list[str], exclude: list[str], names: set[str]) -> None:
-    ended = filled.download(include=include, exclude=exclude)
+def test_patterns(filled: HubCube) -> None:
+    ended = filled.download(include=["*.bin"], exclude=["large*"])
     assert ended.code == 0, ended.output
-    assert set(files(filled.data)) == names
+    assert set(files(filled.data)) == {"deep/er/b.bin"}
 
 
 def test_listing_of_many_pages(repo: HubCube) -> None:
@@ -189,13 +180,15 @@ def test_listing_of_many_pages(repo: HubCube) -> None:
     assert there(repo) == names
 
 
-@pytest.mark.parametrize("key", ["../out", "/abs", "a//b", "back\\slash", "bell\x07", "x" * 256, ".stowplan/x"])
-def test_unsafe_paths_are_refused_before_anything_is_written(repo: HubCube, key: str) -> None:
-    repo.hub.store.put(repo.repository, {"a": b"a", key: b"x"})
+def test_unsafe_paths_are_refused_before_anything_is_written(repo: HubCube) -> None:
+    unsafe = ["../out", "/abs", "a//b", "back\\slash", "bell\x07", "x" * 256, ".stowplan/x"]
+    repo.hub.store.put(repo.repository, {"a": b"a", **dict.fromkeys(unsafe, b"x")})
     ended = repo.download()
     assert (ended.code, ended.last["reason"]) == (5, "UnsafeKeys")
     assert files(repo.data) == {}
     assert not (repo.claim / "out").exists()
+    for key in unsafe:
+        assert repr(key) in ended.last["message"], key
 
 
 def test_links_in_the_destination_are_not_followed(filled: HubCube, tmp_path: Path) -> None:
@@ -239,12 +232,9 @@ def test_what_comes_wrong_comes_again(filled: HubCube, storage_proxy: Proxy, fau
     assert there(filled) == FILES
 
 
-@pytest.mark.parametrize("status", [429, 500, 503])
-def test_server_that_is_overloaded_for_a_moment(
-    filled: HubCube, hub_proxy: Proxy, storage_proxy: Proxy, status: int
-) -> None:
-    hub_proxy.rule = once_each(Fault(status, headers={"Retry-After": "1"}), lambda _: True)
-    storage_proxy.rule = once_each(Fault(status), lambda _: True)
+def test_server_that_is_overloaded_for_a_moment(filled: HubCube, hub_proxy: Proxy, storage_proxy: Proxy) -> None:
+    hub_proxy.rule = once_each(Fault(429, headers={"Retry-After": "1"}), lambda _: True)
+    storage_proxy.rule = once_each(Fault(503), lambda _: True)
     ended = filled.with_options(requestRetries=5).download()
     assert ended.code == 0, ended.output
     assert there(filled) == FILES

@@ -54,15 +54,19 @@ def messages(ended: Ended) -> set[str]:
     return {each["message"] for each in ended.events}
 
 
-CHECKSUMS = [("CRC32", "COMPOSITE"), ("CRC32", "FULL_OBJECT"), ("SHA1", "COMPOSITE"), ("SHA256", "COMPOSITE")]
-
-
-@pytest.mark.parametrize("piece", [PIECE, 6_000_000])
-@pytest.mark.parametrize("checksum", CHECKSUMS)
-def test_checksum_of_an_upload_in_parts(
-    storage: Storage, watched: Cube, proxy: Proxy, checksum: tuple[str, str], piece: int
+@pytest.mark.parametrize(
+    ("algorithm", "kind", "piece"),
+    [
+        ("CRC32", "COMPOSITE", PIECE),
+        ("CRC32", "FULL_OBJECT", 6_000_000),
+        ("SHA1", "COMPOSITE", PIECE),
+        ("SHA256", "COMPOSITE", 6_000_000),
+    ],
+)
+def test_checksum_of_an_upload_in_parts(  # noqa: PLR0917 - fixtures
+    storage: Storage, watched: Cube, proxy: Proxy, algorithm: str, kind: str, piece: int
 ) -> None:
-    put_in_parts(storage, even(piece), *checksum)
+    put_in_parts(storage, even(piece), algorithm, kind)
     proxy.rule = once_each(FLIPPED, lambda request: (request.range or "").startswith("bytes=10"))
     ended = watched.download()
     assert (ended.code, ended.last["reason"]) == (11, "WrongDigest"), ended.output

@@ -5,9 +5,11 @@ import json
 
 import pytest
 
+from stowplan.agents.attempt.failure import AttemptError
 from tests.agents.transfer.agent import files
 from tests.agents.transfer.faults import Fault, Proxy, Request, Rule
 from tests.agents.transfer.hub_agent import HubCube
+from tests.hostile.s3.attempt import attempt
 
 JSON = {"Content-Type": "application/json"}
 
@@ -27,28 +29,29 @@ def entry(**fields: object) -> dict[str, object]:
     return {"type": "file", "path": "a", "size": 1, "oid": "a" * 40, **fields}
 
 
-@pytest.mark.parametrize(
-    "entries",
-    [
-        [entry(size=-1)],
-        [entry(size="1")],
-        [entry(size=True)],
-        [entry(path=["a"])],
-        [entry(oid="../x")],
-        [entry(lfs={"oid": "x"})],
-        [entry(lfs="x")],
-        [entry(xetHash="../x")],
-        [{"type": "file"}],
-        ["x"],
-        {"type": "file"},
-        7,
-    ],
-)
-def test_listings_that_are_none(filled: HubCube, hub_proxy: Proxy, entries: object) -> None:
-    hub_proxy.rule = listing(json.dumps(entries).encode())
-    ended = filled.download()
-    assert (ended.code, ended.last["reason"]) == (5, "BadAnswer"), ended.output
-    assert files(filled.data) == {}
+NO_LISTINGS: list[object] = [
+    [entry(size=-1)],
+    [entry(size="1")],
+    [entry(size=True)],
+    [entry(path=["a"])],
+    [entry(oid="../x")],
+    [entry(lfs={"oid": "x"})],
+    [entry(lfs="x")],
+    [entry(xetHash="../x")],
+    [{"type": "file"}],
+    ["x"],
+    {"type": "file"},
+    7,
+]
+
+
+def test_listings_that_are_none(filled: HubCube, hub_proxy: Proxy) -> None:
+    for entries in NO_LISTINGS:
+        hub_proxy.rule = listing(json.dumps(entries).encode())
+        done = attempt(filled, filled.remote(), filled.local())
+        assert isinstance(done, AttemptError), entries
+        assert (done.code, done.reason) == (5, "BadAnswer"), entries
+        assert files(filled.data) == {}
 
 
 @pytest.mark.parametrize("body", [b"<html>Please log in</html>", b"[" * 100_000, b""])

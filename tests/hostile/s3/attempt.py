@@ -13,13 +13,13 @@ from stowplan.agents.transfer.registry import engine
 from stowplan.agents.transfer.run import TransferRun
 from stowplan.agents.transfer.settings import settings
 from stowplan.schema.agents.transfer_config import TransferConfig
-from tests.agents.transfer.agent import Cube
+from tests.agents.transfer.agent import Transfer
 
 LOOPBACK = Network(allow_loopback=True)
 
 
 def attempt(
-    cube: Cube, source: dict[str, Any], sink: dict[str, Any], network: Network = LOOPBACK
+    cube: Transfer, source: dict[str, Any], sink: dict[str, Any], network: Network = LOOPBACK
 ) -> str | AttemptError:
     """What was done, or why not."""
     assert cube.claim

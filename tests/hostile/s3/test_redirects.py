@@ -33,8 +33,9 @@ def redirecting(server: Server, metadata: Server, status: int, size: int, *, lis
     server.rule = lambda request: target if request.is_listing == listing else None
 
 
-@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-@pytest.mark.parametrize("size", [len(SECRET), 3 << 20, 12 << 20])
+@pytest.mark.parametrize(
+    ("status", "size"), [*((status, len(SECRET)) for status in (301, 302, 303, 307, 308)), (307, 12 << 20)]
+)
 def test_objects(server: Server, metadata: Server, cube: Cube, status: int, size: int) -> None:
     redirecting(server, metadata, status, size, listing=False)
     done = cube.download()
@@ -44,14 +45,13 @@ def test_objects(server: Server, metadata: Server, cube: Cube, status: int, size
     assert (files(cube.data), metadata.requests) == ({}, [])
 
 
-@pytest.mark.parametrize("status", [301, 307])
-def test_listings(server: Server, metadata: Server, cube: Cube, status: int) -> None:
-    redirecting(server, metadata, status, 1, listing=True)
+def test_listings(server: Server, metadata: Server, cube: Cube) -> None:
+    redirecting(server, metadata, 307, 1, listing=True)
     assert cube.download().code == 2
     assert metadata.requests == []
 
 
-@pytest.mark.parametrize("size", [10, 3 << 20, 12 << 20])
+@pytest.mark.parametrize("size", [10, 12 << 20])
 def test_uploads(server: Server, metadata: Server, cube: Cube, size: int) -> None:
     cube.data.mkdir()
     (cube.data / "a").write_bytes(b"x" * size)

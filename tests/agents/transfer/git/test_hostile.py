@@ -12,17 +12,18 @@ from tests.agents.transfer.git.author import Author
 from tests.agents.transfer.git.server import Forge, serving
 
 
-@pytest.mark.parametrize("target", ["/etc/passwd", "../outside", "deep/../../x", "inner/up/../x", ".git/config"])
-def test_links_that_lead_out(cube: Cube, writer: Author, target: str) -> None:
+def test_links_that_lead_out(cube: Cube, writer: Author) -> None:
     (writer.folder / "inner").mkdir()
     (writer.folder / "inner/up").symlink_to("..")
-    (writer.folder / "link").symlink_to(target)
+    targets = ("/etc/passwd", "../outside", "deep/../../x", "inner/up/../x", ".git/config")
+    for number, target in enumerate(targets):
+        (writer.folder / f"link-{number}").symlink_to(target)
     (writer.folder / "good").symlink_to("inner/file")
-    writer.git("add", "link", "good", "inner/up")
+    writer.git("add", "good", "inner/up", *(f"link-{number}" for number in range(len(targets))))
     writer.commit({"inner/file": b"x"})
     ended = cube.download()
     assert (ended.code, ended.last["reason"]) == (5, "LinksLeadOut"), ended.output
-    assert "1 links" in ended.last["message"]
+    assert f"{len(targets)} links" in ended.last["message"]
     assert not cube.clone.exists()
 
 
@@ -71,34 +72,6 @@ def test_hooks_filters_and_settings_of_a_repository_start_nothing(cube: Cube, wr
     assert not proof.exists()
 
 
-@pytest.mark.parametrize(
-    ("key", "value"),
-    [
-        ("core.fsmonitor", "touch proof"),
-        ("http.http://127.0.0.1/.proxy", "http://evil.example.com"),
-        ("url.http://evil.example.com/.insteadOf", "http://"),
-        ("include.path", "/tmp/x"),
-        ("filter.evil.smudge", "touch proof"),
-        ("lfs.customtransfer.x.path", "touch proof"),
-        ("lfs.http://127.0.0.1.standalonetransferagent", "x"),
-        ("remote.origin.proxy", "http://evil.example.com"),
-    ],
-)
-def test_clone_whose_settings_lead_git_elsewhere(cube: Cube, writer: Author, key: str, value: str) -> None:
-    writer.commit({"a": b"1"})
-    assert cube.download().code == 0
-    with (cube.clone / ".git/config").open("a") as file:
-        section, _, field = key.rpartition(".")
-        name, _, rest = section.partition(".")
-        file.write(f'[{name} "{rest}"]\n' if rest else f"[{name}]\n")
-        file.write(f"\t{field} = {value}\n")
-    writer.commit({"a": b"2"})
-    ended = cube.download()
-    assert (ended.code, ended.last["reason"]) == (5, "ForeignConfig"), ended.output
-    assert key.lower() in ended.last["message"].lower()
-    assert tree(cube.clone) == {"a": b"1"}
-
-
 @pytest.mark.parametrize("where", ["clone", ".git", "path"])
 def test_links_on_the_way(cube: Cube, writer: Author, tmp_path: Path, where: str) -> None:
     writer.commit({"a": b"1"})
@@ -117,18 +90,13 @@ def test_links_on_the_way(cube: Cube, writer: Author, tmp_path: Path, where: str
     assert list(outside.iterdir()) == []
 
 
-@pytest.mark.parametrize("url", ["file:///etc", "ssh://x/y", "http://user:s3cret-x@127.0.0.1:1/lfs"])
-def test_lfs_that_is_not_on_the_web(cube: Cube, writer: Author, url: str) -> None:
-    writer.commit(
-        {
-            **writer.lfs({"1.big": b"1"}),
-            ".gitattributes": b"*.big filter=lfs\n",
-            ".lfsconfig": f"[lfs]\n\turl = {url}\n".encode(),
-        }
-    )
-    ended = cube.download()
-    assert (ended.code, ended.last["reason"]) == (5, "LfsElsewhere")
-    assert "s3cret" not in ended.output
+def test_lfs_that_is_not_on_the_web(cube: Cube, writer: Author) -> None:
+    writer.commit({**writer.lfs({"1.big": b"1"}), ".gitattributes": b"*.big filter=lfs\n"})
+    for url in ("file:///etc", "ssh://x/y", "http://user:s3cret-x@127.0.0.1:1/lfs"):
+        writer.commit({".lfsconfig": f"[lfs]\n\turl = {url}\n".encode()})
+        ended = cube.download()
+        assert (ended.code, ended.last["reason"]) == (5, "LfsElsewhere")
+        assert "s3cret" not in ended.output
 
 
 def test_lfs_of_another_host_gets_no_token(cube: Cube, writer: Author, tmp_path: Path) -> None:

@@ -171,30 +171,8 @@ def test_without_a_token_everybody_is_asked_nothing(cube: Cube, writer: Author, 
     assert cube.download(tokenEnv=None, username=None).code == 0
 
 
-@pytest.mark.parametrize(
-    ("url", "part"),
-    [
-        ("ssh://git@example.com/a/b.git", "https://"),
-        ("git@example.com:a/b.git", "https://"),
-        ("https://user:p4ss/word@example.com/a/b.git", "URL"),
-        ("https://example.com/", "no repository"),
-        ("https://example.com/a/b.git?private_token=p4ssword", "?"),
-        ("https://example.com/a/..", "no name"),
-        ("https://example.com/a/.git", "no name"),
-        ("two\nlines-p4ss", "newline"),
-        ("", "empty"),
-    ],
-)
-def test_addresses_that_cannot_be(cube: Cube, url: str, part: str) -> None:
-    ended = cube.download(environment={"URL": url})
-    assert ended.code == 2, ended.output
-    assert part in ended.last["message"]
+def test_an_address_that_cannot_be(cube: Cube) -> None:
+    ended = cube.download(environment={"URL": "https://user:p4ss/word@example.com/a/b.git"})
+    assert (ended.code, "URL" in ended.last["message"]) == (2, True), ended.output
     assert "p4ss" not in ended.output
     assert list(cube.claim.iterdir()) == []
-
-
-@pytest.mark.parametrize("ref", ["-x", "--upload-pack=touch x", "a b", "a..b", "x.lock", "a~1", "/a", "a:b"])
-def test_names_that_can_be_no_ref(cube: Cube, ref: str) -> None:
-    ended = cube.download(ref)
-    assert ended.code == 2, ended.output
-    assert "neither a branch nor a tag nor a commit" in ended.last["message"]
