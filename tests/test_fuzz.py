@@ -18,8 +18,7 @@ from typer.testing import CliRunner
 from stowplan.compiler.cli import app
 from stowplan.compiler.diagnostics.locations import LINE_BREAK
 from stowplan.schema.codes import CATALOGUE
-
-pytestmark = pytest.mark.slow
+from tests.tier import STEPS, TIER
 
 PLATFORM = """\
 apiVersion: stowplan.dev/v1alpha1
@@ -299,8 +298,12 @@ def judged(repo: Path, specs: str, platform: str = PLATFORM) -> None:
 
 
 bounded = settings(
-    max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=STEPS,
+    derandomize=TIER == "landing",
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
+"""The landing tier reads the same few inputs each time, the others more of them, at random."""
 
 
 def test_what_is_changed_here_is_valid(repo: Path) -> None:

@@ -66,6 +66,11 @@ class Source:
         """Write the CRDs and the editor schemas, as `make generate` does."""
         self.run("-c", "from pathlib import Path; from stowplan.compiler.generate import export; export.write(Path())")
 
+    def generate_crds(self) -> None:
+        """Write the CRDs that the compiler ships."""
+        program = "from stowplan.compiler.generate import export; export.write_files(Path(sys.argv[1]), export.data())"
+        self.run("-c", f"import sys; from pathlib import Path; {program}", "schema/stowplan/schema/generated")
+
     def synth(self, platform: str, spec: str) -> Path:
         """The output folder of a repository with one spec."""
         repository = self.folder / "repository"
@@ -131,17 +136,6 @@ JOB_ENGINE = '''
 '''
 
 
-def test_a_job_engine_is_a_module_and_its_name(source: Source) -> None:
-    source.add("library/stowplan/library/engines/toy.py", JOB_ENGINE)
-    source.insert(ENGINES, '"core", "jobset"', ', "toy"')
-    out = source.synth("engines: {jobs: toy}", PADDLE_JOB)
-    (run,) = (out / "ml").glob("paddlejob-words/toyrun-*.yaml")
-    assert "PADDLE_TRAINERS_NUM" in run.read_text()
-    assert "kind: ToyRun" in (out / "argocd" / "appproject-stowplan.yaml").read_text()
-    assert "toyruns" in (out / "ml" / "reporter" / "role-stowplan-reporter.yaml").read_text()
-    assert source.edited == {ENGINES}
-
-
 GANG_ENGINE = '''
     """A toy scheduler that reads a label."""
 
@@ -179,14 +173,18 @@ GANG_ENGINE = '''
 '''
 
 
-def test_a_gang_engine_is_a_module_and_its_name(source: Source) -> None:
+def test_an_engine_is_a_module_and_its_name(source: Source) -> None:
+    source.add("library/stowplan/library/engines/toy.py", JOB_ENGINE)
+    source.insert(ENGINES, '"core", "jobset"', ', "toy"')
     source.add("library/stowplan/library/engines/gang/toy.py", GANG_ENGINE)
     source.insert(ENGINES, '"coscheduling", "kueue"', ', "toy"')
-    out = source.synth("engines: {gang: toy}", PADDLE_JOB)
-    (job,) = (out / "ml").glob("paddlejob-words/job-*.yaml")
-    assert "toy.example.com/gang" in job.read_text()
-    assert "schedulerName: toy" in job.read_text()
     assert source.edited == {ENGINES}
+    out = source.synth("engines: {jobs: toy, gang: toy}", PADDLE_JOB)
+    (run,) = (out / "ml").glob("paddlejob-words/toyrun-*.yaml")
+    for words in ("PADDLE_TRAINERS_NUM", "toy.example.com/gang", "schedulerName: toy"):
+        assert words in run.read_text()
+    assert "kind: ToyRun" in (out / "argocd" / "appproject-stowplan.yaml").read_text()
+    assert "toyruns" in (out / "ml" / "reporter" / "role-stowplan-reporter.yaml").read_text()
 
 
 DRIVER = '''
@@ -239,7 +237,7 @@ def test_a_driver_is_a_module_and_its_name(source: Source) -> None:
     kind = "schema/stowplan/schema/kinds/sample_set.py"
     source.add("library/stowplan/library/drivers/toy.py", DRIVER)
     source.insert(kind, 'Literal["juicefs", "pvc"', ', "toy"')
-    source.generate()
+    source.generate_crds()
     out = source.synth("", SAMPLE_SET)
     claim = out / "ml" / "sampleset-words" / "persistentvolumeclaim-words.yaml"
     assert "storageClassName: toy" in claim.read_text()
@@ -339,7 +337,7 @@ def test_a_remote_is_a_module_for_each_program_and_its_name(source: Source) -> N
     source.add("library/stowplan/library/dialects/data_cube/remotes/toy.py", REMOTE)
     source.add("library/stowplan/agents/transfer/remotes/toy.py", TRANSFER)
     source.insert(names, 'Literal["git", "huggingface", "s3"', ', "toy"')
-    source.generate()
+    source.generate_crds()
     out = source.synth("", DATA_CUBE)
     (config,) = (out / "ml" / "datacube-words").glob("configmap-*.yaml")
     (written,) = yaml.safe_load(config.read_text())["data"].values()

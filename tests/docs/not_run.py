@@ -1,6 +1,9 @@
-"""The commands of pages that no test runs."""
+"""The commands of pages that tests run, and those that no test runs."""
 
 from tests.docs.prose import Block, words
+
+LOCAL = {"cat", "cd", "cp", "git", "grep", "ls", "mkdir", "mv", "rm", "sed", "stowplan"}
+"""Programs that a page may name besides, and that tests run."""
 
 NOT_RUN = {
     **dict.fromkeys(("argocd", "helm", "k3d", "kind", "kubectl"), "needs a cluster"),

@@ -1,11 +1,10 @@
-"""What the README and the pages show compiles, and the outputs equal those of the command."""
+"""What the README and the pages show compiles, and is configured as shown.
+
+`tests/command/test_pages.py` runs their commands.
+"""
 
 import json
-import os
 import re
-import shlex
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -93,60 +92,6 @@ def test_mistake_looks_as_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert shown in CliRunner().invoke(app, ["validate"]).output
 
 
-def test_session_goes_as_shown(tmp_path: Path) -> None:
-    """Each line that is shown is said, in this order; `…` stands for any lines, and hashes may be others."""
-    (session,) = [block for block in BLOCKS if block.startswith("$ stowplan init mine\n")]
-    said = subprocess.run(
-        ["bash", "-c", _script(session)],
-        cwd=tmp_path,
-        env={**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}", **GIT},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    ).stdout
-    shown, reported = (HASH.sub("-<hash>", text) for text in (session, said))
-    parts = [re.escape(part.strip("\n")) for part in shown.split("…\n")]
-    assert re.fullmatch(r"\n(?:.*\n)*".join(parts), reported.rstrip("\n") + "\n" * shown.endswith("…\n")), said
-
-
-def test_sixty_seconds_end_in_a_page(tmp_path: Path) -> None:
-    (block,) = [block for block in FENCED.findall(README) if "stowplan report" in block and "stowplan init" in block]
-    programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    ended = subprocess.run(
-        ["bash", "-ec", block],
-        cwd=tmp_path,
-        env={**os.environ, "PATH": programs, **GIT},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert ended.returncode == 0, ended.stdout + ended.stderr
-    page = (tmp_path / "report.html").read_text()
-    assert "mnist-train" in page
-    assert "completions" in page
-
-
-@pytest.mark.slow
-def test_commands_of_the_first_spec_end_well(tmp_path: Path) -> None:
-    (block,) = [block for block in FENCED.findall(README) if block.startswith("stowplan validate my-repo")]
-    (tmp_path / "my-repo/specs").mkdir(parents=True)
-    (tmp_path / "my-repo/stowplan.yaml").touch()
-    (tmp_path / "my-repo/specs/imagenet.yaml").write_text(SPEC)
-    commit = "git init -qb main . && git add -A && git commit -qm Begin && git update-ref refs/remotes/origin/main HEAD"
-    programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    ended = subprocess.run(
-        ["bash", "-ec", f"(cd my-repo; stowplan synth; {commit})\n{block}"],
-        cwd=tmp_path,
-        env={**os.environ, "PATH": programs, **GIT},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
-    assert ended.returncode == 0, ended.stdout
-
-
 def test_shell_blocks_of_the_readme_are_run_or_have_a_reason() -> None:
     run = ("stowplan init mine", "stowplan validate my-repo")
     shown: list[str] = re.findall(r"^```sh\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
@@ -156,16 +101,6 @@ def test_shell_blocks_of_the_readme_are_run_or_have_a_reason() -> None:
 
 def _is_spec(block: str) -> bool:
     return any(f"\nkind: {kind}\n" in block for kind in KINDS)
-
-
-GIT = {f"GIT_{who}_{what}": "a@b" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
-HASH = re.compile(r"-[a-z2-7]{8}\b")
-
-
-def _script(session: str) -> str:
-    """The commands of a session, each said before it is run."""
-    commands = [line.removeprefix("$ ") for line in session.splitlines() if line.startswith("$ ")]
-    return "\n".join(f"printf '%s\\n' {shlex.quote(f'$ {command}')}\n{command}" for command in commands)
 
 
 def test_buckets_in_what_newcomers_copy_are_nobodys() -> None:
@@ -210,12 +145,12 @@ def _stores(value: Any) -> Iterator[dict[str, str]]:
             yield from _stores(below)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.relative_to(REPOSITORY).as_posix())
-def test_links_lead_somewhere(page: Path) -> None:
+def test_links_lead_somewhere() -> None:
     """Those to the generated reference are looked at by `make docs`."""
-    links = set(re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text()))
-    found = {link for link in links if not (page.parent / link).exists()}
-    assert {link for link in found if "reference/" not in link} == set()
+    for page in PAGES:
+        links = set(re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text()))
+        found = {link for link in links if not (page.parent / link).exists()}
+        assert {link for link in found if "reference/" not in link} == set(), page
 
 
 def test_readme_is_short() -> None:
