@@ -1,6 +1,7 @@
-"""A real API server accepts every object of all compiled examples, use cases and the corpus, sent as by Argo CD.
+"""A real API server accepts every object of compiled examples, use cases and the corpus, sent as by Argo CD.
 
-An example that needs an engine's kinds is skipped if that engine's CRDs are missing.
+At landing these are a few, and in the nightly tier all. An example that needs an engine's kinds is skipped if that
+engine's CRDs are missing.
 """
 
 from collections.abc import Callable, Iterator
@@ -15,6 +16,7 @@ from tests.cluster.examples import Example, agent_pod_specs, corpus, examples
 from tests.cluster.ownership import shared, unowned
 from tests.cluster.shared import engine_crd, parameters
 from tests.cluster.use_cases import use_cases
+from tests.tier import TIER
 
 _ENGINE_GROUPS = {
     "argoproj.io",
@@ -29,6 +31,11 @@ _STAYS = {"CustomResourceDefinition", "Namespace"}
 """Examples share them, so they are left in the cluster."""
 
 
+SOME = ("kitchen-sink", "training", "core-none", "jobset-kueue")
+"""At landing: objects of all kinds, JobSets of Trainings and of PaddleJobs, and fields that users leave empty."""
+FOUND = {**examples(), **use_cases()}
+
+
 @dataclass(frozen=True)
 class Applied:
     """An example after its first sync."""
@@ -41,11 +48,9 @@ class Applied:
 
 @pytest.fixture(
     scope="module",
-    params=[
-        *parameters(examples(), "examples under out"),
-        *parameters(use_cases(), "use cases"),
-        *parameters(corpus(), "../shared/corpus"),
-    ],
+    params=parameters({name: FOUND[name] for name in SOME}, "examples")
+    if TIER == "landing"
+    else [*parameters(FOUND, "examples"), *parameters(corpus(), "../shared/corpus")],
 )
 def example(request: pytest.FixtureRequest) -> Example:
     """Each folder of `out/`, then jobs for each pair of engines, then the documents of the replaced systems."""

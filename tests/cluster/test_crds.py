@@ -12,6 +12,7 @@ from tests.cluster.control_plane import Cluster
 from tests.cluster.crds import CRDS, LEGACY_GROUP, establish_legacy, refusal
 from tests.cluster.documents import documents
 from tests.cluster.shared import corpus, load_one, parameters
+from tests.tier import STEPS
 
 LEGACY = ["batch.paddlepaddle.org_samplesets", "batch.paddlepaddle.org_samplejobs", "batch.paddlepaddle.org_paddlejobs"]
 
@@ -59,7 +60,7 @@ def test_what_the_legacy_crd_accepts_is_accepted(cluster: Cluster, served: dict[
     group = served[kind]["spec"]["group"]
     tried: list[bool] = []
 
-    @hypothesis.settings(max_examples=150, deadline=None, derandomize=True, database=None)
+    @hypothesis.settings(max_examples=STEPS, deadline=None, derandomize=True, database=None)
     @hypothesis.given(spec=documents(schema))
     def check(spec: Any) -> None:
         old = {**ref(f"{LEGACY_GROUP}/{version['name']}", kind, "generated", namespace), "spec": spec}

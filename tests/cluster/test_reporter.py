@@ -238,9 +238,8 @@ def test_reporter_that_is_killed_at_any_moment(site: Site) -> None:
 def test_trainer_of_a_fault_tolerant_job_that_is_killed(site: Site) -> None:
     """The Job starts another one, and leaves the others alone."""
     site.cluster.namespace(site.namespace, "baseline")
-    trainers = {"min-instance": 2, "max-instance": 2, "entrypoint": "train"}
-    spec = {"image": "local/none:1", "fault_tolerant": True, "local_job": True, "trainer": trainers}
-    spec |= {"master": {"etcd-endpoint": "http://etcd.example.com:2379"}}
+    role = {"min-instance": 2, "max-instance": 2, "entrypoint": "train"}
+    spec = {"image": "local/none:1", "fault_tolerant": True, "trainer": role, "pserver": role}
     made = site.compile_held([{**ref("paddlepaddle.org/v1alpha1", "TrainingJob", "job"), "spec": spec}])
     site.manifests = sync.apply(site.cluster.admin, made)
 

@@ -1,7 +1,4 @@
-"""The status of a Training on a real API server with real controllers: every phase that they can reach.
-
-`Waiting` and `Starting` are shown on pods without a node, whose status the test writes as the kubelet would.
-"""
+"""The status of a Training on a real API server with real controllers of Jobs and JobSets."""
 
 import itertools
 from collections.abc import Iterator
@@ -46,12 +43,6 @@ def condition(kind: str, status: str = "True") -> Manifest:
 
 
 BEGUN = {"running": {"startedAt": "2026-01-01T00:00:00Z"}}
-AWAITS_PEERS = {
-    "conditions": [condition("PodScheduled")],
-    "initContainerStatuses": [container(BEGUN, "wait-peers")],
-    "containerStatuses": [container({"waiting": {"reason": "PodInitializing"}})],
-}
-STARTING = {"phase": "Running", "initContainerStatuses": [], "containerStatuses": [container(BEGUN)]}
 READY = {
     "phase": "Running",
     "conditions": [condition("PodScheduled"), condition("Ready"), condition("ContainersReady")],
@@ -76,25 +67,6 @@ def test_a_job_runs_and_succeeds(jobset_cluster: Cluster, site: Site, jobs: str)
         after = until(site, phase="Succeeded", nodesReady="2/2", Complete="Succeeded")
     assert after["startTime"] == status["startTime"] <= after["completionTime"]
     assert "message" not in after
-
-
-def test_each_step_of_the_pods_is_a_phase(site: Site) -> None:
-    site.apply([training(NOWHERE)])
-    with site.reporter():
-        status = until(site, phase="Pending", nodesReady="0/2", Complete="Unschedulable")
-        assert "waits for a node" in status["message"]
-        first, second = site.pods("llm")
-        site.patch_status(first, AWAITS_PEERS)
-        site.patch_status(second, AWAITS_PEERS)
-        status = until(site, phase="Waiting", nodesReady="0/2", Complete="WaitingForPeers")
-        assert "waits for its peers" in status["message"]
-        site.patch_status(first, STARTING)
-        site.patch_status(second, STARTING)
-        until(site, phase="Starting", nodesReady="0/2")
-        site.patch_status(first, READY)
-        until(site, phase="Starting", nodesReady="1/2")
-        site.patch_status(second, READY)
-        until(site, phase="Running", nodesReady="2/2")
 
 
 def test_a_lost_pod_that_the_job_replaces_is_a_restart(site: Site) -> None:
