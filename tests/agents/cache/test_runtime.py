@@ -101,33 +101,28 @@ def test_little_is_taken(agent: Runtime, node: Mount) -> None:
     assert peak < 80 * 1024
 
 
-@pytest.mark.parametrize("pod", ["", "imagenet-runtime", "imagenet-runtime-x", "imagenet-runtime-01"])
-def test_pod_without_a_number(node: Mount, tmp_path: Path, pod: str) -> None:
-    with runtime(tmp_path / "agent", node, environment={"STOWPLAN_POD": pod}) as agent:
-        assert agent.process.wait(60) == 2
-        assert "STOWPLAN_POD" in agent.events()[-1]["message"]
-
-
-def test_configuration_of_another_task(node: Mount, tmp_path: Path) -> None:
+def test_wrong_configurations(node: Mount, tmp_path: Path) -> None:
+    """Pods without a number, and the configuration of another task."""
+    for pod in ("", "imagenet-runtime", "imagenet-runtime-x", "imagenet-runtime-01"):
+        with runtime(tmp_path / f"of {pod}", node, environment={"STOWPLAN_POD": pod}) as agent:
+            assert agent.process.wait(60) == 2
+            assert "STOWPLAN_POD" in agent.events()[-1]["message"]
     with runtime(tmp_path / "agent", node, task="sync") as agent:
         assert agent.process.wait(60) == 2
         assert "task" in agent.events()[-1]["message"]
 
 
-@pytest.mark.parametrize(
-    ("directory", "available"),
-    [("/dev/shm/imagenet", 64 << 20), ("/data/imagenet", (256 << 20) - 5000 - 4096)],
-)
-def test_a_cache_in_memory_has_no_more_space_than_its_node(
-    node: Mount, tmp_path: Path, directory: str, available: int
-) -> None:
+def test_a_cache_in_memory_has_no_more_space_than_its_node(node: Mount, tmp_path: Path) -> None:
     memory = tmp_path / "meminfo"
     memory.write_text("MemTotal: 8000000 kB\nMemAvailable: 65536 kB\n", encoding="ascii")
     node.run("warmup", node.path / "a")
     node.await_written()
-    variables, options = {"STOWPLAN_MEMINFO": str(memory)}, ["cache-size=256", f"cache-dir={directory}"]
-    with runtime(tmp_path / "agent", node, environment=variables, mountOptions=options) as agent:
-        wait_for(agent.said(message="Measured", availableBytes=available), what="the space")
+    variables = {"STOWPLAN_MEMINFO": str(memory)}
+    for directory, available in (("/dev/shm/imagenet", 64 << 20), ("/data/imagenet", (256 << 20) - 5000 - 4096)):
+        options = ["cache-size=256", f"cache-dir={directory}"]
+        folder = tmp_path / directory.split("/")[1]
+        with runtime(folder, node, environment=variables, mountOptions=options) as agent:
+            wait_for(agent.said(message="Measured", availableBytes=available), what="the space")
 
 
 def test_a_cache_whose_disk_is_full_has_no_space(mounts: NewMounts, new_disk: NewDisk, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Manipulated clones in the claim, which redirect Git, and deceptive trees."""
 
 import os
+from itertools import starmap
 from pathlib import Path
 
 import pytest
@@ -49,15 +50,21 @@ def test_foreign_settings_are_refused(cloned: Cube, writer: Author) -> None:
     writer.commit({"a": b"2"})
     config = cloned.clone / ".git/config"
     usual = config.read_text()
-    for key, value in FOREIGN:
-        section, _, field = key.rpartition(".")
-        name, _, rest = section.partition(".")
-        head = f'[{name} "{rest}"]' if rest else f"[{name}]"
-        config.write_text(f"{usual}{head}\n\t{field} = {value}\n")
+    # A message names ten.
+    for first in range(0, len(FOREIGN), 10):
+        some = FOREIGN[first : first + 10]
+        config.write_text(usual + "".join(starmap(written, some)))
         ended = cloned.download()
         assert (ended.code, ended.last["reason"]) == (5, "ForeignConfig"), ended.output
-        assert key.lower() in ended.last["message"].lower()
+        assert [key for key, _ in some if key.lower() not in ended.last["message"].lower()] == []
         assert tree(cloned.clone)["a"] == b"1"
+
+
+def written(key: str, value: str) -> str:
+    """A setting as a file has it."""
+    section, _, field = key.rpartition(".")
+    name, _, rest = section.partition(".")
+    return (f'[{name} "{rest}"]' if rest else f"[{name}]") + f"\n\t{field} = {value}\n"
 
 
 def test_settings_that_people_have_are_taken(cloned: Cube) -> None:
@@ -100,9 +107,10 @@ def test_links_inside_of_git_are_refused(cloned: Cube, tmp_path: Path) -> None:
             path.rename(elsewhere)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.symlink_to(elsewhere)
-        for ended in (cloned.upload(), cloned.download()):
-            assert ended.code == 5, ended.output
-            assert ended.last["reason"] in ("Link", "NotARepository")
+        # Both ways look at a clone by one function.
+        ended = cloned.upload() if name == NAMES[0] else cloned.download()
+        assert ended.code == 5, ended.output
+        assert ended.last["reason"] in ("Link", "NotARepository")
         path.unlink()
         if was_there:
             elsewhere.rename(path)
@@ -114,8 +122,8 @@ def test_files_that_lead_elsewhere_are_refused(cloned: Cube) -> None:
         path = cloned.clone / ".git" / name
         path.parent.mkdir(exist_ok=True)
         path.write_text("/etc\n")
-        for ended in (cloned.upload(), cloned.download()):
-            assert (ended.code, ended.last["reason"]) == (5, "Link"), ended.output
+        ended = cloned.download()
+        assert (ended.code, ended.last["reason"]) == (5, "Link"), ended.output
         path.unlink()
     assert cloned.download().code == 0
 
