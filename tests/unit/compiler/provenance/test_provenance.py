@@ -1,22 +1,26 @@
 """Sources of the output's values: `stowplan explain` of a value or a line, and the map behind it."""
 
 import json
+from collections.abc import Iterable, Iterator
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
-from stowplan.compiler.cli import app
+from stowplan.compiler.cli import explaining
 from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.generate import starter
+from stowplan.compiler.model import Output
 from stowplan.compiler.pipeline import Compiled, compile_repository
 from stowplan.compiler.provenance.leaves import leaves, pointer, steps
 from stowplan.compiler.provenance.source_map import ExplainedLeaf, How, SourceMap
 from stowplan.compiler.repository.layout import Repository
-from tests.repositories import CASES, REPOSITORY, lay_out
+from tests.repositories import CASES, lay_out
+from tests.unit import users as command
 
-EXAMPLES = sorted(path.parent.name for path in (REPOSITORY / "examples").glob("*/stowplan.yaml"))
 JOB = "out/ml/paddlejob-mnist-train/job-mnist-train-paddlejob-worker.yaml"
 
 
@@ -27,12 +31,27 @@ def mapped(repo: Path) -> tuple[Compiled, SourceMap]:
     return compiled, SourceMap(compiled.program, compiled.outputs, version("stowplan"))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("example", EXAMPLES)
-def test_every_leaf_of_every_object_is_explained(example: str) -> None:
-    repo = REPOSITORY / "examples" / example
-    compiled, found = mapped(repo)
-    for output in compiled.outputs:
+@pytest.mark.parametrize(
+    "case",
+    [
+        "data-cube-git-download",
+        "dataset-task-sync-storage-claim",
+        "mx-job-local",
+        "native-dataset-no-source",
+        "training-root-image",
+        "training-job-local",
+        "tasks-rmr",
+    ],
+)
+def test_every_leaf_of_the_objects_of_a_spec_is_explained(case: str, tmp_path: Path) -> None:
+    """One small case of each kind; `tests/nightly/provenance` has all examples."""
+    lay_out(tmp_path, {"specs.yaml": CASES[case].read_text(encoding="utf-8")})
+    compiled, found = mapped(tmp_path)
+    assert_explained([each for each in compiled.outputs if each.spec], found, tmp_path)
+
+
+def assert_explained(outputs: Iterable[Output], found: SourceMap, repo: Path) -> None:
+    for output in outputs:
         entries = found.entries(output)
         assert [each.leaf for each in entries] == list(leaves(output.manifest.body).values())
         unexplained = [pointer(each.leaf.path) for each in entries if not each.origins and not each.rules]
@@ -45,10 +64,9 @@ def test_gate_of_a_job_that_runs_after_others_is_explained(tmp_path: Path) -> No
     lay_out(tmp_path, {"jobs.yaml": CASES["gate-run-after"].read_text(encoding="utf-8")})
     compiled, found = mapped(tmp_path)
     outputs = [each for each in compiled.outputs if each.spec and each.spec.name == "resnet"]
-    for output in outputs:
-        entries = found.entries(output)
-        assert [pointer(each.leaf.path) for each in entries if not each.origins and not each.rules] == []
-        assert [each for each in entries for rule in each.rules if rule.id == "extension"] == []
+    assert_explained(outputs, found, tmp_path)
+    every = [each for output in outputs for each in found.entries(output)]
+    assert [each for each in every for rule in each.rules if rule.id == "extension"] == []
     (config,) = [each for each in outputs if each.path.endswith("configmap-resnet-paddlejob-gate.yaml")]
     (run,) = [each for each in found.entries(config) if each.leaf.path[-2:] == (0, "run")]
     assert {each.location.line for each in run.origins} & {6, 7}, "it follows from source and sink of the DataCube"
@@ -74,22 +92,32 @@ def assert_copies_are_copies(entry: ExplainedLeaf, repo: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def repo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The starter repository, compiled."""
+def repo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The starter repository, compiled. Its specs are studied once for all questions, which takes a second."""
     folder = tmp_path_factory.mktemp("provenance")
     starter.write(folder, legacy=True)
-    assert CliRunner().invoke(app, ["synth", str(folder)]).exit_code == 0
-    return folder
+    assert command.run("synth", str(folder)).exit_code == 0
+    studied = explaining._source_map
+    once = cache(lambda repo, top: studied(repo, top, None))
+    with patch.object(
+        explaining, "_source_map", lambda repo, top, place: (place and studied(repo, top, place)) or once(repo, top)
+    ):
+        yield folder
 
 
 def run(*arguments: str) -> Result:
-    return CliRunner().invoke(app, ("explain", *arguments), catch_exceptions=False)
+    return command.run("explain", *arguments)
 
 
 def value(repo: Path, place: str) -> list[str]:
     done = run(f"{repo}/{place}", "--repo", str(repo))
     assert done.exit_code == 0, done.output
     return done.output.splitlines()
+
+
+def test_every_leaf_of_the_starter_is_explained(repo: Path) -> None:
+    compiled, found = explaining._source_map(Repository(repo), repo / "out", None)
+    assert_explained(compiled.outputs, found, repo)
 
 
 @pytest.mark.parametrize(
@@ -261,7 +289,7 @@ def test_a_line_that_a_patch_replaces(tmp_path: Path) -> None:
 def test_a_kept_run(tmp_path: Path) -> None:
     """The committed Job is kept when the agents' tag changes, and the explanation says so."""
     starter.write(tmp_path)
-    assert CliRunner().invoke(app, ["synth", str(tmp_path)]).exit_code == 0
+    assert command.run("synth", str(tmp_path)).exit_code == 0
     with (tmp_path / "stowplan.yaml").open("a") as file:
         file.write('images: {tag: "2"}\n')
     lines = value(tmp_path, "out/ml/dataset-mnist/job-mnist-sync.yaml#/spec/template/spec/containers/0/image")
