@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from copy import deepcopy
 from functools import cache
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -188,7 +189,7 @@ def mangle(draw: st.DrawFn, node: Any) -> None:
         node = below
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=60, deadline=None, derandomize=True)
 @given(data=st.data())
 def test_no_object_makes_the_stage_crash(folder: Path, data: st.DataObject) -> None:
     program, outputs = real(folder)
@@ -199,10 +200,11 @@ def test_no_object_makes_the_stage_crash(folder: Path, data: st.DataObject) -> N
         mangle(draw, body)
         return body
 
-    new, old = data.draw(mangled()), data.draw(mangled())
-    original = data.draw(st.sampled_from(outputs))
-    body = Output(original.path, Manifest(new, original.manifest.stem, original.manifest.run), original.spec, "a")
-    previous = {identity(each.manifest.body): old for each in outputs}
-    for diagnostic in checked([*outputs, body], program, previous):
+    several = st.lists(mangled(), min_size=5, max_size=5)
+    new, old = data.draw(several), data.draw(several)
+    at = data.draw(st.sampled_from(outputs))
+    bodies = [Output(at.path, Manifest(each, at.manifest.stem, at.manifest.run), at.spec, "a") for each in new]
+    previous = {identity(each.manifest.body): body for each, body in zip(outputs, cycle(old), strict=False)}
+    for diagnostic in checked([*outputs, *bodies], program, previous):
         assert diagnostic.message
         assert diagnostic.hint
