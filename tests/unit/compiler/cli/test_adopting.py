@@ -145,27 +145,30 @@ def test_a_command_that_crashed_before_it_removed_the_old_files_is_ended_by_the_
     assert contents(repo / "out") == after
 
 
-@pytest.mark.parametrize("where", [".stowplan-tmp-inventory", "ml/", "argocd/", "_inventory/argocd/", "_inventory/ml/"])
 def test_a_command_that_was_stopped_while_it_adopts_is_ended_by_the_next(
-    repo: Path, monkeypatch: pytest.MonkeyPatch, where: str
+    repo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is stopped before it puts the first file in place whose path begins with `where`."""
-    whole = shutil.copytree(repo, repo.parent / "whole")
-    assert run(f"synth {whole}").exit_code == 0
+    before = shutil.copytree(repo, repo.parent / "before")
+    assert run("synth").exit_code == 0
+    whole = contents(repo / "out")
     put = os.replace
+    for where in (".stowplan-tmp-inventory", "ml/", "argocd/", "_inventory/argocd/", "_inventory/ml/"):
 
-    def stopped(source: str, path: str) -> None:
-        if f"{PLACE}/{where}" in str(path):
-            raise KeyboardInterrupt
-        put(source, path)
+        def stopped(source: str, path: str, where: str = where) -> None:
+            if f"{PLACE}/{where}" in str(path):
+                raise KeyboardInterrupt
+            put(source, path)
 
-    with monkeypatch.context() as patched:
-        patched.setattr(os, "replace", stopped)
-        assert run("synth").exit_code != 0
-    assert contents(repo / "out") != contents(whole / "out")
-    result = run("synth --format json")
-    assert json.loads(result.stdout)["environments"]["prod/prod-a"]["starts"] == []
-    assert contents(repo / "out") == contents(whole / "out")
+        shutil.rmtree(repo / "out")
+        shutil.copytree(before / "out", repo / "out")
+        with monkeypatch.context() as patched:
+            patched.setattr(os, "replace", stopped)
+            assert run("synth").exit_code != 0, where
+        assert contents(repo / "out") != whole
+        result = run("synth --format json")
+        assert json.loads(result.stdout)["environments"]["prod/prod-a"]["starts"] == [], where
+        assert contents(repo / "out") == whole, where
 
 
 def test_an_output_of_this_version_is_adopted_too(repo: Path) -> None:
