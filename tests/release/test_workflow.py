@@ -1,6 +1,6 @@
 """The steps of the workflow that makes a release, as far as they run without GitHub, a public registry and Sigstore.
 
-`tests/starter/test_ci_lint.py` lints the workflow itself.
+`tests/starter/test_ci_lint.py` lints the workflow itself, and `tests/nightly/release` makes images.
 """
 
 import json
@@ -10,73 +10,12 @@ import shutil
 import subprocess
 import sys
 import tarfile
-from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-import pytest
 from ruamel.yaml import YAML
 
-from stowplan.schema.platform.settings import Digests
-from tests.pins.registry import PASSWORD, USER, needed, serving
+from tests.release.workflow import AGENTS, FOLDERS, IMAGES, VERSION, WORKFLOW, must, run, step
 from tests.repositories import REPOSITORY
-from tests.starter.ci import BASH
-
-pytestmark = pytest.mark.slow
-
-WORKFLOW = YAML(typ="safe").load(REPOSITORY / ".github/workflows/release.yaml")
-AGENTS = tuple(Digests.model_fields)
-IMAGES = tuple(sorted((*AGENTS, "compiler")))
-VERSION = "9.8.7"
-CHECKED_OUT = (".ci", ".github", "Makefile", "README.md", "LICENSE", "SECURITY.md", "CHANGELOG.md", "pyproject.toml")
-FOLDERS = ("compiler", "library", "schema")
-
-
-def step(job: str, name: str) -> str:
-    """The script of a step."""
-    (found,) = [each["run"] for each in WORKFLOW["jobs"][job]["steps"] if each.get("name") == name]
-    return str(found)
-
-
-def run(script: str, folder: Path, variables: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
-    """As GitHub runs a script of a step."""
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    environment = {"PATH": path, "HOME": str(folder.parent / "home"), "GITHUB_REF_NAME": f"v{VERSION}", **variables}
-    for name in (
-        "UV_CACHE_DIR",
-        "UV_DEFAULT_INDEX",
-        "UV_INDEX_URL",
-        "PIP_INDEX_URL",
-        "PIP_CONFIG_FILE",
-        "SSL_CERT_FILE",
-    ):
-        environment |= {name: os.environ[name]} if name in os.environ else {}
-    command = [*BASH, script]
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
-
-
-def must(script: str, folder: Path, **variables: str) -> str:
-    done = run(script, folder, variables)
-    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
-    return done.stdout
-
-
-@pytest.fixture
-def checkout(tmp_path: Path) -> Path:
-    """The repository at the commit of a release."""
-    folder = tmp_path / "checkout"
-    folder.mkdir()
-    (tmp_path / "home").mkdir()
-    for name in CHECKED_OUT:
-        place = REPOSITORY / name
-        (shutil.copytree if place.is_dir() else shutil.copy)(place, folder / name)
-    for name in FOLDERS:
-        shutil.copytree(REPOSITORY / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
-    project = folder / "pyproject.toml"
-    project.write_text(re.sub(r'^version = ".*"$', f'version = "{VERSION}"', project.read_text(), flags=re.MULTILINE))
-    changelog = folder / "CHANGELOG.md"
-    changelog.write_text(f"# Changelog\n\n## {VERSION} - 2026-12-01\n\n- Sails, see [how](README.md).\n")
-    (folder / ".venv").symlink_to(Path(sys.executable).parents[1])
-    return folder
 
 
 def test_check_wants_both_variables_and_a_tag_of_this_version(checkout: Path) -> None:
@@ -176,56 +115,6 @@ def test_bill_of_the_package_has_what_the_compiler_depends_on(checkout: Path) ->
     component = bill["metadata"]["component"]
     assert (component["name"], component["version"]) == ("stowplan", VERSION)
     assert {"cdk8s", "pydantic", "typer"} <= {each["name"] for each in bill["components"]}
-
-
-@pytest.fixture(scope="module")
-def registry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A registry that asks for a password, as Podman reaches it."""
-    if shutil.which("podman") is None or os.getuid() != 0:
-        pytest.skip("Podman and root are needed to make images")
-    with serving(needed(), tmp_path_factory.mktemp("registry"), private=True) as host:
-        yield host
-
-
-def test_images_of_both_processors_are_joined_under_the_tag_of_the_version(
-    checkout: Path, tmp_path: Path, registry: str
-) -> None:
-    storage = tmp_path / "storage.conf"
-    storage.write_text(f'[storage]\ndriver = "vfs"\ngraphroot = "{tmp_path}/storage"\nrunroot = "{tmp_path}/run"\n')
-    registries = tmp_path / "registries.conf"
-    registries.write_text(f'[[registry]]\nlocation = "{registry}"\ninsecure = true\n')
-    variables = {
-        "REGISTRY": f"{registry}/stowplan",
-        "CONTAINERS_STORAGE_CONF": str(storage),
-        "CONTAINERS_REGISTRIES_CONF": str(registries),
-        "USERNAME": USER,
-        "PASSWORD": PASSWORD,
-        "GITHUB_OUTPUT": str(tmp_path / "output"),
-    }
-    context = tmp_path / "context"
-    context.mkdir()
-    (context / "Containerfile").write_text("FROM scratch\nCOPY program /\n")
-    log_in = step("images", "Log in to the registry")
-    assert log_in == step("join", "Log in to the registry")
-    assert "Login Succeeded!" in must(log_in, checkout, **variables)
-    for architecture in ("amd64", "arm64"):
-        (context / "program").write_text(architecture)
-        for image in IMAGES:
-            name = f"{registry}/stowplan/stowplan-{image}:{VERSION}-{architecture}"
-            build = f"podman build --quiet --platform linux/{architecture} --isolation chroot --tag {name} {context}"
-            must(build, checkout, **variables)
-        must(step("images", "Push"), checkout, **variables, ARCHITECTURE=architecture)
-    for name in IMAGES:
-        image = f"{registry}/stowplan/stowplan-{name}"
-        must(step("join", "Join the images of both processors"), checkout, **variables, IMAGE=image, NAME=name)
-        digest = (checkout / f"build/digests/{name}").read_text().strip()
-        of_digest, of_tag = (
-            json.loads(must(f"podman manifest inspect {image}{each}", checkout, **variables))
-            for each in (f"@{digest}", f":{VERSION}")
-        )
-        assert of_digest == of_tag
-        assert sorted(each["platform"]["architecture"] for each in of_tag["manifests"]) == ["amd64", "arm64"]
-        assert f"digest={digest}\n" in (tmp_path / "output").read_text()
 
 
 def test_jobs_build_each_image() -> None:

@@ -1,0 +1,5 @@
+"""What tests of the workflow share."""
+
+from tests.release.workflow import checkout
+
+__all__ = ["checkout"]
