@@ -2,15 +2,16 @@
 
 import json
 import re
+import shutil
 import subprocess
+from contextlib import chdir
 from pathlib import Path
 from typing import Any
 
 import pytest
 from syrupy.assertion import SnapshotAssertion
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
-from stowplan.compiler.cli import app
 from stowplan.compiler.diff.change import Action, Change, Danger, Pair, Risk
 from stowplan.compiler.diff.comparison import compare
 from stowplan.compiler.diff.fields import Field, Nothing, differences
@@ -26,6 +27,7 @@ from stowplan.compiler.output.render import render
 from stowplan.library.manifest import Json, Manifest
 from stowplan.library.values import labels
 from stowplan.schema.meta import ObjectId
+from tests.unit import users as command
 from tests.unit.outputs import in_one_file
 
 JOB = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "a-x", "namespace": "ml"}, "spec": {}}
@@ -38,7 +40,7 @@ def made(kind: str, spec: Json | None = None, *, version: str = "v1", **rest: An
 
 
 def run(*arguments: str) -> Result:
-    return CliRunner().invoke(app, ("diff", *arguments), catch_exceptions=False)
+    return command.run("diff", *arguments)
 
 
 # Fields.
@@ -344,15 +346,23 @@ def git(*words: str) -> str:
     return subprocess.run(["git", *identity, *words], check=True, capture_output=True, text=True).stdout.strip()
 
 
-@pytest.fixture
-def repo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+@pytest.fixture(scope="module")
+def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A repository in Git, in a folder below its root, with its output committed."""
-    monkeypatch.chdir(tmp_path)
-    starter.write(Path("data"), legacy=True)
-    assert CliRunner().invoke(app, ["synth", "data"]).exit_code == 0
-    for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "a"]):
-        git(*words)
-    return tmp_path / "data"
+    folder = tmp_path_factory.mktemp("first")
+    with chdir(folder):
+        starter.write(Path("data"), legacy=True)
+        assert command.run("synth", "data").exit_code == 0
+        for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "a"]):
+            git(*words)
+    return folder
+
+
+@pytest.fixture
+def repo(first: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of `first`, whose root the test is in."""
+    monkeypatch.chdir(shutil.copytree(first, tmp_path / "root"))
+    return tmp_path / "root/data"
 
 
 def edit(repo: Path) -> None:
@@ -382,7 +392,7 @@ def test_an_edit_whose_output_is_committed_too(repo: Path) -> None:
     """As in a pull request: the working tree is up to date, and the base is another commit."""
     edit(repo)
     before = run("data").output
-    assert CliRunner().invoke(app, ["synth", "data"]).exit_code == 0
+    assert command.run("synth", "data").exit_code == 0
     assert run("data").output == "The output does not change\n"
     assert run("data", "--base", "HEAD").output == before
 
@@ -391,12 +401,12 @@ def test_a_base_with_the_inventory_of_0_1_0(repo: Path) -> None:
     in_one_file(repo / "out")
     git("add", "-A")
     git("commit", "-qm", "0.1.0")
-    assert CliRunner().invoke(app, ["synth", "data"]).exit_code == 0
+    assert command.run("synth", "data").exit_code == 0
     assert (repo / "out/_inventory").is_dir()
     assert run("data", "--base", "HEAD").output == "The output does not change\n"
     edit(repo)
     before = run("data").output
-    assert CliRunner().invoke(app, ["synth", "data"]).exit_code == 0
+    assert command.run("synth", "data").exit_code == 0
     assert run("data", "--base", "HEAD").output == before
 
 

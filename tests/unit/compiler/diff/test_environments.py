@@ -7,16 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-import stowplan.library.constructs  # noqa: F401 - brings the Node that `diff` needs, before a test changes folder
-from stowplan.compiler.cli import app
 from stowplan.compiler.compiling import compile_specs
 from stowplan.compiler.compiling.compile_specs import Compilation, Setting
 from stowplan.compiler.diff.environments import Cell, Column, lags, other_images
 from stowplan.compiler.model import Spec
 from stowplan.schema.meta import SpecId
 from tests.repositories import EXAMPLES
+from tests.unit.users import run
 
 SPEC = SpecId("Training", "ml", "resnet")
 
@@ -32,7 +30,7 @@ def repo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def diff(*options: str) -> str:
-    result = CliRunner().invoke(app, ["diff", *options], catch_exceptions=False)
+    result = run("diff", *options)
     assert result.exit_code == 0, result.output
     return result.stdout
 

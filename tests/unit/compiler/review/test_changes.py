@@ -1,7 +1,9 @@
 """The review of real changes in a Git repository, as the commands `report` and `diff` show it."""
 
 import re
+import shutil
 import subprocess
+from contextlib import chdir
 from pathlib import Path
 
 import pytest
@@ -12,7 +14,7 @@ from stowplan.compiler.repository.layout import Repository
 from stowplan.compiler.review.model import Fate, Review, State
 from stowplan.compiler.review.page.render import render
 from stowplan.compiler.review.runs import MOST_REASONS
-from tests.unit.users import PLATFORM, codes, laid_out, run
+from tests.unit.users import PLATFORM, codes, laid_out, one_node, run
 
 DATASET = """\
 apiVersion: stowplan.dev/v1alpha1
@@ -37,17 +39,21 @@ spec:
 SPEC = Path("specs/imagenet.yaml")
 
 
-@pytest.fixture(autouse=True)
-def repo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+@pytest.fixture(scope="module")
+def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A repository with a dataset and a training run, committed with its output on the branch `main`."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    folder = tmp_path / "repo"
-    folder.mkdir()
-    laid_out(folder, f"{DATASET}---\n{TRAINING}", PLATFORM)
-    monkeypatch.chdir(folder)
-    git("init", "-q", "-b", "main")
-    committed()
+    folder = laid_out(tmp_path_factory.mktemp("first"), f"{DATASET}---\n{TRAINING}", PLATFORM)
+    with chdir(folder):
+        git("init", "-q", "-b", "main")
+        committed()
     return folder
+
+
+@pytest.fixture(autouse=True)
+def repo(first: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A copy of `first`, which the test is in."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.chdir(shutil.copytree(first, tmp_path / "repo"))
 
 
 def git(*arguments: str) -> None:
@@ -67,6 +73,7 @@ def edited(before: str, after: str) -> None:
     SPEC.write_text(text.replace(before, after))
 
 
+@one_node()
 def review() -> Review:
     return reviewed(compared(Repository(Path()), Path("out"), "HEAD", ()), Path(), "HEAD")
 
