@@ -10,6 +10,6 @@ TIER = os.environ.get("STOWPLAN_TIER", "landing")
 KILLS = {"landing": 4, "nightly": 20, "on-request": 200}[TIER]
 """How often each test with kills ends an agent by SIGKILL."""
 STEPS = {"landing": 40, "nightly": 400, "on-request": 4000}[TIER]
-"""How many random steps `test_incremental.py` takes."""
+"""How many random steps `test_incremental.py` takes, and how many random inputs each test of `test_fuzz.py` reads."""
 COMPLETE = TIER != "landing" or os.environ.get("STOWPLAN_TESTS_CI") == "true"
 """Whether a program that is missing is a failure. Otherwise its tests are skipped."""

@@ -37,6 +37,7 @@ POD: dict[str, Any] = {
         ],
     },
 }
+SMALL: dict[str, Any] = {"spec": {"containers": [{"name": "main", "image": "a/b:1"}]}}
 PADDLE: dict[str, Any] = {
     "apiVersion": "batch.paddlepaddle.org/v1",
     "kind": "PaddleJob",
@@ -46,7 +47,7 @@ SPECS: dict[str, dict[str, Any]] = {
     "elastic": {**PADDLE, "spec": {"elastic": 1, "worker": {"replicas": 2, "template": POD}}},
     "servers": {
         **PADDLE,
-        "spec": {"ps": {"replicas": 1, "template": POD}, "worker": {"replicas": 1, "template": POD}},
+        "spec": {"ps": {"replicas": 1, "template": POD}, "worker": {"replicas": 1, "template": SMALL}},
     },
     "mxnet": {
         "apiVersion": "mxnet.mlkube.io/v1beta1",

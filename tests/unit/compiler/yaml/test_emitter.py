@@ -163,18 +163,18 @@ def assert_round_trip(body: dict[str, Any]) -> None:
     assert same(read_1_2(text), body), text
 
 
-@pytest.mark.parametrize("scalar", AMBIGUOUS, ids=lambda text: ascii(text)[:40])
-def test_a_string_is_read_back_as_key_value_and_item(scalar: str) -> None:
-    assert_round_trip(
-        {
-            scalar: scalar,
-            "list": [scalar, [scalar, [scalar]], {scalar: [scalar]}],
-            "map": {scalar: {scalar: {}}},
-        }
-    )
+def test_a_string_is_read_back_as_key_value_and_item() -> None:
+    for scalar in AMBIGUOUS:
+        assert_round_trip(
+            {
+                scalar: scalar,
+                "list": [scalar, [scalar, [scalar]], {scalar: [scalar]}],
+                "map": {scalar: {scalar: {}}},
+            }
+        )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(BODIES)
 @example({"x" * 1500: {"a": [1, {"y" * 1500: []}]}, "z" * 1500: [["w"], {"v" * 1500: {"u" * 1500: "a\n"}}]})
 @example({"metadata": {"name": "a\nb\n", "labels": {"y": "n"}, "x": []}, "kind": {}, "apiVersion": []})
