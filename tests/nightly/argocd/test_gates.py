@@ -1,6 +1,5 @@
 """A real Argo CD beside a gate: it leaves an opened run open, and respects a user's own `suspend`."""
 
-import time
 from collections.abc import Iterator
 
 import pytest
@@ -61,11 +60,16 @@ def open_as_a_gate(application: PlainApplication, *, admission: bool = False) ->
 
 
 def refreshed(application: PlainApplication) -> None:
-    """Argo CD has compared anew, and healed what it wants to heal."""
+    """Argo CD has compared anew, and healed what it wants to heal: until then the application is out of sync."""
     client, name = application.argocd.client, "argocd.argoproj.io/refresh"
     client.patch(application.live(), {"metadata": {"annotations": {name: "hard"}}})
-    wait_for(lambda: name not in application.live()["metadata"].get("annotations", {}), SECONDS, what="a refresh")
-    time.sleep(10)
+
+    def healed() -> bool:
+        live_application = application.live()
+        asked = name in live_application["metadata"].get("annotations", {})
+        return not asked and live_application["status"]["sync"]["status"] == "Synced"
+
+    wait_for(healed, SECONDS, what="a refresh")
 
 
 def test_opened_run_stays_open_and_in_sync(made: PlainApplications) -> None:
