@@ -1,11 +1,5 @@
 """Charts rendered by the Node.js process that jsii has started."""
 
-import os
-import shutil
-import subprocess
-import sys
-from pathlib import Path
-
 import jsii
 import pytest
 
@@ -13,7 +7,6 @@ from stowplan.library.composition.tree import chart_of
 from stowplan.library.constructs import JsiiComposer
 from stowplan.library.manifest import Unit
 from stowplan.schema.meta import SpecId
-from tests.repositories import EXAMPLES
 from tests.unit.library.constructs.units import body, unit
 
 ODD = unit(
@@ -42,23 +35,3 @@ def test_a_node_that_has_ended_is_an_internal_error(error: Exception, monkeypatc
     monkeypatch.setattr(jsii, "sinvoke", ended)
     with pytest.raises(RuntimeError, match="jsii did not render charts"):
         JsiiComposer().render([chart_of(ODD)])
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="the witness is a shell script")
-@pytest.mark.parametrize("example", ["extension", "trainingjob"])
-def test_a_run_starts_one_node(example: str, tmp_path: Path) -> None:
-    """With extensions and without; a start that only asks for the version does not count."""
-    witness, node = tmp_path / "witness", tmp_path / "node"
-    node.write_text(
-        f'#!/bin/sh\n[ "$1" = --version ] || echo started >> {witness}\nexec {os.environ["JSII_NODE"]} "$@"\n'
-    )
-    node.chmod(0o755)
-    shutil.copytree(EXAMPLES[example], tmp_path / "repo", ignore=shutil.ignore_patterns("out"))
-    subprocess.run(
-        [sys.executable, "-m", "stowplan.compiler", "synth", tmp_path / "repo", "--out", tmp_path / "out"],
-        env={**os.environ, "JSII_NODE": str(node), "XDG_CACHE_HOME": str(tmp_path / "cache")},
-        capture_output=True,
-        check=True,
-        timeout=120,
-    )
-    assert witness.read_text() == "started\n"

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+import yaml
 
 from stowplan.library.builders.gate import is_gate
 from stowplan.library.dialects.registry import lower
@@ -10,7 +11,7 @@ from stowplan.library.dialects.shared.context import Lowered
 from stowplan.library.manifest import ExternalReference, Json
 from stowplan.schema.agents.transfer_config import TransferConfig
 from stowplan.schema.kinds.sample_set import SampleSet
-from tests.repositories import CASES, case
+from tests.repositories import CASES
 from tests.unit.specs import API_VERSION, URI, body, codes, context, lowered, of_kind, paddle_job, role, sample_job
 
 TEMPLATE = {"spec": {"accessModes": ["ReadWriteMany"], "resources": {"requests": {"storage": "1Ti"}}}}
@@ -132,9 +133,10 @@ def test_tasks_that_need_a_cache_or_juicefs(task: str) -> None:
 
 
 def old_sets() -> list[Json]:
-    """Return every SampleSet of the cases, as compiled."""
-    manifests = [output.manifest for name in CASES for output in case(name).outputs]
-    return [each.body for each in manifests if each.kind == "SampleSet"]
+    """Return name and spec of every SampleSet of the cases."""
+    documents = [each for path in CASES.values() for each in yaml.load_all(path.read_text(), yaml.CSafeLoader)]
+    sets = [each for each in documents if each and each["kind"] == "SampleSet"]
+    return [{"metadata": {"name": each["metadata"]["name"], "namespace": "ml"}, "spec": each["spec"]} for each in sets]
 
 
 def test_every_old_dataset_can_become_a_claim() -> None:
@@ -143,7 +145,9 @@ def test_every_old_dataset_can_become_a_claim() -> None:
     assert len(sets) > 50
     for old in sets:
         spec = {**old["spec"], "csi": {**old["spec"].get("csi", {}), "driver": "pvc"}}
-        result = lowered(SampleSet.model_validate({**old, "spec": spec}))
+        result = lowered(
+            SampleSet.model_validate({"apiVersion": API_VERSION, "kind": "SampleSet", **old, "spec": spec})
+        )
         assert set(codes(result)) <= {"SP402", "SP406", "SP411", "SP303"}
         if not {"SP402", "SP303"} & set(codes(result)):
             assert "StatefulSet" not in kinds(result)
