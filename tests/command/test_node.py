@@ -86,8 +86,8 @@ def test_extensions_say_the_same(repo: Path) -> None:
 
 def test_constructs_need_no_node_on_the_path_and_no_home_and_print_nothing() -> None:
     ended = python(CONSTRUCTS, HOME="/dev/null/nowhere")
-    silenced = "['JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION']\n"
-    assert (ended.returncode, ended.stdout, ended.stderr) == (0, silenced, "")
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert ended.stdout.startswith("['JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION', ")
 
 
 def witnessed(folder: Path) -> tuple[Path, Path]:
