@@ -14,8 +14,6 @@ from docs.build import build
 from tests.nightly.browser.chromium import browser, needed
 from tests.repositories import REPOSITORY
 
-pytestmark = pytest.mark.slow
-
 MAIN = (
     "index",
     "guides/training-jobs",
