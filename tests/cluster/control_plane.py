@@ -1,6 +1,5 @@
 """A Kubernetes control plane as processes on loopback, with fake nodes."""
 
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -24,8 +23,6 @@ class Cluster:
     trust: Trust
     processes: Processes
     admin: Client
-    start_seconds: float
-    """From nothing to ready nodes."""
     _clients: list[Client] = field(default_factory=list)
 
     @property
@@ -85,7 +82,6 @@ def running(programs: Mapping[str, Path], folder: Path, addresses: tuple[str, ..
     the addresses; by the others it is called too. Nodes are played if KWOK is among the programs.
     """
     processes = Processes(folder)
-    begin = time.monotonic()
     try:
         trust = Trust(Authority.create(folder / "pki", addresses), addresses[0], free_port())
         etcd = components.start_etcd(processes, programs["etcd"], trust, folder / "etcd")
@@ -97,7 +93,7 @@ def running(programs: Mapping[str, Path], folder: Path, addresses: tuple[str, ..
             wait_for(lambda: nodes.ready(admin), what="ready nodes")
         _await_service_account(admin, "default")
         version = admin.request("GET", "/version")["gitVersion"]
-        cluster = Cluster(version, trust, processes, admin, time.monotonic() - begin)
+        cluster = Cluster(version, trust, processes, admin)
         try:
             yield cluster
         finally:
