@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.agents.cache.volume import Mount
+from tests.agents.waiting import GRACE_SECONDS
 
 DATASET = "imagenet"
 MODULE = "stowplan.agents.cache"
@@ -49,7 +50,7 @@ class Runtime:
     def end(self) -> int:
         """Asks it to end, as the kubelet does; gives the exit code."""
         self.process.terminate()
-        return self.process.wait(10)
+        return self.process.wait(GRACE_SECONDS)
 
 
 def config(mount: Path, **fields: Any) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 import json
 import os
-import signal
 import subprocess
 import threading
 import time
@@ -21,9 +20,9 @@ from tests.agents.cache.test_task_kills import children
 from tests.agents.cache.test_tasks import MIB, cached, fill
 from tests.agents.cache.volume import FORGETS
 from tests.agents.ended import Ended
-from tests.agents.kills import works
+from tests.agents.kills import ends, works
 from tests.agents.transfer.faults import Fault, Proxy, Request, proxied
-from tests.agents.waiting import until
+from tests.agents.waiting import GRACE_SECONDS, until
 
 DATA = {f"d{number % 3}/{number:03}": os.urandom(20_000) for number in range(60)}
 
@@ -67,6 +66,7 @@ def copies(proxy: Proxy) -> int:
 
 
 def finish(process: "subprocess.Popen[str]", seconds: float = 60) -> Ended:
+    """Its end. A minute is enough on any machine, and less than it takes to wait for a server again and again."""
     output, _ = process.communicate(timeout=seconds)
     return Ended(process.returncode, output)
 
@@ -134,10 +134,8 @@ def test_sigterm_ends_a_sync_with_all_its_children(held: Dataset, proxy: Proxy, 
     with held.started("sync", held.sync_fields(), "sync-abc") as process:
         until(lambda: copies(proxy) > 5)
         assert children(held, wait=0)
-        begin = time.monotonic()
         process.terminate()
-        ended = finish(process, 15)
-        assert time.monotonic() - begin < 10
+        ended = finish(process, GRACE_SECONDS)
     assert (ended.code, ended.last["reason"]) == (143, "Terminated")
     assert not children(held)
     (node,) = mounts(1)
@@ -224,12 +222,9 @@ def test_sigterm_while_the_mount_hangs(dataset: Dataset, mounts: NewMounts, task
     node.freeze()
     with dataset.started(task, fields, "run-abc") as process:
         until(lambda: works(process))
-        time.sleep(1)
-        assert process.poll() is None
-        begin = time.monotonic()
-        process.send_signal(signal.SIGTERM)
-        ended = finish(process, 15)
-        assert time.monotonic() - begin < 10
+        assert not ends(process, 1)
+        process.terminate()
+        ended = finish(process, GRACE_SECONDS)
     assert ended.code == 143, ended.output
     node.thaw()
     assert files(node.path) == {"a": b"a"}
@@ -241,7 +236,7 @@ def test_sigterm_stops_a_warmup_in_the_mount_too(dataset: Dataset, mounts: NewMo
     with dataset.started("warmup", warmup_fields(node, threads=2), "warm-abc") as process:
         until(lambda: cached(node) > 8 * MIB)
         process.terminate()
-        assert finish(process, 15).code == 143
+        assert finish(process, GRACE_SECONDS).code == 143
 
     def stands() -> bool:
         before = cached(node)
@@ -280,11 +275,9 @@ def test_an_api_server_that_is_away(dataset: Dataset, host: str, tmp_path: Path)
     account = account_directory(tmp_path / "account", token="token")
     cluster = {"KUBERNETES_SERVICE_HOST": host, "KUBERNETES_SERVICE_PORT": "1"}
     away = replace(dataset, environment=cluster)
-    begin = time.monotonic()
     with away.started("sync", away.sync_fields(), "sync-abc", 0, f"--service-account={account}") as process:
         ended = finish(process)
     assert ended.code == 0, ended.output
-    assert time.monotonic() - begin < 30
     if host == "127.0.0.1":
         assert "Cannot read the status" in ended.output
 

@@ -120,11 +120,11 @@ def test_a_warmup_waits_for_its_sync(dataset: Dataset, mounts: NewMounts) -> Non
     (node,) = mounts(1)
     fields = warmup_fields(node, after="flowers-sync", partitions=2)
     with dataset.started("warmup", fields, "flowers-warmup-1-abc", 1) as process:
-        # Once it has begun it looks every second. A sync of another run takes longer than that.
+        # It looks every two seconds.
         until(lambda: works(process))
-        assert not ends(process, 2)
+        assert not ends(process, 3)
         assert dataset.sync("flowers-sync-other").code == 0
-        assert not ends(process, 2)
+        assert not ends(process, 3)
         assert dataset.sync("flowers-sync-abc").code == 0
         output, _ = process.communicate(timeout=60)
     assert process.returncode == 0, output

@@ -13,9 +13,7 @@ from tests.agents.hanging import hanging
 from tests.agents.transfer.agent import Cube
 from tests.agents.transfer.reports import Reports
 from tests.agents.transfer.server import Storage
-
-PATIENCE_SECONDS = 30
-"""What the kubelet gives a pod that is to end. One that hangs for longer fails its test."""
+from tests.agents.waiting import GRACE_SECONDS
 
 
 def downloads(cube: Cube) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -44,9 +42,9 @@ def test_sigterm_while_the_claim_hangs(
         hanging(where) as claim,
         cube.started(source, sink, "cube-1", reports.environment, [reports.argument]) as process,
     ):
-        assert claim.asked.wait(PATIENCE_SECONDS)
+        assert claim.asked.wait(60), "it never looked at the claim"
         process.send_signal(signal.SIGTERM)
-        output, _ = process.communicate(timeout=PATIENCE_SECONDS)
+        output, _ = process.communicate(timeout=GRACE_SECONDS)
     ended = Ended(process.returncode, output)
     assert (ended.code, ended.last["reason"]) == (143, "Terminated"), ended.output
     assert json.loads(reports.words)["reason"] == "Terminated"

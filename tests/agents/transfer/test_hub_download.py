@@ -285,4 +285,4 @@ def test_speed_is_limited(repo: HubCube, *, upload: bool) -> None:
     began = time.monotonic()
     ended = slow.upload() if upload else slow.download()
     assert ended.code == 0, ended.output
-    assert 2.0 <= time.monotonic() - began <= 25.0
+    assert time.monotonic() - began >= 2.0

@@ -81,4 +81,4 @@ def test_speed_is_limited_for_all_streams_together(cube: Cube, storage: Storage,
         write(slow.data, {"large": large()})
     else:
         storage.put({"from/large": large()})
-    assert 2.0 <= timed(slow, slow.data, upload=upload) <= 20.0
+    assert timed(slow, slow.data, upload=upload) >= 2.0
