@@ -5,6 +5,7 @@ import pkgutil
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Annotated, Any, get_args, get_origin
 
 from pydantic.fields import FieldInfo
@@ -255,8 +256,14 @@ def strings(schema: Any) -> Iterator[dict[str, Any]]:
             yield from strings(schema.get(key))
 
 
+@cache
+def properties(model: type[Model]) -> dict[str, Any]:
+    found: dict[str, Any] = model.model_json_schema()["properties"]
+    return found
+
+
 def unbounded(field: ModelField) -> bool:
-    schema = field.model.model_json_schema()["properties"][field.key]
+    schema = properties(field.model)[field.key]
     return any("maxLength" not in part for part in strings(schema))
 
 
