@@ -17,6 +17,7 @@ from stowplan.library.values.names import HASH_LENGTH
 from stowplan.schema.agents.cache_config import SOURCE_SECRET_ENV
 from stowplan.schema.kinds.table import TRAINING_KINDS
 from tests.repositories import Result
+from tests.test_engine_kinds import misfits
 
 USERS_PROJECTS = {"kitchen-sink": "kitchen-applications", "platform-argocd": "platform"}
 """The projects of root Applications that Stowplan does not write, by example or case."""
@@ -311,6 +312,11 @@ def the_application_reads_each_file_of_its_folder(repo: Repository) -> Iterator[
             yield path
 
 
+def objects_of_engines_fit_their_crds(repo: Repository) -> Iterator[object]:
+    """If the CRDs are beside this repository."""
+    yield from misfits(repo.result)
+
+
 RULES = (
     checks_are_passed,
     a_reader_of_yaml_sees_the_same,
@@ -328,4 +334,5 @@ RULES = (
     exactly_one_application_covers_each_file,
     the_project_allows_every_kind_and_destination,
     the_application_reads_each_file_of_its_folder,
+    objects_of_engines_fit_their_crds,
 )

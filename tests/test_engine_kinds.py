@@ -1,6 +1,9 @@
-"""Objects of engines fit the engines' CRDs, which are not part of this repository."""
+"""Objects of engines fit the engines' CRDs, which are not part of this repository.
 
-from collections.abc import Callable, Iterator
+Here are those of old jobs. `tests/invariants.py` has the rule for all cases and examples.
+"""
+
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -11,7 +14,7 @@ from stowplan.compiler.checks.objects.strict_schema import strict_schema
 from stowplan.compiler.kubernetes.fields import items, mapping
 from stowplan.compiler.kubernetes.schema_checker import Checker
 from stowplan.library.manifest import Json
-from tests.repositories import CASES, CORPUS, EXAMPLES, REPOSITORY, Result, case, compiled, corpus, example
+from tests.repositories import CORPUS, REPOSITORY, Result, compiled, corpus
 
 FOLDER = REPOSITORY.parent / "shared" / "crds" / "engines"
 
@@ -25,20 +28,10 @@ ENGINES = [
     "jobs: jobset, gang: kueue, queue: q",
 ]
 
-WITH_ENGINES = [
-    *(pytest.param(case, name, id=f"case-{name}") for name, path in CASES.items() if "engines:" in path.read_text()),
-    *(pytest.param(example, name, id=f"example-{name}") for name in EXAMPLES),
-]
-
-
-@pytest.mark.parametrize(("compile_", "name"), WITH_ENGINES)
-def test_objects_fit_the_crds(compile_: Callable[[str], Result], name: str) -> None:
-    assert list(misfits(compile_(name))) == []
-
 
 @pytest.mark.skipif(not CORPUS, reason="the documents of the old systems are not beside this repository")
 @pytest.mark.parametrize("engines", ENGINES)
-def test_those_of_old_jobs_do_too(engines: str, tmp_path: Path) -> None:
+def test_those_of_old_jobs_fit_the_crds(engines: str, tmp_path: Path) -> None:
     files = corpus()
     first = next(iter(files))
     result = compiled(tmp_path, {**files, first: PLATFORM.format(engines) + files[first]})
@@ -60,7 +53,7 @@ def misfits(result: Result) -> Iterator[str]:
 
 @cache
 def checkers() -> dict[tuple[str, str], Checker]:
-    """A checker for each version and kind, as strict as an API server that refuses unknown fields."""
+    """A checker for each version and kind, as strict as a server that refuses unknown fields; none without CRDs."""
     return dict(_checkers())
 
 
