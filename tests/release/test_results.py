@@ -17,7 +17,7 @@ def test_b(): pytest.skip("no machine")
 
 
 def git(repo: Path, *arguments: str) -> str:
-    command = ["git", "-C", repo, "-c", "user.name=a", "-c", "user.email=a@b", *arguments]
+    command = ["git", "-C", str(repo), "-c", "user.name=a", "-c", "user.email=a@b", *arguments]
     return subprocess.check_output(command, text=True).strip()
 
 
