@@ -242,6 +242,7 @@ def test_right_that_is_missing(deciders: Deciders, start: Start) -> None:
         start(name="blind", jobs=["other"]) as blind,
         start(name="weak", ports=[free_port()], helperTimeoutSeconds=1, mustListen=True) as weak,
     ):
+        # Both are patient for 30 seconds.
         assert [blind.exit_code(120), weak.exit_code(120)] == [3, 3]
         assert "get and watch on jobs.batch" in last(blind)["needs"]
         assert "patch on jobs.batch" in last(weak)["needs"]

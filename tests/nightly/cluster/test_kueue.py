@@ -141,6 +141,7 @@ def test_job_that_waits_in_an_init_container_holds_quota_and_is_evicted(kueue: K
     (ready,) = site.sync(training("ready", 2))
     site.until_refused(ready)
     wait_for(lambda: reserved(admin, queue) == 2, what="the quota of the job that waits")
+    # It must outlast the start of the other job, which Kueue waits for too.
     with kueue.patience("15s"):
         wait_for(lambda: site.reason(waiting, "Evicted") == "PodsReadyTimeout", what="eviction")
         site.until_running("ready", 2)
@@ -314,12 +315,15 @@ def test_elastic_job_waits_where_its_smallest_size_does_not_fit(site: Queued) ->
 
 @pytest.mark.parametrize("jobs", ENGINES)
 def test_job_whose_time_is_over_is_stopped_for_good(site: Queued, jobs: str) -> None:
-    """Kueue's limit and that of the Job are over at about the same time: Kueue suspends it, or Kubernetes fails it."""
+    """Kueue's limit and that of the Job are over at about the same time: Kueue suspends it, or Kubernetes fails it.
+
+    The limit must outlast the start of the pods, which the test looks for, on a machine that is busy.
+    """
     site.jobs, admin = jobs, site.cluster.admin
     make_queue(admin, site.namespace, 2)
-    (job,) = site.sync(training("long", 2, activeDeadlineSeconds=6))
+    (job,) = site.sync(training("long", 2, activeDeadlineSeconds=15))
     wait_for(lambda: len(site.pods("long")) == 2, what="its pods")
-    assert workload(admin, job)["spec"]["maximumExecutionTimeSeconds"] == 6
+    assert workload(admin, job)["spec"]["maximumExecutionTimeSeconds"] == 15
     wait_for(lambda: not site.running("long") and site.is_over(job), what="the end of its time")
 
 
