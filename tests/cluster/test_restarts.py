@@ -23,7 +23,7 @@ ENDS = {HOLD: "true", "kwok.stowplan.dev/ends-when-deleted": "true"}
 """A pod runs until it is told to end, and then fails, as a kubelet lets it, before its object goes."""
 ATTEMPT = "jobset.sigs.k8s.io/restart-attempt"
 LONGEST = 180
-"""Seconds. Nodes and their pods are lost for a minute before controllers act; a busy machine takes as long for the rest."""
+"""Seconds. Controllers act a minute after a node is lost; the rest is for a machine that is busy."""
 ONE_CPU = {"requests": {"cpu": "1"}}
 SAFE = {
     "allowPrivilegeEscalation": False,
