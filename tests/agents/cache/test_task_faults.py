@@ -111,17 +111,13 @@ def test_a_metadata_engine_that_is_away(dataset: Dataset, redis: Redis) -> None:
     assert ended.code == 10, ended.output
 
 
-@pytest.mark.parametrize("fault", [Fault(status=503), Fault(cut_after=5000), Fault(truncate_to=5000), Fault(flip=True)])
+@pytest.mark.parametrize("fault", [Fault(status=503), Fault(cut_after=5000)])
 def test_the_source_fails_and_comes_back(dataset: Dataset, proxy: Proxy, mounts: NewMounts, fault: Fault) -> None:
     dataset.put(DATA)
     through = replace(dataset, endpoint=proxy.url)
     proxy.rule = lambda request: fault if "/d1/" in request.path and request.method == "GET" else None
     ended = through.sync()
     (node,) = mounts(1)
-    if fault.flip:
-        # Nothing between the store and JuiceFS says what came: only HTTPS can.
-        assert ended.code == 0
-        return
     assert ended.code == 10, ended.output
     assert not list((node.path / ".stowplan").rglob("*abc.json"))
     assert not (node.path / ".stowplan/complete.json").exists()
@@ -210,13 +206,12 @@ def test_a_mount_that_dies_in_the_midst_of_a_warmup(dataset: Dataset, mounts: Ne
     assert dataset.warmup(node).code == 0
 
 
-@pytest.mark.parametrize("task", ["warmup", "clear", "rmr"])
+@pytest.mark.parametrize("task", ["warmup", "rmr"])
 def test_sigterm_while_the_mount_hangs(dataset: Dataset, mounts: NewMounts, task: str) -> None:
     (node,) = mounts(1)
     fill(node, {"a": b"a"})
     fields = {
         "warmup": warmup_fields(node),
-        "clear": {"mountPath": str(node.path), "cachePaths": []},
         "rmr": {"mountPath": str(node.path), "paths": ["a"]},
     }[task]
     node.freeze()

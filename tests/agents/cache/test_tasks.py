@@ -216,8 +216,8 @@ def test_paths_that_are_not_removed(dataset: Dataset, mounts: NewMounts) -> None
     (node,) = mounts(1)
     (node.path / "link").symlink_to("/etc")
     fill(node, {"a/b": b"b", "file": b"f"})
-    bad = ("..", "/", "", ".", "a/../b", ".stowplan/runs", ".trash", ".control", "link/passwd", "file/x")
-    for path, code in (*((each, 2) for each in bad), ("no/such", 4), ("a/no", 4)):
+    bad = ("..", "", "a/../b", ".stowplan/runs", ".trash", ".control", "link/passwd", "file/x")
+    for path, code in (*((each, 2) for each in bad), ("a/no", 4)):
         ended = dataset.rmr(node, "a", path)
         assert ended.code == code, ended.output
         assert files(node.path) == {"a/b": b"b", "file": b"f"}
