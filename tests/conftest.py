@@ -1,6 +1,7 @@
 """Common fixtures of all tests."""
 
 import os
+from collections.abc import Iterator
 from functools import cache
 
 import pytest
@@ -15,6 +16,15 @@ if service := os.environ.pop("CI", None):
 
 typer.testing._get_command = cache(typer.testing._get_command)  # type: ignore[attr-defined]
 """Commands that tests run in their own process share the parser of the command line, which takes a while to build."""
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _node() -> Iterator[None]:
+    from tests.one_node import one_node  # noqa: PLC0415 - collecting tests needs no compiler
+
+    with one_node():
+        yield
+
 
 NODES = ("tests/nightly/node/stories/", "tests/nightly/node/")
 """The tests of each of these folders wait for each other, since a process has one place with nodes at a time.

@@ -28,7 +28,6 @@ from stowplan.compiler.repository.layout import Repository
 from stowplan.compiler.watch import Watcher
 from tests.tier import STEPS, TIER
 from tests.unit.edits import EDITS, OTHER_EDITS, SECRET, SET, lay_out_sets_and_jobs, replace, spec
-from tests.unit.users import one_node
 
 STEPS_OF_A_WALK = min(20, STEPS // 4)
 
@@ -234,7 +233,6 @@ def _files(folder: Path) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-@one_node()
 def test_what_is_saved_changes_nothing() -> None:
     """Files count as old at once, so that the index of the output is used."""
     with patch.object(output_index, "_TICK_NANOSECONDS", 0):
@@ -252,7 +250,6 @@ def test_what_is_saved_changes_nothing() -> None:
         )
 
 
-@one_node()
 def test_an_edit_of_one_of_two_equal_clusters() -> None:
     walk = Walk()
     walk.begin(clusters=True)

@@ -114,6 +114,24 @@ def test_a_run_starts_one_node(example: str, tmp_path: Path) -> None:
     assert witness.read_text() == "started\n"
 
 
+def test_later_rounds_of_watch_start_no_other_node(tmp_path: Path) -> None:
+    own, witness = witnessed(tmp_path)
+    program = f"""
+from pathlib import Path
+from stowplan.compiler.diagnostics.report import Report
+from stowplan.compiler.lowering.composer_pool import ComposerPool
+from stowplan.compiler.pipeline import compile_repository
+from stowplan.compiler.repository.layout import Repository
+pool = ComposerPool()
+for _ in range(2):
+    compile_repository(Repository(Path({str(EXAMPLES["two-tier-cache"])!r})), Path("none"), Report(), composer=pool)
+pool.close()
+"""
+    done = python(program, JSII_NODE=str(own), XDG_CACHE_HOME=str(tmp_path / "cache"))
+    assert done.returncode == 0, done.stderr
+    assert witness.read_text() == "started\n"
+
+
 def test_a_platform_without_extensions_starts_no_node() -> None:
     program = """
 import sys

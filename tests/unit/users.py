@@ -1,22 +1,13 @@
 """A user's repository and the command, for tests of the user's view."""
 
-import atexit
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-from unittest.mock import patch
+from typing import Any
 
 from typer.testing import CliRunner, Result
 
 import stowplan.library.constructs  # noqa: F401 - brings the Node that `synth` needs, before a test changes folder
 from stowplan.compiler.cli import app
-from stowplan.compiler.lowering.composer_pool import ComposerPool
-
-if TYPE_CHECKING:
-    from stowplan.library.composition.rendering import Composer
 
 PLATFORM = """\
 images: {registry: registry.example.com/ml, tag: "1"}
@@ -48,24 +39,6 @@ def laid_out(repo: Path, spec: str = SPEC, platform: str = PLATFORM) -> Path:
     return repo
 
 
-@cache
-def _node() -> "Composer":
-    pool = ComposerPool()
-    atexit.register(pool.close)
-    return _start(pool)
-
-
-_start = ComposerPool._started
-
-
-@contextmanager
-def one_node() -> Iterator[None]:
-    """All commands of this process are served by one Node.js, as those of `watch` are; else each starts its own."""
-    with patch.object(ComposerPool, "_started", lambda self: self._composer or _node()):
-        yield
-
-
-@one_node()
 def run(*arguments: str) -> Result:
     return CliRunner().invoke(app, arguments, catch_exceptions=False)
 

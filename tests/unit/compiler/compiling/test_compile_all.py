@@ -37,19 +37,6 @@ def test_one_composer_serves_several_outputs_that_processes_compile(
     assert len({tuple(sorted(files)) for files in found}) == 1
 
 
-def test_the_next_run_uses_the_same_node_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    divide(monkeypatch, 2, 3)
-    repo = EXAMPLES["two-tier-cache"]
-    alone = compile_repository(Repository(repo), tmp_path, Report())
-    with closing(ComposerPool()) as memory:
-        nodes = []
-        for _ in range(2):
-            found = compile_repository(Repository(repo), tmp_path, Report(), composer=memory)
-            assert sorted(found.files) == sorted(alone.files)
-            nodes.append(memory._composer)
-        assert nodes[0] is nodes[1] is not None
-
-
 def test_diagnostics_of_many_specs_do_not_depend_on_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All invalid cases as one repository: they fail in every stage, and collide with each other."""
     (tmp_path / "specs").mkdir()

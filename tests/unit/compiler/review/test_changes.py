@@ -14,7 +14,7 @@ from stowplan.compiler.repository.layout import Repository
 from stowplan.compiler.review.model import Fate, Review, State
 from stowplan.compiler.review.page.render import render
 from stowplan.compiler.review.runs import MOST_REASONS
-from tests.unit.users import PLATFORM, codes, laid_out, one_node, run
+from tests.unit.users import PLATFORM, codes, laid_out, run
 
 DATASET = """\
 apiVersion: stowplan.dev/v1alpha1
@@ -73,7 +73,6 @@ def edited(before: str, after: str) -> None:
     SPEC.write_text(text.replace(before, after))
 
 
-@one_node()
 def review() -> Review:
     return reviewed(compared(Repository(Path()), Path("out"), "HEAD", ()), Path(), "HEAD")
 
