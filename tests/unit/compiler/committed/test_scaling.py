@@ -214,6 +214,16 @@ def test_another_place_of_the_data_starts_all_tasks_again(tmp_path: Path, spec: 
     assert runs(tmp_path) == old
 
 
+def test_other_paths_to_warm_are_warmed(tmp_path: Path) -> None:
+    """By Jobs with another name, since those of the earlier paths are over. The copy of the data is not made again."""
+    compiled(tmp_path, DATASET)
+    before = jobs(runs(tmp_path))
+    compiled(tmp_path, f"{DATASET}    warmupPaths: [train]\n")
+    after = jobs(runs(tmp_path))
+    assert {name[:-9] for name in before.keys() - after.keys()} == {"data-warmup-0"}
+    assert {name[:-9] for name in after.keys() - before.keys()} == {"data-warmup-0"}
+
+
 def as_of_first_version(repo: Path) -> None:
     """Give the inventory the digests of version 0.1.0, which covered all of a dataset, and no compiler marks."""
     from stowplan.compiler.diagnostics.report import Report  # noqa: PLC0415
