@@ -13,6 +13,7 @@ import pytest
 from stowplan.agents.hold_lineage import holder
 from stowplan.schema.agents.lineage import LineageMarker
 from tests.agents.waiting import until
+from tests.launcher.machine import namespace_command
 
 MODULE = "stowplan.agents.hold_lineage"
 LINEAGE = "ml/llama-sft"
@@ -117,6 +118,21 @@ def test_the_next_run_waits_for_one_that_lives_until_it_releases(tmp_path: Path)
     until(lambda: marker(tmp_path).run == "llama-sft-training-bbbb")
     assert second.end() == 0
     assert [json.loads(line).get("of") for line in second.said.splitlines() if '"before"' in line] == ["sft:1"]
+
+
+@pytest.mark.skipif(namespace_command() is None, reason="no PID namespaces here: neither root nor user namespaces")
+def test_a_run_on_the_same_node_is_waited_for_although_nobody_else_sees_its_processes(tmp_path: Path) -> None:
+    command = [*(namespace_command() or ()), sys.executable, "-m", MODULE, *arguments(tmp_path)]
+    first = subprocess.Popen(command, stderr=subprocess.DEVNULL, env=environment("aaaa"))
+    until((tmp_path / STATE / "run.json").exists)
+    second = Sidecar(tmp_path, "bbbb")
+    assert second.process.stderr
+    said = json.loads(second.process.stderr.readline())
+    first.kill()
+    first.wait()
+    assert second.end() == 0
+    assert "waiting for its end" in said["message"]
+    assert marker(tmp_path).run == "llama-sft-training-aaaa"
 
 
 def test_a_killed_run_is_waited_for_until_its_lock_is_old(tmp_path: Path) -> None:
