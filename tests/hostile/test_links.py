@@ -146,9 +146,11 @@ def test_only_old_folders_of_the_prefix_are_removed(tmp_path: Path, monkeypatch:
     assert not made.path.exists()
 
 
-def test_compilation_leaves_nothing_in_the_temporary_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_compilation_leaves_nothing_in_the_temporary_directory(tmp_path: Path) -> None:
     (tmp_path / "temp").mkdir()
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temp"))
-    assert run("init", str(tmp_path / "repo")).exit_code == 0
-    assert run("synth", str(tmp_path / "repo")).exit_code == 0
+    program = Path(sys.executable).with_name("stowplan")
+    for command in ("init", "synth"):
+        subprocess.run(
+            [program, command, tmp_path / "repo"], env={**os.environ, "TMPDIR": str(tmp_path / "temp")}, check=True
+        )
     assert list((tmp_path / "temp").glob("stowplan-*")) == []

@@ -45,7 +45,8 @@ def run(repo: Path, *parts: str) -> int:
         file = f"tests/{'nightly' if part == 'all' else 'on_request'}/RESULT.md"
         words = ["-p", "tests.result", "-p", "no:cacheprovider", "-n", "1", "--result", file, "--part", part, "tests"]
         paths = os.pathsep.join(str(REPOSITORY / each) for each in ("schema", "library", "compiler", "."))
-        environment = {**os.environ, "PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1"}
+        own = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+        environment = {**own, "PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1"}
         status |= subprocess.run(
             [sys.executable, "-m", "pytest", "-q", *words], cwd=repo, env=environment, capture_output=True, check=False
         ).returncode
