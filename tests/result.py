@@ -54,7 +54,7 @@ class Result:
     begun: datetime = field(default_factory=lambda: datetime.now(UTC))
     folders: defaultdict[str, Folder] = field(default_factory=lambda: defaultdict(Folder))
     failures: dict[str, str] = field(default_factory=dict)
-    """The last line of each failure, by test."""
+    """The first line of what each failure says, by test."""
     skips: Counter[str] = field(default_factory=Counter)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -72,7 +72,9 @@ class Result:
             self._fail(report)
 
     def _fail(self, report: pytest.TestReport | pytest.CollectReport) -> None:
-        self.failures[report.nodeid] = (report.longreprtext.strip().splitlines() or ["no report"])[-1]
+        crash = getattr(report.longrepr, "reprcrash", None)
+        lines = (crash.message if crash else report.longreprtext).strip().splitlines()
+        self.failures[report.nodeid] = lines[0] if lines else "no report"
 
     def pytest_sessionfinish(self, exitstatus: int) -> None:
         sections = self.file.read_text().split("\n## ")[1:] if self.file.exists() else []
@@ -99,6 +101,6 @@ class Result:
             f"| {each.seconds / 60:.1f} |"
             for name, each in sorted(self.folders.items())
         ]
-        lines += ["", *(f"- Failed: `{name}`: {last}" for name, last in sorted(self.failures.items()))]
+        lines += ["", *(f"- Failed: `{name}`: {line}" for name, line in sorted(self.failures.items()))]
         lines += [f"- Skipped {count}: {reason}" for reason, count in sorted(self.skips.items())]
         return "\n".join(lines).rstrip() + "\n"

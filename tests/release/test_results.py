@@ -94,7 +94,7 @@ def test_a_failure_is_kept_and_refused(repo: Path) -> None:
     assert run(repo, "all") == 1
     text = (repo / "tests/nightly/RESULT.md").read_text()
     assert "- Failed with exit code 1\n" in text
-    assert "- Failed: `tests/nightly/test_sums.py::test_a`: " in text
+    assert "- Failed: `tests/nightly/test_sums.py::test_a`: assert (1 + 1) == 3\n" in text
     assert "tests/nightly/RESULT.md: all: it has not passed" in refusals(repo)
 
 

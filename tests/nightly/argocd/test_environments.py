@@ -13,13 +13,13 @@ import pytest
 from tests.cluster.client import Manifest, wait_for
 from tests.cluster.control_plane import Cluster
 from tests.cluster.git_server import serving
-from tests.cluster.shared import REPOSITORY, load_one
+from tests.cluster.shared import load_one
 from tests.nightly.argocd import argocd
 from tests.nightly.argocd.argocd import SECONDS, ArgoCD, Programs
 from tests.nightly.argocd.test_argocd import KINDS, Identity, identity
 from tests.nightly.argocd.user_repository import UserRepository
 
-BEFORE = REPOSITORY / "tests" / "cluster" / "of_0_1_0"
+BEFORE = Path(__file__).with_name("of_0_1_0")
 URL = "https://git.example.com/user.git"
 ARGOCD = "adopting"
 """The namespace of Argo CD."""
