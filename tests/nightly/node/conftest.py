@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.absent import skip
-from tests.cluster.binaries import Missing, obtain
+from tests.cluster.fixtures import programs_of
 from tests.nightly.node.place import TOOLS, Place, obstacle, running
 
 
@@ -15,13 +15,7 @@ def programs() -> dict[str, Path]:
     """What runs in the place; skips with the reason where it cannot run."""
     if reason := obstacle():
         skip(reason)
-    found: dict[str, Path] = {}
-    for tool in TOOLS:
-        made = obtain(tool)
-        if isinstance(made, Missing):
-            skip(str(made))
-        found |= made.paths
-    return found
+    return programs_of(TOOLS)
 
 
 @pytest.fixture(scope="module")

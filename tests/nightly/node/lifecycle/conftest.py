@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.absent import skip
 from tests.cluster import jobsets
-from tests.cluster.binaries import Missing, obtain
+from tests.cluster.fixtures import programs_of
 from tests.cluster.tools import JOBSET
 from tests.nightly.node import images
 from tests.nightly.node.lifecycle.life import Life
@@ -33,10 +32,7 @@ def agents(place: Place, tmp_path_factory: pytest.TempPathFactory) -> None:
 @pytest.fixture(scope="package")
 def jobset(place: Place) -> None:
     """The JobSet controller runs."""
-    found = obtain(JOBSET)
-    if isinstance(found, Missing):
-        skip(str(found))
-    jobsets.start(place.cluster, found.paths["jobset"])
+    jobsets.start(place.cluster, programs_of([JOBSET])["jobset"])
 
 
 @pytest.fixture

@@ -15,8 +15,8 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from tests.cluster import jobsets
-from tests.cluster.binaries import Missing, obtain
 from tests.cluster.client import ref, wait_for
+from tests.cluster.fixtures import programs_of
 from tests.cluster.tools import JOBSET
 from tests.nightly.node import harm, images, stores
 from tests.nightly.node.delivery import STOWPLAN, Delivery, delivering, needed, secret
@@ -68,16 +68,14 @@ def servers(place: Place, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
 @pytest.fixture(scope="module")
 def delivery(place: Place, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Delivery]:
-    found = obtain(JOBSET)
-    if isinstance(found, Missing):
-        pytest.skip(str(found))
+    program = programs_of([JOBSET])["jobset"]
     folder = tmp_path_factory.mktemp("delivery")
     agents = images.names(PLATFORM, ("control", "transfer"))
     images.load(place, agents | images.TRAINER, folder / "images")
     place.start_csi(DRIVER)
     place.cluster.namespace(NAMESPACE, "baseline")
     place.cluster.admin.create({**ref("v1", "PersistentVolume", "checkpoints"), "spec": VOLUME})
-    jobsets.start(place.cluster, found.paths["jobset"])
+    jobsets.start(place.cluster, program)
     with delivering(place, needed(), PLATFORM, folder / "argocd") as made:
         yield made
 
