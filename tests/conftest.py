@@ -6,13 +6,17 @@ from functools import cache
 
 import pytest
 import typer.testing
+from hypothesis import HealthCheck, settings
 from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
 
-if service := os.environ.pop("CI", None):
-    os.environ["STOWPLAN_TESTS_CI"] = service
-"""Commands that tests run are not run by a CI service, even if the tests are. Tests about that set the variable `CI`.
-`tests.tier` looks at the other one."""
+from tests.tier import TIER
+
+# No test is timed: a busy machine would fail it. Whether a change lands does not depend on chance either.
+settings.register_profile(
+    "tests", deadline=None, derandomize=TIER == "landing", suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("tests")
 
 typer.testing._get_command = cache(typer.testing._get_command)  # type: ignore[attr-defined]
 """Commands that tests run in their own process share the parser of the command line, which takes a while to build."""

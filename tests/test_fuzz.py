@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 from stowplan.compiler.cli import app
 from stowplan.compiler.diagnostics.locations import LINE_BREAK
 from stowplan.schema.codes import CATALOGUE
-from tests.tier import STEPS, TIER
+from tests.tier import STEPS
 
 PLATFORM = """\
 apiVersion: stowplan.dev/v1alpha1
@@ -298,10 +298,7 @@ def judged(repo: Path, specs: str, platform: str = PLATFORM) -> None:
 
 
 bounded = settings(
-    max_examples=STEPS,
-    derandomize=TIER == "landing",
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    max_examples=STEPS, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
 )
 """The landing tier reads the same few inputs each time, the others more of them, at random."""
 

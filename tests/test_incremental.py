@@ -26,7 +26,7 @@ from stowplan.compiler.compiling import alike, compile_specs
 from stowplan.compiler.diagnostics.console import as_json
 from stowplan.compiler.repository.layout import Repository
 from stowplan.compiler.watch import Watcher
-from tests.tier import STEPS, TIER
+from tests.tier import STEPS
 from tests.unit.edits import EDITS, OTHER_EDITS, SECRET, SET, lay_out_sets_and_jobs, replace, spec
 
 STEPS_OF_A_WALK = min(20, STEPS // 4)
@@ -241,10 +241,8 @@ def test_what_is_saved_changes_nothing() -> None:
             settings=settings(
                 max_examples=1 + STEPS // STEPS_OF_A_WALK,  # the first one is the shortest
                 stateful_step_count=STEPS_OF_A_WALK,
-                deadline=None,
                 # A failure is reported as it was found: to shrink it takes many runs.
                 phases=(Phase.generate,),
-                derandomize=TIER == "landing",
                 suppress_health_check=list(HealthCheck),
             ),
         )

@@ -6,10 +6,15 @@ others again: those with kills, and those on a control plane.
 
 import os
 
+if service := os.environ.pop("CI", None):
+    os.environ["STOWPLAN_TESTS_CI"] = service
+"""Commands that tests run are not run by a CI service, even if the tests are. Tests about that set `CI`."""
+
 TIER = os.environ.get("STOWPLAN_TIER", "landing")
 KILLS = {"landing": 4, "nightly": 20, "on-request": 200}[TIER]
 """How often each test with kills ends an agent by SIGKILL."""
 STEPS = {"landing": 40, "nightly": 400, "on-request": 4000}[TIER]
-"""How many random steps `test_incremental.py` takes, and how many random inputs each test of `test_fuzz.py` reads."""
+"""How many random steps `test_incremental.py` takes, and how many random inputs tests of `test_fuzz.py` and
+`cluster/test_crds.py` read."""
 COMPLETE = TIER != "landing" or os.environ.get("STOWPLAN_TESTS_CI") == "true"
 """Whether a program that is missing is a failure. Otherwise its tests are skipped."""

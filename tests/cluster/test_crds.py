@@ -60,7 +60,7 @@ def test_what_the_legacy_crd_accepts_is_accepted(cluster: Cluster, served: dict[
     group = served[kind]["spec"]["group"]
     tried: list[bool] = []
 
-    @hypothesis.settings(max_examples=STEPS, deadline=None, derandomize=True, database=None)
+    @hypothesis.settings(max_examples=STEPS)
     @hypothesis.given(spec=documents(schema))
     def check(spec: Any) -> None:
         old = {**ref(f"{LEGACY_GROUP}/{version['name']}", kind, "generated", namespace), "spec": spec}

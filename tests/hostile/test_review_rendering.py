@@ -97,7 +97,7 @@ def outside_code(rendered: str) -> str:
 
 
 @given(HOSTILE)
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 def test_a_comment_renders_every_string_as_itself(text: str) -> None:
     written = comment([change(text), change(f"{text}2", None)])
     rendered = outside_code(MarkdownIt("commonmark").enable("table").render(written))
@@ -110,7 +110,7 @@ def test_a_comment_renders_every_string_as_itself(text: str) -> None:
 
 
 @given(st.lists(st.sampled_from(PLAIN), min_size=1, max_size=6).map("".join))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_a_risk_reads_as_it_was_written(text: str) -> None:
     rendered = MarkdownIt("commonmark").render(comment([change(text)]))
     risk = rendered.split("data loss: ")[1].split("</li>")[0]
@@ -129,7 +129,7 @@ def test_one_object_cannot_push_the_others_out_of_a_comment() -> None:
 
 
 @given(HOSTILE)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_the_terminal_gets_no_control_character(text: str) -> None:
     shown = "\n".join(line.plain for line in lines([change(text), change(f"{text}2", None)]))
     assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]", shown)

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stowplan.schema.juicefs.option_forms import MOUNT_FORMS, SYNC_FORMS
@@ -208,7 +208,7 @@ def test_a_known_attack_goes_nowhere(attack: str) -> None:
         held(document, place, attack)
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=300)
 @given(field=st.sampled_from(FIELDS), value=strings)
 def test_no_string_reaches_a_shell_or_looks_like_an_option(field: tuple[Document, Place], value: str) -> None:
     held(*field, value)

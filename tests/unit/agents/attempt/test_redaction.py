@@ -6,7 +6,7 @@ from base64 import b64encode, urlsafe_b64encode
 from urllib.parse import quote, quote_plus
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from stowplan.agents.attempt.redaction import MASK, RedactedStream, Redactor
@@ -35,7 +35,6 @@ def test_forms(form: str) -> None:
     assert form not in hidden
 
 
-@settings(deadline=None)
 @given(st.text(min_size=8, max_size=40), st.binary(max_size=7), st.binary(max_size=7))
 def test_base64_of_a_string_that_contains_the_secret(secret: str, before: bytes, after: bytes) -> None:
     """All characters are redacted except those that also encode a neighbour."""

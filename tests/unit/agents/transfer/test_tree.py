@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from stowplan.agents.attempt.failure import AttemptError
@@ -13,7 +13,6 @@ from stowplan.agents.transfer.tree import Tree
 NAMES = st.text("ab-./!0é", min_size=1, max_size=6)
 
 
-@settings(deadline=None)
 @given(st.lists(NAMES, max_size=12))
 def test_walk_is_in_the_order_of_keys(tmp_path_factory: pytest.TempPathFactory, names: list[str]) -> None:
     folder = tmp_path_factory.mktemp("walk")

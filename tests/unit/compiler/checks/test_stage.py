@@ -189,7 +189,7 @@ def mangle(draw: st.DrawFn, node: Any) -> None:
         node = below
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60)
 @given(data=st.data())
 def test_no_object_makes_the_stage_crash(folder: Path, data: st.DataObject) -> None:
     program, outputs = real(folder)

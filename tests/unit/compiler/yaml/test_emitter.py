@@ -174,7 +174,7 @@ def test_a_string_is_read_back_as_key_value_and_item() -> None:
         )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(BODIES)
 @example({"x" * 1500: {"a": [1, {"y" * 1500: []}]}, "z" * 1500: [["w"], {"v" * 1500: {"u" * 1500: "a\n"}}]})
 @example({"metadata": {"name": "a\nb\n", "labels": {"y": "n"}, "x": []}, "kind": {}, "apiVersion": []})

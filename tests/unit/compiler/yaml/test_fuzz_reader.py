@@ -76,7 +76,7 @@ def check(text: str) -> list[Document]:
     return documents
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(YAML_LIKE)
 @example("a: \U0001f600\n'")
 @example("a: 'x\u2028\n")
@@ -85,7 +85,7 @@ def test_strings_like_yaml_are_read_or_refused(text: str) -> None:
     check(text)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.text())
 @example("\ud800")
 @example("\uffff")
@@ -93,21 +93,21 @@ def test_any_string_is_read_or_refused(text: str) -> None:
     check(text)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(plain_data(TEXT))
 def test_quoted_output_of_pyyaml_is_read_back(value: object) -> None:
     documents, diagnostics = read(yaml.safe_dump({"a": value}, default_style='"'), "f")
     assert (diagnostics, [document.root.data for document in documents]) == ([], [{"a": value}])
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(plain_data(LINE_TEXT))
 def test_json_is_yaml(value: object) -> None:
     documents, diagnostics = read(json.dumps({"a": value}, ensure_ascii=False), "f")
     assert (diagnostics, [document.root.data for document in documents]) == ([], [{"a": value}])
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     st.lists(
         st.sampled_from([*"ab1y~:-[]{},' \n", "a: ", "- ", "\n  ", "\n---\n", ": ", "! ", "'q'", "1.5"]), max_size=12
@@ -117,7 +117,7 @@ def test_short_strings_are_read_or_refused(parts: list[str]) -> None:
     check("".join(parts))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(YAML_LIKE.map(str.encode) | st.binary(max_size=60), max_size=4).map(b"".join))
 def test_any_bytes_make_a_file_that_is_read_or_refused(content: bytes) -> None:
     with tempfile.TemporaryDirectory() as folder:

@@ -34,7 +34,7 @@ def through_node(values: list[Any]) -> list[Any]:
     return [rendered["data"] for rendered in chart.to_json()]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.lists(data.filter(crosses), min_size=1, max_size=20))
 def test_accepted_values_return_with_the_same_types(values: list[Any]) -> None:
     assert repr_sorted(through_node(values)) == repr_sorted(values)

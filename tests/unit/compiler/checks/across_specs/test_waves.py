@@ -32,7 +32,7 @@ def objects(draw: st.DrawFn) -> list[Json]:
     return list({identity(each): each for each in made}.values())
 
 
-@settings(max_examples=400, deadline=None, derandomize=True)
+@settings(max_examples=400)
 @given(made=objects())
 def test_awaited_objects_equal_those_of_the_sync_model(made: list[Json]) -> None:
     expected = {identity(hold.task.body) for hold in plan(made).holds if hold.next_step}
