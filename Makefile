@@ -20,7 +20,7 @@ NIGHTLY := tests/nightly tests/cluster $(KILLS)
 ON_REQUEST := kills planted_bugs random
 on_request_kills := $(KILLS)
 on_request_planted_bugs := tests/on_request/planted_bugs
-on_request_random := tests/test_fuzz.py tests/test_incremental.py
+on_request_random := $(shell grep -lE --include='test_*.py' '^(from|import) hypothesis' -r tests)
 # `tests/conftest.py` says what runs in which process.
 PYTEST := $(BIN)/python -m pytest --no-loadscope-reorder
 RESULT = -p tests.result --result tests/$(1)/RESULT.md --part $(2)

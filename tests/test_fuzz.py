@@ -300,7 +300,7 @@ def judged(repo: Path, specs: str, platform: str = PLATFORM) -> None:
 bounded = settings(
     max_examples=STEPS, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
 )
-"""The landing tier reads the same few inputs each time, the others more of them, at random."""
+"""The landing tier reads the same few inputs each time."""
 
 
 def test_what_is_changed_here_is_valid(repo: Path) -> None:
