@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from stowplan.compiler.generate import starter
+from stowplan.compiler.generate.starter.ci_files import Ci
 from tests.repositories import REPOSITORY
 from tests.starter.ci import Job, Runner, github_job, gitlab_job, load
 from tests.starter.repository import PROGRAMS
@@ -28,7 +29,7 @@ def check_form(schema: str, *arguments: str | Path) -> None:
 
 
 def test_they_have_the_form_that_their_services_want(tmp_path: Path) -> None:
-    for ci in starter.Ci:
+    for ci in Ci:
         starter.write(tmp_path / ci, ci=ci)
     check_form("github-workflows", *tmp_path.glob("*/.github/workflows/*"))
     check_form("gitlab-ci", "--data-transform", "gitlab-ci", *tmp_path.glob(f"*/{GITLAB}"))

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from stowplan.compiler.generate import starter
+from stowplan.compiler.generate.starter.ci_files import Ci
 from tests.absent import skip
 from tests.cluster.binaries import Missing, obtain
 from tests.cluster.tools import ACTIONLINT
@@ -24,7 +25,7 @@ def actionlint() -> Path:
 @pytest.fixture
 def workflows(tmp_path: Path) -> list[Path]:
     """The workflows of a new repository, for each way of CI."""
-    for ci in starter.Ci:
+    for ci in Ci:
         starter.write(tmp_path / ci, ci=ci)
     found = sorted(tmp_path.glob("*/.github/workflows/*"))
     assert len(found) == 2 + 3

@@ -1,6 +1,7 @@
 """What pre-commit and its hooks say to commits of every sort."""
 
 from stowplan.compiler.generate import starter
+from stowplan.compiler.generate.starter.ci_files import Ci
 from tests.repositories import REPOSITORY
 from tests.starter.fixtures import HOOKS
 from tests.starter.repository import StarterRepository
@@ -10,7 +11,7 @@ JOB = "out/ml/training-mnist-train/job-mnist-train-training-node.yaml"
 
 
 def test_the_files_are_what_pre_commit_reads(begun: StarterRepository) -> None:
-    (begun.root / "commit.yaml").write_text(starter.files(ci=starter.Ci.COMMIT)[".pre-commit-config.yaml"])
+    (begun.root / "commit.yaml").write_text(starter.files(ci=Ci.COMMIT)[".pre-commit-config.yaml"])
     begun.must("pre-commit", "validate-config", "commit.yaml")
     begun.must("pre-commit", "validate-manifest", str(HOOKS))
     begun.must("pre-commit", "validate-config", ".pre-commit-config.yaml", str(REPOSITORY / ".pre-commit-config.yaml"))

@@ -8,13 +8,10 @@ import typer
 
 
 class CiOfOutput(StrEnum):
-    """What CI does with the output folder, as `starter.Ci`, which takes long to import."""
+    """What CI does with the output folder, as `ci_files.Ci`, which takes long to import."""
 
     CHECK = "check"
     COMMIT = "commit"
-
-
-_OTHER = {CiOfOutput.CHECK: CiOfOutput.COMMIT, CiOfOutput.COMMIT: CiOfOutput.CHECK}
 
 
 def init(
@@ -33,6 +30,17 @@ def init(
         CiOfOutput,
         typer.Option(help="Whether you commit the output and CI checks it, or CI commits it on the main branch."),
     ] = CiOfOutput.CHECK,
+    upgrade: Annotated[
+        bool,
+        typer.Option(
+            "--upgrade",
+            help="Bring CI files, hooks, requirements and editor schemas that an older version wrote up to date, and "
+            "show the difference. Files that were edited stay; merge them by hand.",
+        ),
+    ] = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="With --upgrade: change nothing; fail if there is anything to do.")
+    ] = False,
 ) -> None:
     """Start a repository: platform file, a Dataset, a Training, editor settings, CI jobs.
 
@@ -40,16 +48,22 @@ def init(
 
     Example: stowplan init my-repo --environments dev,prod
     """
+    if check and not upgrade:
+        raise typer.BadParameter("It needs --upgrade.", param_hint="--check")
+    if upgrade:
+        _upgrade(folder, check=check)
+        return
     from stowplan.compiler.generate import starter  # noqa: PLC0415 - start-up time
     from stowplan.compiler.generate.starter import environments as of_starter  # noqa: PLC0415
     from stowplan.compiler.generate.starter import installation  # noqa: PLC0415
+    from stowplan.compiler.generate.starter.ci_files import Ci, of_other_ci  # noqa: PLC0415
 
     names = [name.strip() for name in environments.split(",")] if environments else []
     if problem := of_starter.problem(names):
         raise typer.BadParameter(problem, param_hint="--environments")
     try:
-        written, kept = starter.write(folder, legacy=legacy, environment_names=names, ci=starter.Ci(ci))
-        others = starter.of_other_ci(folder, starter.Ci(ci))
+        written, kept = starter.write(folder, legacy=legacy, environment_names=names, ci=Ci(ci))
+        others = of_other_ci(folder, Ci(ci))
     except OSError as error:
         raise typer.BadParameter(f"{error.filename or folder}: {error.strerror}.", param_hint="FOLDER") from None
     for path in written:
@@ -61,11 +75,20 @@ def init(
     if installation.FILE in written and installation.incomplete(installation.requirements()):
         typer.echo(f"CI cannot install Stowplan yet: finish {folder / installation.FILE}, which says how.")
     for path in others:
-        typer.echo(f"{folder / path} is for `--ci {_OTHER[ci]}`: remove it, and run this command again.")
+        typer.echo(f"{folder / path} is for `--ci {Ci(ci).other}`: remove it, and run this command again.")
     command = "stowplan synth" if ci is CiOfOutput.CHECK else "stowplan validate"
     where = "" if folder == Path() else f" {folder}"
     rest = "" if ci is CiOfOutput.CHECK else " CI then compiles them and commits out/."
     typer.echo(f"Next: edit the specs, run `{command}{where}`, and commit everything.{rest}")
+
+
+def _upgrade(folder: Path, *, check: bool) -> None:
+    from stowplan.compiler.cli.upgrading import check_files, upgrade_files  # noqa: PLC0415 - start-up time
+
+    try:
+        (check_files if check else upgrade_files)(folder)
+    except OSError as error:
+        raise typer.BadParameter(f"{error.filename or folder}: {error.strerror}.", param_hint="FOLDER") from None
 
 
 def crds(folder: Annotated[Path, typer.Argument(help="Folder to write to.")] = Path("crds")) -> None:

@@ -16,6 +16,8 @@ from typer.testing import CliRunner, Result
 from stowplan.compiler.cli import app
 from stowplan.compiler.generate import starter
 from stowplan.compiler.generate.starter import released
+from stowplan.compiler.generate.starter.ci_files import Ci
+from stowplan.compiler.generate.starter.stamp import stamped
 from stowplan.schema.platform.settings import Digests
 
 REPOSITORY = Path(__file__).parents[4]
@@ -201,12 +203,12 @@ def test_modelines_lead_to_schemas(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("legacy", [False, True])
-@pytest.mark.parametrize("ci", starter.Ci)
-def test_yaml_is_sound_and_complete(ci: starter.Ci, *, legacy: bool) -> None:
+@pytest.mark.parametrize("ci", Ci)
+def test_yaml_is_sound_and_complete(ci: Ci, *, legacy: bool) -> None:
     files = {
         path: text for path, text in starter.files(legacy=legacy, ci=ci).items() if path.endswith((".yml", ".yaml"))
     }
-    assert len(files) == 7 + (ci is starter.Ci.COMMIT)
+    assert len(files) == 7 + (ci is Ci.COMMIT)
     for path, text in files.items():
         assert YAML(typ="safe").load(text), path
         assert "${version}" not in text, path
@@ -220,7 +222,7 @@ ACTION = (REPOSITORY / ".github/actions/check/action.yml").read_text()
 REQUIREMENTS = "requirements/stowplan-dependencies.txt"
 
 
-@pytest.fixture(params=starter.Ci)
+@pytest.fixture(params=Ci)
 def files(request: pytest.FixtureRequest) -> dict[str, str]:
     """The files of `init`, and the action of this repository."""
     return starter.files(ci=request.param) | {"action": ACTION}
@@ -260,7 +262,7 @@ def test_dependencies_are_those_of_the_lock_file_by_hash() -> None:
         text=True,
         check=True,
     ).stdout
-    assert starter.files()[REQUIREMENTS] == locked
+    assert starter.files()[REQUIREMENTS] == stamped(locked)
     names = re.findall(r"^([a-z0-9-]+)==.*\\\n    --hash=sha256:[0-9a-f]{64}", locked, re.MULTILINE)
     assert {"cdk8s", "hatchling", "pydantic-core"} <= set(names)
     assert len(names) == len(re.findall(r"^[a-z]", locked, re.MULTILINE))
@@ -301,7 +303,7 @@ def test_no_script_holds_what_strangers_write(files: dict[str, str]) -> None:
 
 
 def test_every_check_has_a_base() -> None:
-    files = starter.files() | {"action": ACTION, SCRIPT: starter.files(ci=starter.Ci.COMMIT)[SCRIPT]}
+    files = starter.files() | {"action": ACTION, SCRIPT: starter.files(ci=Ci.COMMIT)[SCRIPT]}
     for path in (WORKFLOW, GITLAB, "action", ".pre-commit-config.yaml", SCRIPT):
         checks = [line for line in files[path].splitlines() if "--check" in line]
         assert checks
@@ -312,7 +314,7 @@ def test_ci_that_commits_has_no_check_of_committed_output(tmp_path: Path) -> Non
     done = run("init", str(tmp_path), "--ci", "commit")
     assert "Next: edit the specs, run `stowplan validate " in done.output
     assert "CI then compiles them and commits out/." in done.output
-    files = starter.files(ci=starter.Ci.COMMIT)
+    files = starter.files(ci=Ci.COMMIT)
     assert set(files) - set(starter.files()) == {OUTPUT, SCRIPT}
     for path in (WORKFLOW, GITLAB, ".pre-commit-config.yaml"):
         assert "--check" not in files[path]

@@ -2,13 +2,13 @@
 
 import errno
 from collections.abc import Sequence
-from enum import StrEnum
 from importlib.metadata import version
 from pathlib import Path
 from string import Template
 
 from stowplan.compiler.generate import export
 from stowplan.compiler.generate.starter import argocd_name, environments, installation, released
+from stowplan.compiler.generate.starter.ci_files import Ci, ci_files
 from stowplan.compiler.repository import own_files
 from stowplan.compiler.repository.layout import Repository
 from stowplan.compiler.repository.work_tree import around
@@ -25,32 +25,9 @@ _TEMPLATES = {
     "specs/mnist-train.yaml": "training.yaml",
     ".vscode/settings.json": "vscode-settings.json",
     ".vscode/extensions.json": "vscode-extensions.json",
-    ".github/workflows/stowplan.yaml": "github-workflow.yaml",
-    ".github/workflows/stowplan-comment.yaml": "github-comment.yaml",
-    "CODEOWNERS": "codeowners",
-    ".gitlab-ci.yml": "gitlab-ci.yaml",
-    ".pre-commit-config.yaml": "pre-commit-config.yaml",
-    ".gitattributes": "gitattributes",
-    ".gitignore": "gitignore",
-    "requirements/stowplan-dependencies.txt": "requirements.txt",
 }
 _LEGACY = {"specs/mnist.yaml": "legacy-dataset.yaml", "specs/mnist-train.yaml": "legacy-training.yaml"}
 """Specs of `SampleSet` and `PaddleJob`, in the place of `Dataset` and `Training`."""
-_COMMIT = {
-    ".github/workflows/stowplan.yaml": "github-workflow-commit.yaml",
-    ".github/workflows/stowplan-output.yaml": "github-output.yaml",
-    ".gitlab-ci.yml": "gitlab-ci-commit.yaml",
-    ".pre-commit-config.yaml": "pre-commit-config-commit.yaml",
-    "ci/commit-output.sh": "commit-output.sh",
-}
-"""CI that writes the output folder, in the place of CI that checks it."""
-
-
-class Ci(StrEnum):
-    """What CI does with the output folder."""
-
-    CHECK = "check"
-    COMMIT = "commit"
 
 
 def files(
@@ -73,26 +50,14 @@ def files(
     values = {"images": images, "name": quoted(name), "path": quoted(path)}
     here = Path(__file__).parent
     # `safe_substitute`, because `$schema` and the variables of scripts are no placeholders of this template.
-    templates = _TEMPLATES | (_LEGACY if legacy else {}) | (_COMMIT if ci is Ci.COMMIT else {})
+    templates = _TEMPLATES | (_LEGACY if legacy else {})
     texts = {
         path: Template((here / file).read_text(encoding="utf-8")).safe_substitute(values)
         for path, file in templates.items()
     }
     texts[_PLATFORM] += environments.text(environment_names)
     texts[installation.FILE] = installation.requirements()
-    return texts | {f"{SCHEMAS}/{name}": text for name, text in export.schemas(kubernetes).items()}
-
-
-def of_other_ci(folder: Path, ci: Ci) -> list[str]:
-    """Return the files in `folder` that `init` wrote for the other value of `ci`. Edited ones are not among them."""
-    other = files(ci=Ci.CHECK if ci is Ci.COMMIT else Ci.COMMIT)
-    own = files(ci=ci)
-    return [path for path in sorted(_COMMIT) if path in other and _is(folder / path, other[path], own.get(path))]
-
-
-def _is(file: Path, text: str, other: str | None) -> bool:
-    """Whether a file has this text, and `other` is another one."""
-    return text != other and file.is_file() and file.read_bytes() == text.encode()
+    return texts | ci_files(ci) | {f"{SCHEMAS}/{name}": text for name, text in export.schemas(kubernetes).items()}
 
 
 def _path(folder: Path) -> str:

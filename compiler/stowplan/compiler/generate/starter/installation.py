@@ -3,7 +3,7 @@
 import json
 import re
 from importlib.metadata import distribution
-from typing import Any
+from typing import Any, NamedTuple
 
 FILE = "requirements/stowplan.txt"
 """Path of the requirements file in the user's repository."""
@@ -15,7 +15,7 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 _HEAD = """\
 # How CI installs Stowplan itself. What it depends on is in stowplan-dependencies.txt, pinned by hash.
-# After an upgrade remove both files and run `stowplan init` again.
+# After an upgrade run `stowplan init --upgrade`.
 """
 _NO_HASH = """\
 # Stowplan {version} was installed from a package index or a URL, and the hash of its file is not recorded. Fetch it and
@@ -33,10 +33,19 @@ CI cannot install Stowplan before requirements/stowplan.txt says where it comes 
 """
 
 
+class _Source(NamedTuple):
+    """Where this Stowplan comes from. `requirement` names it without a hash: `stowplan==1.2` or `stowplan @ <url>`.
+
+    `line` is the whole requirement, with a hash or a commit; empty if the hash is not recorded.
+    """
+
+    requirement: str
+    line: str
+
+
 def requirements() -> str:
     """Return the content of the requirements file for this installation; a person may have to complete it."""
-    found = distribution("stowplan")
-    return requirements_of(found.version, found.read_text("direct_url.json"))
+    return requirements_of(*_installed())
 
 
 def incomplete(text: str) -> bool:
@@ -50,31 +59,49 @@ def requirements_of(version: str, direct_url: str | None) -> str:
     `direct_url` is the content of `direct_url.json`; None if the package comes from an index. Installers write this
     file for all other packages: https://packaging.python.org/specifications/direct-url-data-structure/
     """
+    source = _source(version, direct_url)
+    if source is None:
+        return _HEAD + _NO_SOURCE.format(version=version)
+    return _HEAD + (f"{source.line}\n" if source.line else _NO_HASH.format(version=version, source=source.requirement))
+
+
+def installs_this(text: str) -> bool:
+    """Whether a requirements file installs this very Stowplan, or nobody can tell: it comes from a folder here."""
+    source = _source(*_installed())
+    return source is None or any(
+        line == source.line if source.line else line.startswith(f"{source.requirement} --hash=sha256:")
+        for line in text.splitlines()
+    )
+
+
+def is_as_written(text: str) -> bool:
+    """Whether a requirements file has the one requirement that `requirements_of` or a person at its word wrote."""
+    lines = [line for line in text.splitlines() if not line.startswith("#")]
+    return len(lines) == 1 and lines[0].startswith(("stowplan==", "stowplan @ "))
+
+
+def _installed() -> tuple[str, str | None]:
+    found = distribution("stowplan")
+    return found.version, found.read_text("direct_url.json")
+
+
+def _source(version: str, direct_url: str | None) -> _Source | None:
+    """Return where an installed version comes from; None if CI cannot use the place."""
     if direct_url is None:
-        return _HEAD + _NO_HASH.format(version=version, source=f"stowplan=={version}")
+        return _Source(f"stowplan=={version}", "")
     try:
         origin = json.loads(direct_url)
     except ValueError:
-        origin = None
-    return _HEAD + (_direct(version, origin) or _NO_SOURCE.format(version=version))
-
-
-def _direct(version: str, origin: Any) -> str | None:
-    """Return the line that installs from a direct URL; instructions if the hash is not known; None if CI cannot use it.
-
-    `origin` is the parsed `direct_url.json`.
-    """
+        return None
     match origin:
         case {"url": str(url), "vcs_info": {"vcs": "git", "commit_id": str(commit)}}:
             if _reachable(url, {"https", "ssh"}) and _COMMIT.fullmatch(commit):
-                return f"stowplan @ git+{url}@{commit}{_folder(origin)}\n"
+                requirement = f"stowplan @ git+{url}@{commit}{_folder(origin)}"
+                return _Source(requirement, requirement)
         case {"url": str(url), "archive_info": dict(archive)}:
             if _reachable(url, {"https"}):
-                source = f"stowplan @ {url}{_folder(origin)}"
-                digest = _sha256(archive)
-                return (
-                    f"{source} --hash=sha256:{digest}\n" if digest else _NO_HASH.format(version=version, source=source)
-                )
+                requirement, digest = f"stowplan @ {url}{_folder(origin)}", _sha256(archive)
+                return _Source(requirement, f"{requirement} --hash=sha256:{digest}" if digest else "")
     return None
 
 
