@@ -15,17 +15,14 @@ from urllib.request import Request, urlopen
 
 import obstore
 import pytest
-from ruamel.yaml import YAML
-from typer.testing import Result
 
 from stowplan.schema.remotes.s3_listing import ListingHash
 from tests.agents.transfer import hub_server, server
 from tests.cluster import git_server
 from tests.http_server import serving as serving_http
 from tests.pins import registry, tokens
+from tests.pins.specs import PLATFORM, dataset, lock, pinned, training
 from tests.unit.users import run
-
-PLATFORM = "defaultNamespace: ml\n"
 
 
 @pytest.fixture(scope="module")
@@ -37,21 +34,6 @@ def registry_program() -> Path:
 @pytest.fixture(scope="module")
 def store_program() -> Path:
     return server.needed()
-
-
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A user's home and an empty repository, which is the current folder."""
-    for name in ("DOCKER_CONFIG", "REGISTRY_AUTH_FILE", "AWS_PROFILE", "AWS_ACCESS_KEY_ID", "HF_TOKEN", "HF_ENDPOINT"):
-        monkeypatch.delenv(name, raising=False)
-    own = tmp_path / "home"
-    (own / "repo/specs").mkdir(parents=True)
-    (own / "repo/stowplan.yaml").write_text(PLATFORM)
-    monkeypatch.setenv("HOME", str(own))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(own / "cache"))
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(own / "runtime"))
-    monkeypatch.chdir(own / "repo")
-    return own
 
 
 @pytest.fixture
@@ -66,30 +48,6 @@ def private_registry(registry_program: Path, tmp_path: Path) -> Iterator[str]:
     (tmp_path / "registry").mkdir()
     with registry.serving(registry_program, tmp_path / "registry", private=True) as host:
         yield host
-
-
-def training(image: str, more: str = "") -> None:
-    Path("specs/sft.yaml").write_text(
-        "apiVersion: stowplan.dev/v1alpha1\nkind: Training\nmetadata: {name: sft}\n"
-        f"spec:\n  framework: torch\n  image: {image}\n  command: [torchrun, train.py]\n{more}"
-    )
-
-
-def dataset(source: str) -> None:
-    Path("specs/data.yaml").write_text(
-        "apiVersion: stowplan.dev/v1alpha1\nkind: Dataset\nmetadata: {name: data}\n"
-        f"spec:\n  source: {source}\n  volume: {{claim: {{name: samples}}}}\n"
-    )
-
-
-def lock() -> dict[str, dict[str, dict[str, object]]]:
-    return dict(YAML(typ="safe").load(Path("stowplan.lock").read_text()))
-
-
-def pinned(*arguments: str) -> Result:
-    found = run("pin", *arguments)
-    assert found.exit_code == 0, found.output
-    return found
 
 
 def job() -> str:
@@ -422,7 +380,6 @@ def test_repository_on_a_hub_is_pinned_by_its_commit(tmp_path: Path, monkeypatch
         repository = hub.store.make("acme/c4", "dataset")
         commit = repository.commit({"a.txt": hub.store.entry("a.txt", b"1")}, "First")
         monkeypatch.setenv("HF_ENDPOINT", hub.url)
-        monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", hub.url)
         dataset("{huggingface: {repo: acme/c4}}")
         pinned()
         assert lock()["huggingface"]["datasets/acme/c4@HEAD"]["commit"] == commit
@@ -435,7 +392,6 @@ def test_hub_that_is_not_there_is_reported_at_the_line(monkeypatch: pytest.Monke
         closed.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{closed.getsockname()[1]}"
         monkeypatch.setenv("HF_ENDPOINT", url)
-        monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", url)
         dataset("{huggingface: {repo: acme/c4}}")
         found = json.loads(run("pin", "--format", "json").stdout)
     [problem] = found["diagnostics"]
@@ -454,6 +410,7 @@ def test_prefix_of_a_store_is_pinned_by_the_hash_that_agents_compute(
         assert "SP906" in run("pin").output
         monkeypatch.setenv("AWS_ACCESS_KEY_ID", server.ACCESS_KEY)
         monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", server.SECRET_KEY)
+        monkeypatch.setenv("AWS_ENDPOINT_URL", endpoint)
         found = pinned()
         listing = ListingHash()
         for key in ("a/c", "b"):

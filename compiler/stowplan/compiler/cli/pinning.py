@@ -1,5 +1,6 @@
 """The command `pin`."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,8 +12,11 @@ from stowplan.compiler.cli.options import Format, FormatOption, PlatformOption, 
 from stowplan.compiler.diagnostics.report import Report
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from stowplan.compiler.pins.moves import Move
     from stowplan.compiler.pins.renewal import Entries
+    from stowplan.compiler.pins.resolvers.trust import Trust
     from stowplan.schema.lock import Lock
 
 _EXTRA = "as `pip install '.[pin]'` does in a checkout of Stowplan"
@@ -26,6 +30,13 @@ Check = Annotated[
     bool,
     typer.Option("--check", help="Change nothing; fail if an entry is missing, has moved, or is used by nothing."),
 ]
+TrustHost = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="HOST[:PORT]",
+        help="Send Hugging Face tokens and AWS credentials to this host too, if a spec names it; may be repeated.",
+    ),
+]
 
 
 def pin(
@@ -35,12 +46,14 @@ def pin(
     update: Update = None,
     everything: All = False,
     check: Check = False,
+    trust_host: TrustHost = None,
     output_format: FormatOption = Format.TEXT,
 ) -> None:
     """Write into stowplan.lock what tags, branches and prefixes of the specs stand for. Uses the network.
 
     Asks for the references that have no entry, and removes entries that nothing uses. Credentials are those of Docker
-    or Podman, of git, of `hf auth login` and of the AWS tools; they are never written.
+    or Podman, of git, of `hf auth login` and of the AWS tools; they are never written. A server that only a spec names
+    gets none of the latter two, unless --trust-host allows it, and no credentials are sent by plain http.
 
     Example: stowplan pin --update "ghcr.io/acme/train:*"
     """
@@ -59,9 +72,10 @@ def pin(
     choice = Choice(everything or check, tuple(update or ()))
     if unknown := choice.unknown(found.references):
         raise typer.BadParameter(f"No spec refers to {unknown[0]}.", param_hint="--update")
+    asking = partial(resolver, trust=_trust(trust_host or ()))
     try:
         with busy("Asking the remotes"):
-            entries = renewed(found.references, found.lock, choice, resolver, report)
+            entries = renewed(found.references, found.lock, choice, asking, report)
     except MissingPackageError as error:
         typer.echo(
             f"The package {error.name} is not installed: install Stowplan with its extra `pin`, {_EXTRA}.", err=True
@@ -82,6 +96,15 @@ def pin(
     if text != before and (moved or before):
         own_files.replace(path, text.encode())
     ending.finish(_records(moved), [*lines, f"{path}: {len(moved)} changed, {_count(entries)} in all."])
+
+
+def _trust(hosts: "Sequence[str]") -> "Trust":
+    from stowplan.compiler.pins.resolvers.trust import OPTION, trusting  # noqa: PLC0415 - start-up time
+
+    try:
+        return trusting(hosts)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint=OPTION) from None
 
 
 def _moves(lock: "Lock", entries: "Entries") -> "tuple[Move, ...]":

@@ -1,10 +1,12 @@
 """The resolvers by section of the lock file."""
 
 from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 
 from stowplan.compiler.pins.pin import Reference, Section
 from stowplan.compiler.pins.resolvers.failure import MissingPackageError
+from stowplan.compiler.pins.resolvers.trust import Trust
 from stowplan.schema.lock import Pin
 
 Resolver = Callable[[Reference], Pin]
@@ -16,13 +18,18 @@ _MODULES = {
     Section.HUGGINGFACE: "huggingface",
     Section.S3: "s3",
 }
+_FOR_ANY = frozenset({Section.HUGGINGFACE, Section.S3})
+"""Sections whose credentials do not say which servers they are for, as those of registries and of git do."""
 
 
-def resolver(section: Section) -> Resolver:
-    """Return the resolver of a section. Raises `MissingPackageError` if the package that it needs is not installed."""
+def resolver(section: Section, trust: Trust) -> Resolver:
+    """Return the resolver of a section. Raises `MissingPackageError` if the package that it needs is not installed.
+
+    `trust` says which servers get credentials that do not say it themselves.
+    """
     try:
         module = import_module(f"{__package__}.{_MODULES[section]}")
     except ModuleNotFoundError as error:
         raise MissingPackageError(error.name or "") from None
-    found: Resolver = module.resolve
+    found: Resolver = partial(module.resolve, trust=trust) if section in _FOR_ANY else module.resolve
     return found

@@ -1,7 +1,12 @@
-"""Listings of prefixes of S3 stores, by the code with which agents list them, and with the user's own credentials."""
+"""Listings of prefixes of S3 stores, by the code with which agents list them.
+
+The user's own credentials are used where they may go.
+"""
 
 import configparser
 import os
+import re
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 
@@ -18,26 +23,34 @@ from stowplan.agents.transfer.remotes.s3.protocol.rest_client import Wire
 from stowplan.agents.transfer.remotes.s3.protocol.signing import Credentials
 from stowplan.compiler.pins.pin import Reference
 from stowplan.compiler.pins.resolvers.failure import UnresolvedError
+from stowplan.compiler.pins.resolvers.trust import Kind, Trust
+from stowplan.schema.agents.exit_codes import ExitCode
 from stowplan.schema.lock import ListingPin
 from stowplan.schema.remotes.s3_listing import ListingHash
 
 _RETRIES = 3
 _HINT = "Check the address, and that AWS_PROFILE, or AWS_ACCESS_KEY_ID with AWS_SECRET_ACCESS_KEY, gives you access."
 _KEYS = ("aws_access_key_id", "aws_secret_access_key", "aws_session_token")
+_KEYS_OF_AWS = Kind("AWS credentials", "AWS_ENDPOINT_URL")
+_AWS = re.compile(
+    r"([\w.-]+\.)?s3(-fips|-accelerate)?(\.dualstack)?([.-][a-z]+(-[a-z]+)+-[0-9]+)?\.amazonaws\.(com|com\.cn|eu)"
+)
 
 
-def resolve(reference: Reference) -> ListingPin:
+def resolve(reference: Reference, trust: Trust) -> ListingPin:
     """Return the hash of the listing of a prefix, as an agent computes it when it copies the objects."""
     name, _, prefix = reference.name.partition("/")
-    own = credentials()
     bucket = Bucket(
         name,
         reference.address or None,
         reference.region or os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or DEFAULT_REGION,
         path_style=bool(reference.address),
-        credentials=own,
+        credentials=None,
         network=Network(allow_loopback=True),
     )
+    refusal = trust.refusal(_KEYS_OF_AWS, f"{bucket.scheme}://{bucket.host}", _own(bucket))
+    own = None if refusal else credentials()
+    bucket = replace(bucket, credentials=own)
     secrets = [each for each in (own.secret_access_key, own.session_token) if each] if own else []
     wire = Wire(bucket, Attempts(_RETRIES, Stop(), Log(stream=StringIO()), of_any), Redactor(secrets))
     listing, number, size = ListingHash(), 0, 0
@@ -47,12 +60,29 @@ def resolve(reference: Reference) -> ListingPin:
             number, size = number + 1, size + each.size
     except AttemptError as error:
         message = f"The objects at {reference.key} cannot be listed: {str(error).rstrip('.')}."
-        raise UnresolvedError(message, _HINT) from None
+        raise UnresolvedError(message, (error.code == ExitCode.AUTH and refusal) or _HINT) from None
     finally:
         wire.close()
     if not number:
         raise UnresolvedError(f"There is no object at {reference.key}.", "Check the bucket and the prefix.")
     return ListingPin(listing=listing.revision, objects=number, size=size)
+
+
+def _own(bucket: Bucket) -> tuple[str, ...]:
+    """Return the server of a bucket if it is one of AWS, and that which the user's variables name.
+
+    https://docs.aws.amazon.com/sdkref/latest/guide/feature-ss-endpoints.html
+    """
+    named = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL") or ""
+    return named, f"{bucket.scheme}://{bucket.host}" if is_aws(bucket.host) else ""
+
+
+def is_aws(host: str) -> bool:
+    """Whether a host is S3 itself. Other names below the domain of AWS are those of its customers' machines.
+
+    https://docs.aws.amazon.com/general/latest/gr/s3.html
+    """
+    return bool(_AWS.fullmatch(host))
 
 
 def credentials() -> Credentials | None:
