@@ -11,12 +11,15 @@
 None goes anywhere by plain http, but to this machine itself and then through no proxy.
 """
 
+import json
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
+from tests.pins import registry
 from tests.pins.recorder import Recorder, recording
-from tests.pins.specs import cube, dataset
+from tests.pins.specs import cube, dataset, training
 from tests.unit.users import run
 
 TOKEN = "hf_CANARYdQw4w9WgXcQ"
@@ -114,3 +117,41 @@ def test_what_is_no_host_is_wrong_usage(host: str) -> None:
     found = run("pin", "--trust-host", host)
     assert found.exit_code == 2
     assert "is no host" in found.output
+
+
+def left_by_docker(home: Path, host: str) -> None:
+    (home / ".docker").mkdir()
+    (home / ".docker/config.json").write_text(json.dumps({"auths": {host: {"auth": registry.login()}}}))
+
+
+def in_netrc(home: Path, *machines: str) -> None:
+    lines = (f"machine {each} login {registry.USER} password {registry.PASSWORD}\n" for each in machines)
+    (home / ".netrc").write_text("".join(lines))
+
+
+def image(host: str) -> None:
+    training(f"{host}/ml/sft:1")
+
+
+def test_registry_gets_no_password_of_netrc(recorder: Recorder, home: Path) -> None:
+    with recording() as other:
+        recorder.location = other.url
+        in_netrc(home, "127.0.0.1")
+        image(recorder.host)
+        refused()
+        assert len(other.seen) == 1
+        assert (recorder.heard(registry.login()), other.heard(registry.login())) == ([], [])
+
+
+def test_password_goes_to_no_server_of_tokens_in_the_open(
+    recorder: Recorder, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("http_proxy", recorder.url)
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    with recording() as asked:
+        asked.challenge = f'Bearer realm="{ELSEWHERE}/token",service="registry"'
+        left_by_docker(home, asked.host)
+        image(asked.host)
+        said = refused()
+    assert recorder.seen == []
+    assert "leads to elsewhere.example.com by plain http" in said

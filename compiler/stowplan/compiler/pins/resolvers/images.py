@@ -10,14 +10,15 @@ import os
 import re
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import requests
-from oras.auth import AuthenticationException
-from oras.provider import Registry
-from requests import adapters
+from oras.auth import AuthenticationException, get_auth_backend
 
 from stowplan.compiler.pins.pin import Reference
 from stowplan.compiler.pins.resolvers.failure import UnresolvedError
+from stowplan.compiler.pins.resolvers.registry_session import RegistrySession
+from stowplan.compiler.pins.resolvers.trust import is_loopback
 from stowplan.schema.lock import ImagePin
 
 _HUB, _HUB_SERVER, _HUB_LOGIN = "docker.io", "registry-1.docker.io", "https://index.docker.io/v1/"
@@ -28,13 +29,6 @@ _TYPES = (
     "application/vnd.oci.image.manifest.v1+json",
     "application/vnd.docker.distribution.manifest.v2+json",
 )
-_ADAPTERS: Any = adapters  # its `Retry` is that of urllib3, which requests brings
-_RETRIES = _ADAPTERS.Retry(
-    total=5, connect=2, backoff_factor=0.5, status_forcelist=(429, 502, 503, 504), raise_on_status=False
-)
-"""Retries wait as `Retry-After` says, or longer each time."""
-_LOCAL = re.compile(r"(localhost|127\.[0-9.]+|\[::1\])(:[0-9]+)?")
-_SECONDS = 60
 _LARGEST = 4 << 20
 """Bytes of a manifest, as registries allow."""
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
@@ -47,7 +41,7 @@ def resolve(reference: Reference) -> ImagePin:
     host, name = server_and_name(reference.address)
     key, tag = reference.key, reference.revision
     try:
-        answer = _asked(_connected(host, name), f"{_scheme(host)}://{host}/v2/{name}/manifests/{tag}")
+        answer = _asked(_login(host, name), f"{_scheme(host)}://{host}/v2/{name}/manifests/{tag}")
     except (AuthenticationException, ValueError):
         raise _refused(key, host) from None
     except requests.RequestException as error:
@@ -66,22 +60,22 @@ def resolve(reference: Reference) -> ImagePin:
     return _pin(answer, key, host)
 
 
-def _asked(registry: Registry, url: str) -> requests.Response:
+def _asked(login: Any, url: str) -> requests.Response:
     """Return the answer of a registry, which is asked again with a token or password if it wants one.
 
     Registries are not asked by `do_request` of oras, which waits for two minutes where no password is known.
     """
     headers = {"Accept": ", ".join(_TYPES)}
-    session: requests.Session = registry.session
+    session: RegistrySession = login.session
     answer = session.get(url, headers=headers)
     if answer.status_code != 401:
         return answer
     if answer.headers.get("Www-Authenticate", "").lower().startswith("basic"):
         # Oras would ask for a token.
-        password = getattr(registry.auth, "_basic_auth", "")
+        password = getattr(login, "_basic_auth", "")
         own = {**headers, "Authorization": f"Basic {password}"}
         return session.get(url, headers=own) if password else answer
-    headers, changed = registry.auth.authenticate_request(answer, headers)
+    headers, changed = login.authenticate_request(answer, headers)
     return session.get(url, headers=headers) if changed else answer
 
 
@@ -97,29 +91,20 @@ def server_and_name(image: str) -> tuple[str, str]:
 
 def _scheme(host: str) -> str:
     """Return `http` for a registry on this machine, as Docker does, else `https`."""
-    return "http" if _LOCAL.fullmatch(host) else "https"
+    return "http" if is_loopback(urlsplit(f"//{host}").hostname or "") else "https"
 
 
-class _Adapter(adapters.HTTPAdapter):
-    """Waits for an answer for a limited time, also where oras names none: for tokens."""
-
-    def send(self, *arguments: Any, **options: Any) -> Any:
-        return super().send(*arguments, **(options | {"timeout": _SECONDS}))
-
-
-def _connected(host: str, name: str) -> Registry:
-    """Return the registry, with the password for an image. Raises `UnresolvedError` if it cannot be read."""
-    found = Registry(hostname=host, insecure=_scheme(host) == "http")
-    for scheme in ("http://", "https://"):
-        found.session.mount(scheme, _Adapter(max_retries=_RETRIES))
+def _login(host: str, name: str) -> Any:
+    """Return how oras logs in, with the password for an image. Raises `UnresolvedError` if it cannot be read."""
+    found: Any = get_auth_backend("token", RegistrySession(), insecure=_scheme(host) == "http")
     parts, registries = logins(host, name)
     for path in _credential_files():
         try:
             config = json.loads(path.read_text()) if path.is_file() else {}
             own = [each for each in parts if each in config.get("auths", {})]
             # Oras would read all files, in any order.
-            found.auth._auth_config = config
-            if any(map(found.auth._load_auth, (*own, *registries))):
+            found._auth_config = config
+            if any(map(found._load_auth, (*own, *registries))):
                 break
         except (ValueError, AttributeError, LookupError, TypeError, OSError):
             message = f"The credentials for {host} in {path} cannot be read, or the program that keeps them fails."
