@@ -14,9 +14,11 @@ None goes anywhere by plain http, but to this machine itself and then through no
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
+from tests.cluster.certificates import Authority
 from tests.pins import registry
 from tests.pins.recorder import Recorder, recording
 from tests.pins.specs import cube, dataset, training
@@ -124,6 +126,14 @@ def left_by_docker(home: Path, host: str) -> None:
     (home / ".docker/config.json").write_text(json.dumps({"auths": {host: {"auth": registry.login()}}}))
 
 
+def left_to_git(home: Path, *hosts: str) -> None:
+    """A password in a helper and in `.netrc`, for hosts that are asked by plain http."""
+    user, password = registry.USER, quote(registry.PASSWORD, safe="")
+    (home / ".gitconfig").write_text("[credential]\n\thelper = store\n")
+    (home / ".git-credentials").write_text("".join(f"http://{user}:{password}@{each}\n" for each in hosts))
+    in_netrc(home, *(each.partition(":")[0] for each in hosts))
+
+
 def in_netrc(home: Path, *machines: str) -> None:
     lines = (f"machine {each} login {registry.USER} password {registry.PASSWORD}\n" for each in machines)
     (home / ".netrc").write_text("".join(lines))
@@ -131,6 +141,33 @@ def in_netrc(home: Path, *machines: str) -> None:
 
 def image(host: str) -> None:
     training(f"{host}/ml/sft:1")
+
+
+def repository(url: str) -> None:
+    dataset(f"{{git: {{url: {url}/code.git, ref: main}}}}")
+
+
+def test_password_for_another_server_is_not_sent(
+    recorder: Recorder, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Programs that ask the user are not run: some answer for every host."""
+    left_by_docker(home, "registry.example.com")
+    left_to_git(home, "git.example.com", "127.0.0.1:1")
+    (home / ".netrc").unlink()
+    (home / "ask").write_text(f"#!/bin/sh\necho {registry.PASSWORD}\n")
+    (home / "ask").chmod(0o755)
+    with (home / ".gitconfig").open("a") as file:
+        file.write(f"[core]\n\taskPass = {home}/ask\n")
+    for name in ("GIT_ASKPASS", "SSH_ASKPASS"):
+        monkeypatch.setenv(name, f"{home}/ask")
+    image(recorder.host)
+    repository(recorder.url)
+    refused()
+    assert {each.split()[1].partition("?")[0] for each in recorder.seen} == {
+        "/v2/ml/sft/manifests/1",
+        "/code.git/info/refs",
+    }
+    assert not any("Authorization" in each for each in recorder.seen)
 
 
 def test_registry_gets_no_password_of_netrc(recorder: Recorder, home: Path) -> None:
@@ -155,3 +192,65 @@ def test_password_goes_to_no_server_of_tokens_in_the_open(
         said = refused()
     assert recorder.seen == []
     assert "leads to elsewhere.example.com by plain http" in said
+
+
+def test_passwords_for_this_machine_go_through_no_proxy(
+    recorder: Recorder, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("http_proxy", recorder.url)
+    with recording() as asked:
+        left_by_docker(home, asked.host)
+        left_to_git(home, asked.host)
+        image(asked.host)
+        repository(asked.url)
+        refused()
+        assert {"ml/sft", "code.git"} == {each for each in ("ml/sft", "code.git") if asked.heard(each)}
+        assert asked.heard(registry.login())
+    assert recorder.seen == []
+
+
+def test_git_gets_no_password_in_the_open(recorder: Recorder, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("http_proxy", recorder.url)
+    left_to_git(home, "elsewhere.example.com")
+    with (home / ".gitconfig").open("a") as file:
+        file.write(f'[http "{ELSEWHERE}"]\n\textraHeader = X-Password: {registry.login()}\n')
+    monkeypatch.setenv("GIT_CONFIG_COUNT", "1")
+    monkeypatch.setenv("GIT_CONFIG_KEY_0", "http.extraHeader")
+    monkeypatch.setenv("GIT_CONFIG_VALUE_0", f"X-Too: {registry.login()}")
+    repository(ELSEWHERE)
+    said = refused()
+    assert f"GET {ELSEWHERE}/code.git" in recorder.seen[0]
+    assert recorder.heard(registry.login()) == []
+    assert "no password is sent by plain http" in said
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_git_follows_nobody_into_the_open(
+    recorder: Recorder, home: Path, monkeypatch: pytest.MonkeyPatch, scheme: str
+) -> None:
+    authority = Authority.create(home / "authority")
+    monkeypatch.setenv("GIT_SSL_CAINFO", str(authority.certificate))
+    monkeypatch.setenv("http_proxy", recorder.url)
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    left_to_git(home, "elsewhere.example.com")
+    with recording(authority.issue("forge") if scheme == "https" else None) as asked:
+        asked.location = ELSEWHERE
+        repository(asked.url)
+        refused()
+        assert asked.seen
+    assert recorder.seen == []
+
+
+def test_folder_of_the_repository_does_not_configure_git(
+    recorder: Recorder, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Git takes a folder with these names for a bare repository, and a branch may have one."""
+    repository(recorder.url)
+    folder = home / "repo/specs/bare"
+    for name in ("objects", "refs"):
+        (folder / name).mkdir(parents=True)
+    (folder / "HEAD").write_text("ref: refs/heads/main\n")
+    (folder / "config").write_text(f'[credential]\n\thelper = "!touch {home}/owned; :"\n')
+    monkeypatch.chdir(folder)
+    assert run("pin", "../..").exit_code == 1
+    assert not (home / "owned").exists()
