@@ -20,8 +20,8 @@ import pytest
 
 from tests.cluster.certificates import Authority
 from tests.pins import registry
-from tests.pins.recorder import Recorder, recording
 from tests.pins.specs import cube, dataset, training
+from tests.recorder import Recorder, recording
 from tests.unit.users import run
 
 TOKEN = "hf_CANARYdQw4w9WgXcQ"

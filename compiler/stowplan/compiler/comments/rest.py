@@ -36,9 +36,6 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
         return None
 
 
-_OPENER = urllib.request.build_opener(_NoRedirect)
-
-
 @dataclass(frozen=True)
 class Rest:
     """A service at `url`, and headers of every request. Raises `RestError` if no token may be sent to the URL."""
@@ -71,7 +68,10 @@ class Rest:
         request = urllib.request.Request(  # noqa: S310 - only https, or this machine
             f"{self.url.rstrip('/')}{path}", data, {**own, **self.headers}, method=method
         )
-        with _OPENER.open(request, timeout=_SECONDS) as answer:
+        # By plain http only this machine is asked, and a proxy would read the token.
+        proxies = urllib.request.ProxyHandler({} if request.type == "http" else None)
+        opener = urllib.request.build_opener(_NoRedirect, proxies)
+        with opener.open(request, timeout=_SECONDS) as answer:
             received = answer.read(MOST_BYTES + 1)
         if len(received) > MOST_BYTES:
             raise RestError(f"{method} {path}: the answer is longer than {MOST_BYTES} bytes.")

@@ -9,6 +9,7 @@ from typer.testing import CliRunner, Result
 from stowplan.compiler.cli import app
 from stowplan.compiler.comments.body import MARKER, body, harmless
 from tests.comment_services import HEAD, OWN, TOKEN, Service, service, variables
+from tests.recorder import recording
 
 
 @pytest.fixture(params=["github", "gitlab"])
@@ -121,6 +122,24 @@ def test_a_token_is_not_sent_in_the_open(provider: str, file: Path, monkeypatch:
     done = comment(provider, file)
     assert done.exit_code == 1
     assert "must begin with https://" in done.output
+
+
+@pytest.mark.parametrize("way", ["redirect", "proxy"])
+def test_a_token_goes_to_the_service_alone(
+    provider: str, file: Path, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    """A proxy sees what is sent to this machine by plain http too."""
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    with recording() as asked, recording() as other:
+        for name, value in variables(provider, Service(url=asked.url)).items():
+            monkeypatch.setenv(name, value)
+        if way == "redirect":
+            asked.location = other.url
+        else:
+            monkeypatch.setenv("http_proxy", other.url)
+        assert comment(provider, file).exit_code == 1
+        assert asked.heard(TOKEN)
+        assert other.seen == []
 
 
 def test_a_text_that_is_too_long_is_cut(provider: str, server: Service, file: Path) -> None:
