@@ -162,6 +162,22 @@ def test_base_does_not_vouch_for_what_cannot_be_a_run(repo: Repository, forge: C
     assert "SP519" in repo.check("HEAD").output
 
 
+def test_repository_inside_of_the_output_vouches_for_nothing(repo: Repository, tmp_path: Path) -> None:
+    """Git takes a folder with certain files for a bare repository. This one has a base with the forged run."""
+    repo.git("branch", "base")
+    edit_job(repo)
+    other = Repository(Path(shutil.copytree(repo.out, tmp_path / "other")))
+    other.git("init", "-q", "-b", "base")
+    other.commit("Forge")
+    other.git("config", "core.bare", "true")
+    (repo.out / "refs/heads").mkdir(parents=True)
+    for name in ("HEAD", "config", "refs/heads/base"):
+        shutil.copy(other.folder / ".git" / name, repo.out / name)
+    shutil.copytree(other.folder / ".git/objects", repo.out / "objects")
+    repo.commit("Forge")
+    assert_refused(repo.check("base"))
+
+
 def test_recompiling_makes_a_forged_run_what_the_specs_say(repo: Repository) -> None:
     for forge in (edit_job, add_role_binding, smuggle_application):
         forge(repo)

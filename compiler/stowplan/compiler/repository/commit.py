@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from stowplan.compiler.repository.work_tree import top_of
+
 _NO_COMMIT = re.compile("0{40}(?:0{24})?")
 """Git's null object ID, all zeros. CI services give it as the commit before the first push of a branch."""
 
@@ -19,7 +21,7 @@ class BaseError(Exception):
 class CommittedFolder:
     """A folder in a commit. `blobs` are the Git object IDs of its regular files, by path relative to the folder.
 
-    `holder` is a folder that exists on disk, in which Git is called.
+    `holder` is the top of the work tree, in which Git is called.
     """
 
     holder: Path
@@ -37,12 +39,11 @@ def at_commit(folder: Path, revision: str) -> CommittedFolder:
 
     Raises `BaseError`.
     """
-    holder = next(each for each in (folder, *folder.absolute().parents) if each.is_dir())
     if _NO_COMMIT.fullmatch(revision):
-        return CommittedFolder(holder, {})
-    inside = os.fsdecode(_git(holder, "rev-parse", "--show-prefix").removesuffix(b"\n"))
-    rest = folder.absolute().relative_to(holder.absolute()).as_posix()
-    place = "/".join(part for part in (inside.rstrip("/"), "" if rest == "." else rest) if part)
+        return CommittedFolder(folder, {})
+    holder = _top(folder)
+    found = Path(os.path.realpath(folder)).relative_to(holder).as_posix()
+    place = "" if found == "." else found
     commit = _commit(holder, revision)
     only = ["--", place] if place else []
     listed = _entries(_git(holder, "ls-tree", "-r", "-z", "--full-tree", commit, *only))
@@ -57,14 +58,26 @@ def merge_base(folder: Path, revision: str) -> str:
 
     Return `revision` itself if there is none, such as in a shallow clone. Raises `BaseError` if it is no commit.
     """
-    holder = next(each for each in (folder, *folder.absolute().parents) if each.is_dir())
     if _NO_COMMIT.fullmatch(revision):
         return revision
+    holder = _top(folder)
     commit = _commit(holder, revision)
     try:
         return _git(holder, "merge-base", "HEAD", commit).decode().split()[0]
     except (BaseError, IndexError):
         return commit
+
+
+def _top(folder: Path) -> Path:
+    """Return the top of the work tree of a folder. Raises `BaseError` if there is none.
+
+    Git is called there alone. Elsewhere it may take the folder for a bare repository, with any configuration and any
+    commits, since a branch may have files of these names.
+    """
+    top = top_of(folder)
+    if top is None:
+        raise BaseError(f"{folder} is not a git repository, and in none.")
+    return top
 
 
 def _commit(folder: Path, revision: str) -> str:
