@@ -12,6 +12,7 @@ None goes anywhere by plain http, but to this machine itself and then through no
 """
 
 import json
+import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import quote
@@ -241,10 +242,16 @@ def test_git_follows_nobody_into_the_open(
     assert recorder.seen == []
 
 
-def test_folder_of_the_repository_does_not_configure_git(
-    recorder: Recorder, home: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("work_tree", [True, False])
+def test_folder_of_a_branch_does_not_configure_git(
+    recorder: Recorder,
+    home: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    work_tree: bool,  # noqa: FBT001
 ) -> None:
     """Git takes a folder with these names for a bare repository, and a branch may have one."""
+    if work_tree:
+        subprocess.run(["git", "init", "-q", home / "repo"], check=True)
     repository(recorder.url)
     folder = home / "repo/specs/bare"
     for name in ("objects", "refs"):

@@ -21,9 +21,6 @@ _PROTOCOLS = {"https": "https:ssh", "ssh": "ssh:https", "git": "git:ssh:https", 
 _QUIET = {"GIT_TERMINAL_PROMPT": "0", "GIT_ASKPASS": "", "SSH_ASKPASS": "", "TZ": "UTC", "LC_ALL": "C"}
 """Nobody is there to answer a question."""
 
-_EXPLICIT = ("-c", "safe.bareRepository=explicit")
-"""Else git would obey the configuration of a folder that looks like a bare repository, and a branch may have one."""
-
 
 @dataclass(frozen=True, slots=True)
 class Git:
@@ -47,10 +44,10 @@ class Git:
         local = ("-c", "http.followRedirects=false") if self._is_local else ()
         try:
             return subprocess.run(  # noqa: S603 - no shell, and no argument from a spec can be an option
-                ["git", *_EXPLICIT, *local, *arguments],  # noqa: S607
+                ["git", *local, *arguments],  # noqa: S607
                 capture_output=True,
                 check=False,
-                cwd=None if self.has_credentials else self.scratch,
+                cwd=(_work_tree() if self.has_credentials else None) or self.scratch,
                 env=self._environment(),
                 stdin=subprocess.DEVNULL,
                 timeout=_SECONDS,
@@ -62,6 +59,7 @@ class Git:
     def _environment(self) -> Mapping[str, str]:
         ssh = os.environ.get("GIT_SSH_COMMAND") or "ssh -oBatchMode=yes"
         own = _QUIET | {"GIT_ALLOW_PROTOCOL": _PROTOCOLS[self._scheme], "GIT_SSH_COMMAND": ssh}
+        own["GIT_CEILING_DIRECTORIES"] = str(Path(self.scratch).parent)
         if self._is_local:
             return os.environ | own | {"no_proxy": "*"}
         if self.has_credentials:
@@ -69,7 +67,7 @@ class Git:
         # Without the user's configuration and home git knows no helper, no header, no cookie and no `.netrc`.
         kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
         home = {"HOME": self.scratch, "XDG_CONFIG_HOME": self.scratch, "GIT_CONFIG_NOSYSTEM": "1"}
-        return kept | own | home | {"GIT_CEILING_DIRECTORIES": str(Path(self.scratch).parent)}
+        return kept | own | home
 
     @property
     def _scheme(self) -> str:
@@ -79,3 +77,13 @@ class Git:
     def _is_local(self) -> bool:
         """Whether the repository is asked for by plain http, on this machine."""
         return self._scheme == "http" and is_loopback(urlsplit(self.url).hostname or "")
+
+
+def _work_tree() -> Path | None:
+    """Return the top of the work tree, whose configuration is the user's; None without one.
+
+    In another folder git would obey the configuration of one that looks like a bare repository, and a branch may have
+    one.
+    """
+    here = Path.cwd()
+    return next((each for each in (here, *here.parents) if os.path.lexists(each / ".git")), None)
