@@ -27,14 +27,15 @@ class Recorder:
 
 
 @contextmanager
-def recording(pair: Pair | None = None) -> Iterator[Recorder]:
+def recording(pair: Pair | None = None, address: str = "127.0.0.1") -> Iterator[Recorder]:
     """Serve a new recorder, with TLS if there is a certificate. It is a proxy too, for plain http."""
     state = Recorder()
 
     class Handler(QuietHandler):
         """Records, and then redirects or refuses."""
 
-        def do_GET(self) -> None:
+        def _answer(self) -> None:
+            self.rfile.read(int(self.headers.get("Content-Length", 0)))
             state.seen.append(f"{self.requestline}\n{self.headers}")
             self.send_response(307 if state.location else 401)
             if state.location:
@@ -44,5 +45,7 @@ def recording(pair: Pair | None = None) -> Iterator[Recorder]:
             self.send_header("Content-Length", "0")
             self.end_headers()
 
-    with serving(Handler, pair) as state.url:
+        do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = _answer
+
+    with serving(Handler, pair, address) as state.url:
         yield state

@@ -35,6 +35,7 @@ from stowplan.agents.reporter.objects.cache import ObjectCache
 from stowplan.agents.reporter.watching import Watching
 from stowplan.agents.runtime.log import LONGEST, Log
 from stowplan.schema.agents.exit_codes import ExitCode
+from tests.recorder import recording
 
 T = TypeVar("T")
 PLACE = job("ml", "a")
@@ -95,6 +96,28 @@ def watched(status: int, body: Callable[[], AsyncIterator[bytes]], directory: Pa
             return [each async for each in client.watch(PLACE, None)]
 
     return asyncio.run(ask())
+
+
+@pytest.mark.parametrize("way", ["redirect", "proxy"])
+def test_the_token_of_an_account_goes_to_the_api_server_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    (tmp_path / "token").write_text("CANARY-token")
+    (tmp_path / "ca.crt").write_bytes(Path(certifi.where()).read_bytes())
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    with recording() as asked, recording() as other:
+        if way == "redirect":
+            asked.location = other.url
+        else:
+            monkeypatch.setenv("http_proxy", other.url)
+
+        async def ask() -> object:
+            async with Client(Access(asked.url, tmp_path / "token", tmp_path / "ca.crt"), "test") as client:
+                return await client.get(PLACE)
+
+        assert isinstance(asyncio.run(ask()), Refused | Unreachable)
+        assert asked.heard("CANARY-token")
+        assert other.seen == []
 
 
 def test_an_answer_has_a_largest_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

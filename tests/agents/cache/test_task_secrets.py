@@ -13,6 +13,10 @@ from tests.agents.cache.redis_server import PASSWORD, Redis
 from tests.agents.cache.task_agent import ENVS_CANARY, Dataset
 from tests.agents.cache.volume import Store, Volume
 from tests.agents.transfer.server import ACCESS_KEY, SECRET_KEY, new_bucket
+from tests.recorder import recording
+
+ELSEWHERE = "127.0.0.2"
+"""The client of JuiceFS takes servers at two ports of one address for one host, as Go does."""
 
 CANARIES = (PASSWORD, SECRET_KEY, quote(SECRET_KEY, safe=""), ACCESS_KEY, ENVS_CANARY)
 
@@ -111,6 +115,28 @@ def test_a_volume_is_made_without_secrets_in_arguments(spied: Dataset, s3: str, 
     assert not leaks(" ".join(made.words))
     assert made.variables["META_PASSWORD"] == PASSWORD
     assert made.variables["SECRET_KEY"] == SECRET_KEY
+
+
+def test_keys_of_a_source_go_there_alone_and_no_others_do(dataset: Dataset) -> None:
+    """A source that leads all requests elsewhere."""
+    with recording() as source, recording(address=ELSEWHERE) as other:
+        source.location = other.url
+        ended = replace(dataset, endpoint=source.url).sync()
+        assert ended.code, ended.output
+        assert source.heard(ACCESS_KEY, SECRET_KEY, PASSWORD, ENVS_CANARY) == [ACCESS_KEY]
+        assert other.heard(ACCESS_KEY, SECRET_KEY, PASSWORD, ENVS_CANARY) == []
+
+
+def test_keys_of_a_volume_go_to_its_bucket_alone(dataset: Dataset, redis: Redis, juicefs: Path) -> None:
+    """A bucket that leads all requests elsewhere, when the volume is made."""
+    dataset.put({"a": b"a"})
+    with recording() as bucket, recording(address=ELSEWHERE) as other:
+        bucket.location = other.url
+        store = Store("minio", f"{bucket.url}/blocks", "AK-of-the-volume", "SK-of-the-volume")
+        ended = replace(dataset, volume=Volume(juicefs, dataset.folder, redis.url(8), store)).sync()
+        assert ended.code, ended.output
+        assert bucket.heard("AK-of-the-volume", "SK-of-the-volume", PASSWORD, ACCESS_KEY) == ["AK-of-the-volume"]
+        assert other.heard("AK-of-the-volume", "SK-of-the-volume", PASSWORD, ACCESS_KEY) == []
 
 
 def test_envs_that_are_no_object(dataset: Dataset) -> None:
