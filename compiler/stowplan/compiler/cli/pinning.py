@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from stowplan.compiler.pins.moves import Move
     from stowplan.compiler.pins.renewal import Entries
-    from stowplan.compiler.pins.resolvers.trust import Trust
+    from stowplan.compiler.pins.trust import Trust
     from stowplan.schema.lock import Lock
 
 _EXTRA = "as `pip install '.[pin]'` does in a checkout of Stowplan"
@@ -99,7 +99,7 @@ def pin(
 
 
 def _trust(hosts: "Sequence[str]") -> "Trust":
-    from stowplan.compiler.pins.resolvers.trust import OPTION, trusting  # noqa: PLC0415 - start-up time
+    from stowplan.compiler.pins.trust import OPTION, trusting  # noqa: PLC0415 - start-up time
 
     try:
         return trusting(hosts)

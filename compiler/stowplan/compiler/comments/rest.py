@@ -13,6 +13,8 @@ from http.client import HTTPException
 from typing import Any
 from urllib.parse import urlsplit
 
+from stowplan.compiler.pins.trust import is_loopback
+
 MOST_BYTES = 64 * 1024 * 1024
 """Maximum size of an answer: a hundred comments of GitHub are at most 26 MB."""
 
@@ -21,7 +23,6 @@ _TRIES = 3
 _BUSY = (429, 503)
 """The service did nothing, so the request can be repeated, whatever it was for."""
 _LONGEST_PAUSE = 20
-_LOOPBACK = ("127.0.0.1", "::1", "localhost")
 _LONGEST_ANSWER = 300
 
 
@@ -46,7 +47,7 @@ class Rest:
 
     def __post_init__(self) -> None:
         parts = urlsplit(self.url)
-        if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in _LOOPBACK):
+        if parts.scheme != "https" and not (parts.scheme == "http" and is_loopback(parts.hostname or "")):
             raise RestError(f"The address of the service must begin with https://, and it is {self.url}.")
 
     def call(self, method: str, path: str, content: Mapping[str, Any] | None = None) -> Any:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
 from kubernetes import client, config
 from kubernetes.client.exceptions import ApiException
@@ -10,6 +11,7 @@ from kubernetes.config.config_exception import ConfigException
 from urllib3 import Retry
 from urllib3.exceptions import HTTPError
 
+from stowplan.compiler.pins.trust import is_loopback
 from stowplan.schema.kinds.table import KINDS
 from stowplan.schema.meta import SpecId
 
@@ -42,7 +44,8 @@ class Cluster:
     def connect(cls, context: str | None, kubeconfig: str | None) -> "Cluster":
         """Make a client by kubectl's rules. None stands for the current context and for the usual kubeconfig files.
 
-        Raises KubeconfigError if the kubeconfig is unreadable or lacks the context.
+        Raises KubeconfigError if the kubeconfig is unreadable or lacks the context, or if its token would be sent by
+        plain http to another machine.
         """
         configuration = client.Configuration(retries=_RETRIES)
         try:
@@ -50,6 +53,10 @@ class Cluster:
             api = connect(config_file=kubeconfig, context=context, client_configuration=configuration)
         except (ConfigException, OSError, TypeError) as error:
             raise KubeconfigError(f"The kubeconfig cannot be used: {error}".rstrip(".") + ".") from None
+        server = urlsplit(api.configuration.host)
+        if api.configuration.api_key and server.scheme == "http" and not is_loopback(server.hostname or ""):
+            message = f"its token would go to {server.netloc} by plain http, where everybody on the way can read it"
+            raise KubeconfigError(f"The kubeconfig cannot be used: {message}. Name the server with https.")
         return cls(api, context or "")
 
     def custom_resources(self, specs: Iterable[SpecId]) -> Mapping[SpecId, dict[str, Any]]:

@@ -3,7 +3,7 @@
 import pytest
 
 from stowplan.compiler.pins.resolvers.s3 import is_aws
-from stowplan.compiler.pins.resolvers.trust import Kind, Trust, trusting
+from stowplan.compiler.pins.trust import Kind, Trust, trusting
 
 KIND = Kind("Tokens", "OWN")
 OWN = ("https://hub.example.com", "not an address", "")

@@ -12,7 +12,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from stowplan.compiler.pins.resolvers.failure import UnresolvedError
-from stowplan.compiler.pins.resolvers.trust import is_loopback
+from stowplan.compiler.pins.trust import is_loopback
 
 _SECONDS = 120
 _PROTOCOLS = {"https": "https:ssh", "ssh": "ssh:https", "git": "git:ssh:https", "http": "http:https"}

@@ -16,7 +16,7 @@ from huggingface_hub.errors import (
 from stowplan.compiler.pins.pin import Reference
 from stowplan.compiler.pins.places import HUB
 from stowplan.compiler.pins.resolvers.failure import UnresolvedError
-from stowplan.compiler.pins.resolvers.trust import Kind, Trust
+from stowplan.compiler.pins.trust import Kind, Trust
 from stowplan.schema.lock import HubPin
 
 _SECONDS = 60

@@ -18,7 +18,7 @@ from oras.auth import AuthenticationException, get_auth_backend
 from stowplan.compiler.pins.pin import Reference
 from stowplan.compiler.pins.resolvers.failure import UnresolvedError
 from stowplan.compiler.pins.resolvers.registry_session import RegistrySession
-from stowplan.compiler.pins.resolvers.trust import is_loopback
+from stowplan.compiler.pins.trust import is_loopback
 from stowplan.schema.lock import ImagePin
 
 _HUB, _HUB_SERVER, _HUB_LOGIN = "docker.io", "registry-1.docker.io", "https://index.docker.io/v1/"

@@ -6,7 +6,7 @@ from importlib import import_module
 
 from stowplan.compiler.pins.pin import Reference, Section
 from stowplan.compiler.pins.resolvers.failure import MissingPackageError
-from stowplan.compiler.pins.resolvers.trust import Trust
+from stowplan.compiler.pins.trust import Trust
 from stowplan.schema.lock import Pin
 
 Resolver = Callable[[Reference], Pin]

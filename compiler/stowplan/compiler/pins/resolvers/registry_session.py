@@ -8,7 +8,7 @@ import requests
 from requests import adapters
 
 from stowplan.compiler.pins.resolvers.failure import UnresolvedError
-from stowplan.compiler.pins.resolvers.trust import is_loopback
+from stowplan.compiler.pins.trust import is_loopback
 
 _ADAPTERS: Any = adapters  # its `Retry` is that of urllib3, which requests brings
 _RETRIES = _ADAPTERS.Retry(

@@ -23,7 +23,7 @@ from stowplan.agents.transfer.remotes.s3.protocol.rest_client import Wire
 from stowplan.agents.transfer.remotes.s3.protocol.signing import Credentials
 from stowplan.compiler.pins.pin import Reference
 from stowplan.compiler.pins.resolvers.failure import UnresolvedError
-from stowplan.compiler.pins.resolvers.trust import Kind, Trust
+from stowplan.compiler.pins.trust import Kind, Trust
 from stowplan.schema.agents.exit_codes import ExitCode
 from stowplan.schema.lock import ListingPin
 from stowplan.schema.remotes.s3_listing import ListingHash
