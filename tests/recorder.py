@@ -10,10 +10,14 @@ from tests.http_server import QuietHandler, serving
 
 @dataclass
 class Recorder:
-    """What was asked, with all headers, as text. It redirects to `location` if there is one."""
+    """What was asked, with all headers, as text.
+
+    It redirects to `location` if there is one; with `asks_first` only those who send credentials.
+    """
 
     url: str = ""
     location: str = ""
+    asks_first: bool = False
     challenge: str = 'Basic realm="recorder"'
     seen: list[str] = field(default_factory=list)
 
@@ -37,8 +41,9 @@ def recording(pair: Pair | None = None, address: str = "127.0.0.1") -> Iterator[
         def _answer(self) -> None:
             self.rfile.read(int(self.headers.get("Content-Length", 0)))
             state.seen.append(f"{self.requestline}\n{self.headers}")
-            self.send_response(307 if state.location else 401)
-            if state.location:
+            leads = state.location and not (state.asks_first and "Authorization" not in self.headers)
+            self.send_response(307 if leads else 401)
+            if leads:
                 self.send_header("Location", f"{state.location}{self.path}")
             else:
                 self.send_header("WWW-Authenticate", state.challenge)

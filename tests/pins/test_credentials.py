@@ -9,6 +9,21 @@
 | the file `.netrc` | hosts that it names, by git alone |
 
 None goes anywhere by plain http, but to this machine itself and then through no proxy.
+
+Those of other commands and of agents, with their tests:
+
+| Credentials | May go to | Test |
+|---|---|---|
+| the token of `comment` | `GITHUB_API_URL` or `CI_API_V4_URL` | `unit/compiler/comments/test_comment.py` |
+| the token of a kubeconfig | the server that it names | `unit/compiler/live/test_resources.py` |
+| the token of an agent's service account | the API server | `hostile/test_api_server.py` |
+| S3 keys and session tokens of *transfer* | the endpoint of the spec | `hostile/s3/test_redirects.py` |
+| the token for a Hub | the Hub of the spec | `agents/transfer/test_hub_access.py`, `hostile/hub/test_answers.py` |
+| the token for Git | the host of the spec | `agents/transfer/git/test_hostile.py`, `…/test_download.py` (submodules) |
+| that token, for LFS | the same host | `agents/transfer/git/test_hostile.py`, `hostile/git/test_lfs_elsewhere.py` |
+| keys of a source of *cache* | that source | `agents/cache/test_task_secrets.py` |
+| keys of a volume | its bucket | the same |
+| the password of a metadata engine | that engine | the same: neither source nor bucket hears it |
 """
 
 import json
@@ -169,6 +184,26 @@ def test_password_for_another_server_is_not_sent(
         "/code.git/info/refs",
     }
     assert not any("Authorization" in each for each in recorder.seen)
+
+
+def test_redirect_takes_no_password_along(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pair = Authority.create(home / "authority").issue("forge")
+    monkeypatch.setenv("GIT_SSL_CAINFO", str(home / "authority/ca.crt"))
+    with recording() as images, recording(pair) as forge, recording(pair) as other, recording() as another:
+        (images.location, forge.location), images.asks_first = (another.url, other.url), True
+        forge.asks_first = True
+        left_by_docker(home, images.host)
+        left_to_git(home, forge.host)
+        (home / ".netrc").unlink()
+        stored = (home / ".git-credentials").read_text()
+        (home / ".git-credentials").write_text(stored.replace("http://", "https://"))
+        image(images.host)
+        repository(forge.url)
+        refused()
+        for asked, led_to in ((images, another), (forge, other)):
+            assert asked.heard(registry.login())
+            assert led_to.seen
+            assert led_to.heard(registry.login()) == []
 
 
 def test_registry_gets_no_password_of_netrc(recorder: Recorder, home: Path) -> None:
