@@ -35,12 +35,12 @@ class Trust:
             return f"{kind.name} are not sent to {url}, which is no address of a server."
         scheme, name, port = found
         shown = name if port == _HTTPS else f"{name}:{port}"
+        if scheme == "http" and not is_loopback(name):
+            return f"{kind.name} are not sent to {shown} by plain http: use https."
         if found not in map(_origin, own) and shown not in self.hosts:
             ways = [f"`{OPTION} {shown}`"] if is_host(shown) else []
             allowed = " or ".join([*ways, f"the variable {kind.variable}"])
             return f"{kind.name} are not sent to {shown}, which only a spec names: {allowed} allows it."
-        if scheme == "http" and not is_loopback(name):
-            return f"{kind.name} are not sent to {shown} by plain http: use https."
         if scheme == "http" and _has_proxy(name):
             return f"{kind.name} are not sent to {shown} by plain http through a proxy: name {name} in NO_PROXY."
         return ""
