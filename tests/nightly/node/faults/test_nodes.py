@@ -23,6 +23,16 @@ with open("/scratch/data", "wb") as file:
     file.write(bytes(128 << 20))
 time.sleep(40)
 """
+UNTIL_THE_SERVER_IS_GONE = """
+import os, socket, time
+address = os.environ["KUBERNETES_SERVICE_HOST"], int(os.environ["KUBERNETES_SERVICE_PORT"])
+while True:
+    try:
+        socket.create_connection(address, 1).close()
+    except OSError:
+        break
+    time.sleep(0.1)
+"""
 MIB = 1 << 20
 LEFT = 40 * MIB
 """Of the disk, which is less than the kubelet wants."""
@@ -59,7 +69,7 @@ def await_elsewhere(delivery: Delivery, name: str, node: Machine) -> None:
 
 
 def test_job_that_ends_while_the_api_server_restarts(delivery: Delivery) -> None:
-    spec = job("restarted", "import time; time.sleep(8)")
+    spec = job("restarted", UNTIL_THE_SERVER_IS_GONE)
     delivery.commit(spec)
     delivery.reaches(spec, SECONDS, phase="Running")
     delivery.place.cluster.restart_server()
