@@ -307,6 +307,39 @@ def test_branch_and_tag_are_pinned_by_the_commit_with_its_subject(code: Path, tm
     assert (pin["commit"], pin["subject"]) == (commit, "Train for longer")
 
 
+def test_the_commit_of_a_signed_one_is_described_by_itself(code: Path, tmp_path: Path, home: Path) -> None:
+    """A user may have Git show signatures wherever it shows a commit."""
+    (home / "gpg").write_text("#!/bin/sh\necho 'gpg: no public key' >&2\n")
+    (home / "gpg").chmod(0o755)
+    (home / ".gitconfig").write_text(f"[log]\n\tshowSignature = true\n[gpg]\n\tprogram = {home}/gpg\n")
+    signature = "gpgsig -----BEGIN PGP SIGNATURE-----\n \n x\n -----END PGP SIGNATURE-----"
+    signed = git(code, "cat-file", "commit", "HEAD").replace("\n\n", f"\n{signature}\n\n", 1)
+    (code / "signed").write_text(signed + "\n")
+    commit = git(code, "hash-object", "-t", "commit", "-w", "signed")
+    git(code, "push", "-q", "../served/code.git", f"{commit}:refs/heads/signed")
+    with git_server.serving(tmp_path / "served") as url:
+        dataset(f"{{git: {{url: {url}/code.git, ref: signed}}}}")
+        pinned()
+    [pin] = lock()["git"].values()
+    assert (pin["commit"], pin["subject"]) == (commit, "Train for longer")
+
+
+def test_name_of_a_branch_and_a_tag_is_refused(code: Path, tmp_path: Path) -> None:
+    """Who may push one of them would decide what the other one stands for."""
+    tagged = git(code, "rev-parse", "v1^{commit}")
+    git(code, "commit", "-q", "--allow-empty", "-m", "More")
+    git(code, "push", "-q", "../served/code.git", "HEAD:refs/heads/v1")
+    with git_server.serving(tmp_path / "served") as url:
+        dataset(f"{{git: {{url: {url}/code.git, ref: v1}}}}")
+        refused = run("pin")
+        assert refused.exit_code == 1
+        assert "`ref: refs/heads/v1` or `ref: refs/tags/v1`" in refused.output.replace("\n", " ")
+        dataset(f"{{git: {{url: {url}/code.git, ref: refs/tags/v1}}}}")
+        pinned()
+    [pin] = lock()["git"].values()
+    assert (pin["commit"], pin["subject"]) == (tagged, "Train for longer")
+
+
 def test_repository_that_asks_for_a_password_is_refused_without_a_question(code: Path) -> None:
     class Private(BaseHTTPRequestHandler):
         """Wants a password."""

@@ -22,11 +22,11 @@ def vouching_base(out: Path, revision: str | None, target: "Target | None" = Non
     if revision is None:
         return None
     from stowplan.compiler.committed import adoption, vouching  # noqa: PLC0415 - start-up time
-    from stowplan.compiler.repository.commit import BaseError  # noqa: PLC0415
+    from stowplan.compiler.git.work_tree import GitError  # noqa: PLC0415
 
     try:
         return vouching.at_commit(adoption.at_commit(target, out, revision), revision)
-    except BaseError as error:
+    except GitError as error:
         raise typer.BadParameter(str(error), param_hint="--base") from None
 
 

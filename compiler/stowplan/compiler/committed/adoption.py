@@ -13,12 +13,12 @@ from typing import Any
 
 from stowplan.compiler.committed.objects import body_of
 from stowplan.compiler.environments.target import Target, names
+from stowplan.compiler.git import commit
 from stowplan.compiler.output import inventory, inventory_files, paths
 from stowplan.compiler.output.folder import OutputFolder, seen
 from stowplan.compiler.output.inventory import Inventory
 from stowplan.compiler.output.inventory_files import is_inventory
 from stowplan.compiler.output.render import HEADER_LENGTH, Rendered, carries_header
-from stowplan.compiler.repository import commit
 from stowplan.library.delivery.argocd import IN_CLUSTER
 from stowplan.schema.diagnostics import Finding, finding
 from stowplan.schema.platform.argocd import ArgoCD
@@ -48,7 +48,7 @@ def source(target: Target | None, out: Path) -> Path | None:
 def at_commit(target: Target | None, out: Path, revision: str) -> Path:
     """Return the folder whose output in the commit `revision` is that of a target: `out`, or what was taken over since.
 
-    Raises `commit.BaseError`.
+    Raises `GitError`.
     """
     if target is None or not target.adopts or any(map(is_inventory, commit.at_commit(out, revision).blobs)):
         return out

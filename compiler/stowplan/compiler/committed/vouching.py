@@ -11,12 +11,12 @@ from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
+from stowplan.compiler.git import commit
 from stowplan.compiler.output import inventory
 from stowplan.compiler.output.folder import StoredFiles
 from stowplan.compiler.output.inventory import Inventory
 from stowplan.compiler.output.inventory_files import is_inventory
 from stowplan.compiler.output.inventory_lines import Entry
-from stowplan.compiler.repository import commit
 from stowplan.library.engines.registry import ENGINE_KINDS
 from stowplan.schema.diagnostics import Severity
 from stowplan.schema.meta import ObjectId, SpecId
@@ -72,7 +72,7 @@ class Base:
 
 
 def at_commit(out: Path, revision: str) -> Base:
-    """Return the runs in the folder `out` of a commit; none if the commit lacks it. Raises `commit.BaseError`."""
+    """Return the runs in the folder `out` of a commit; none if the commit lacks it. Raises `GitError`."""
     folder = commit.at_commit(out, revision)
     listed = folder.read(filter(is_inventory, folder.blobs))
     kinds = [entry.path for entry in _entries(listed) if (entry.id.group, entry.id.kind) in RUN_KINDS]

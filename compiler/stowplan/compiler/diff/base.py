@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from stowplan.compiler.diagnostics.report import Report
+from stowplan.compiler.git import commit
 from stowplan.compiler.output.folder import scan
 from stowplan.compiler.pins import lock_file
-from stowplan.compiler.repository import commit
 from stowplan.compiler.repository.layout import Repository
 from stowplan.compiler.yaml import reader
 from stowplan.schema.lock import Lock
@@ -20,7 +20,7 @@ def on_disk(out: Path) -> dict[str, bytes]:
 def at_commit(out: Path, revision: str) -> dict[str, bytes]:
     """Return the contents of all files below the output folder in a commit, by path; empty if the commit lacks it.
 
-    Raises `BaseError` if the commit cannot be read.
+    Raises `GitError` if the commit cannot be read.
     """
     folder = commit.at_commit(out, revision)
     return folder.read(folder.blobs)
@@ -29,7 +29,7 @@ def at_commit(out: Path, revision: str) -> dict[str, bytes]:
 def lock_at_commit(repo: Repository, revision: str) -> Lock | None:
     """Return the lock file of a repository in a commit; None if the commit has none, or one that is not valid.
 
-    Raises `BaseError` if the commit cannot be read.
+    Raises `GitError` if the commit cannot be read.
     """
     content = commit.at_commit(repo.folder, revision).read([repo.lock_file]).get(repo.lock_file)
     if content is None:

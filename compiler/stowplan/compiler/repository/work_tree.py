@@ -2,11 +2,11 @@
 
 import os
 import re
-import subprocess
 from pathlib import Path
 from typing import NamedTuple
 
 from stowplan.compiler.diagnostics.locations import PLATFORM_FILES
+from stowplan.compiler.git.work_tree import GitError, ask, top_of
 from stowplan.compiler.repository.layout import Repository
 
 
@@ -26,12 +26,6 @@ def around(repo: Repository, out: Path, *, others: bool) -> Around:
     top = top_of(out)
     place = Path(os.path.realpath(out)).relative_to(top).as_posix() if top else ""
     return Around(place, _others(repo) if others else None)
-
-
-def top_of(folder: Path) -> Path | None:
-    """Return the nearest folder above `folder`, or itself, with an entry `.git`, links resolved; None without one."""
-    real = Path(os.path.realpath(folder))
-    return next((each for each in (real, *real.parents) if os.path.lexists(each / ".git")), None)
 
 
 def _others(repo: Repository) -> tuple[str, ...]:
@@ -67,7 +61,6 @@ def remote_name(top: Path) -> str:
 def _listed(top: Path, *command: str) -> list[str]:
     """Return the entries, ended by null characters, that a Git command prints for a work tree; none if it fails."""
     try:
-        done = subprocess.run(["git", "-C", str(top), *command], capture_output=True, check=True)  # noqa: S603, S607
-    except (OSError, subprocess.CalledProcessError):
+        return [os.fsdecode(each) for each in ask(top, *command).split(b"\0") if each]
+    except GitError:
         return []
-    return [os.fsdecode(each) for each in done.stdout.split(b"\0") if each]

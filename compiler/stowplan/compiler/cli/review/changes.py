@@ -90,10 +90,11 @@ def _compare(
     from stowplan.compiler.diff.comparison import compare  # noqa: PLC0415
     from stowplan.compiler.diff.risks.foreign import foreign, without  # noqa: PLC0415
     from stowplan.compiler.diff.risks.unvouched import judged  # noqa: PLC0415
+    from stowplan.compiler.git.commit import merge_base  # noqa: PLC0415
+    from stowplan.compiler.git.work_tree import GitError  # noqa: PLC0415
     from stowplan.compiler.output.folder import scan  # noqa: PLC0415
     from stowplan.compiler.output.write import unusable  # noqa: PLC0415
-    from stowplan.compiler.pipeline import compile_repository  # noqa: PLC0415
-    from stowplan.compiler.repository.commit import BaseError, merge_base  # noqa: PLC0415 - start-up time
+    from stowplan.compiler.pipeline import compile_repository  # noqa: PLC0415 - start-up time
 
     report = Report()
     try:
@@ -103,7 +104,7 @@ def _compare(
         if report.failed:
             Ending(source.folder, report, compiled.texts, Format.TEXT, advice).finish({})
         found = foreign(compiled.files, scan(target), compiled.committed, before if base else None)
-    except BaseError as error:
+    except GitError as error:
         raise typer.BadParameter(str(error), param_hint="--base") from None
     except OSError as error:
         report.add(unusable(target, error))
@@ -136,11 +137,12 @@ def _moves(source: "Repository", base: str | None) -> "Sequence[Move] | None":
     if not base:
         return None
     from stowplan.compiler.diff.base import lock_at_commit  # noqa: PLC0415 - start-up time
+    from stowplan.compiler.git.commit import merge_base  # noqa: PLC0415
+    from stowplan.compiler.git.work_tree import GitError  # noqa: PLC0415
     from stowplan.compiler.pins.moves import moves  # noqa: PLC0415
-    from stowplan.compiler.repository.commit import BaseError, merge_base  # noqa: PLC0415
     from stowplan.compiler.repository.load import lock_of  # noqa: PLC0415
 
     try:
         return moves(lock_at_commit(source, merge_base(source.folder, base)), lock_of(source))
-    except BaseError as error:
+    except GitError as error:
         raise typer.BadParameter(str(error), param_hint="--base") from None

@@ -88,7 +88,7 @@ def reviewed(found: "Comparisons", folder: Path, base: str | None) -> "Review":
 
 def _shown(folder: Path, base: str) -> str:
     """Return a base commit as reviewers see it: its name, and which commit the change is compared with."""
-    from stowplan.compiler.repository.commit import merge_base  # noqa: PLC0415 - start-up time
+    from stowplan.compiler.git.commit import merge_base  # noqa: PLC0415 - start-up time
 
     commit = merge_base(folder, base)[:_DIGITS]
     return commit if base.startswith(commit) else f"{base} ({commit})"

@@ -5,7 +5,8 @@ import re
 from pathlib import Path
 from unicodedata import normalize
 
-from stowplan.compiler.repository import work_tree
+from stowplan.compiler.git.work_tree import top_of
+from stowplan.compiler.repository.work_tree import remote_name
 from stowplan.library.values.names import content_hash, shorten
 
 LIMIT = 30
@@ -19,8 +20,8 @@ def derived(folder: Path) -> str:
     `data-vision` for the folder `vision` of https://git.example.com/ml/data.git. Elsewhere it is that of the folder.
     """
     real = Path(os.path.realpath(folder))
-    top = work_tree.top_of(real) or real
-    words = "-".join([work_tree.remote_name(top) or top.name, *real.relative_to(top).parts])
+    top = top_of(real) or real
+    words = "-".join([remote_name(top) or top.name, *real.relative_to(top).parts])
     ascii_only = normalize("NFKD", words).encode("ascii", "ignore").decode().lower()
     label = re.sub("[^a-z0-9]+", "-", ascii_only).strip("-")
     return shorten(label or f"data-{content_hash(ascii(words))}", LIMIT)

@@ -21,14 +21,18 @@ def resolve(reference: Reference) -> GitPin:
         git = Git(url, scratch)
         if ref.startswith("-") or not git.may_ask:
             raise UnresolvedError(f"{url} with {ref} is no repository that git may ask.", "Use https or ssh.")
-        commit = _commit(git, ref)
-        about = _about(git, ref, commit)
+        name, commit = _commit(git, ref)
+        about = _about(git, name, commit)
     return GitPin(commit=commit, subject=about.get("subject"), date=about.get("date"))
 
 
-def _commit(git: Git, ref: str) -> str:
-    """Return the commit of a ref by `git ls-remote`; of an annotated tag, the commit that it is on."""
-    done = git.run("ls-remote", "--", git.url, ref, f"refs/heads/{ref}", f"refs/tags/{ref}", f"refs/tags/{ref}^{{}}")
+def _commit(git: Git, ref: str) -> tuple[str, str]:
+    """Return the whole name of a ref and its commit by `git ls-remote`; of an annotated tag, the commit that it is on.
+
+    A name that a branch and a tag have is refused: whoever may push one of them could take the place of the other.
+    """
+    branch, tag = f"refs/heads/{ref}", f"refs/tags/{ref}"
+    done = git.run("ls-remote", "--", git.url, ref, branch, tag, f"{ref}^{{}}", f"{tag}^{{}}")
     if done.returncode:
         said = done.stderr.decode(errors="replace").strip().splitlines()
         reason = said[-1].removeprefix("fatal: ").rstrip(".") if said else "git failed"
@@ -38,21 +42,30 @@ def _commit(git: Git, ref: str) -> str:
         raise UnresolvedError(message, hint if git.has_credentials else open_hint)
     lines = (line.partition("\t") for line in done.stdout.decode().splitlines())
     found = {name: commit for commit, _, name in lines}
-    names = (ref, f"refs/heads/{ref}", f"refs/tags/{ref}^{{}}", f"refs/tags/{ref}")
-    commit = next((found[name] for name in names if name in found), "")
+    commits = {name: found.get(f"{name}^{{}}", found[name]) for name in (ref, branch, tag) if name in found}
+    if ref not in commits and len({*commits.values()}) > 1:
+        message = f"{git.url} has a branch and a tag {ref}, with different commits."
+        raise UnresolvedError(message, f"Write which one you mean: `ref: {branch}` or `ref: {tag}`.")
+    name, commit = next(iter(commits.items()), ("", ""))
     if not _COMMIT.fullmatch(commit):
         raise UnresolvedError(f"{git.url} has no branch or tag {ref}.", "Check its name.")
-    return commit
+    return name, commit
 
 
-def _about(git: Git, ref: str, commit: str) -> Mapping[str, str]:
-    """Return subject and date of a commit; empty if the server does not send one commit without its files."""
+def _about(git: Git, name: str, commit: str) -> Mapping[str, str]:
+    """Return subject and date of a commit; empty if the server does not send one commit without its files.
+
+    `name` is the whole name of the ref that it is on.
+    """
     bare = f"--git-dir={git.scratch}/bare"
-    fetch = ("fetch", "--quiet", "--depth=1", "--filter=tree:0", "--no-tags", "--", git.url, ref)
+    fetch = ("fetch", "--quiet", "--depth=1", "--filter=tree:0", "--no-tags", "--", git.url, name)
     if git.run("init", "--quiet", "--bare", f"{git.scratch}/bare").returncode or git.run(bare, *fetch).returncode:
         return {}
-    show = git.run(bare, "show", "--no-patch", "--format=%cd%n%s", "--date=format-local:%Y-%m-%dT%H:%M:%SZ", commit)
-    date, _, subject = show.stdout.decode(errors="replace").strip().partition("\n")
+    shape = ("--format=%cd%n%s", "--date=format-local:%Y-%m-%dT%H:%M:%SZ", "--encoding=UTF-8")
+    show = git.run(bare, "rev-list", "--max-count=1", *shape, commit)
+    # A line `commit …` comes first.
+    _, _, text = show.stdout.decode(errors="replace").strip().partition("\n")
+    date, _, subject = text.partition("\n")
     if show.returncode or not date:
         return {}
     return {"date": date, "subject": subject[:_LONGEST]} if subject else {"date": date}

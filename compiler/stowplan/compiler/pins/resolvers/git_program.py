@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from stowplan.compiler.git import program
+from stowplan.compiler.git.work_tree import top_of
 from stowplan.compiler.pins.resolvers.failure import UnresolvedError
 from stowplan.compiler.pins.trust import is_loopback
 
@@ -18,7 +20,7 @@ _SECONDS = 120
 _PROTOCOLS = {"https": "https:ssh", "ssh": "ssh:https", "git": "git:ssh:https", "http": "http:https"}
 """What git may use for an address of each scheme: redirects, and `insteadOf` of the user, lead to another one."""
 
-_QUIET = {"GIT_TERMINAL_PROMPT": "0", "GIT_ASKPASS": "", "SSH_ASKPASS": "", "TZ": "UTC", "LC_ALL": "C"}
+_QUIET = {"GIT_TERMINAL_PROMPT": "0", "GIT_ASKPASS": "", "SSH_ASKPASS": "", "TZ": "UTC"}
 """Nobody is there to answer a question."""
 
 
@@ -41,16 +43,13 @@ class Git:
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[bytes]:
         """Call git, which may fail. Raises `UnresolvedError` if it cannot be run, or does not end."""
+        place = (top_of(Path.cwd()) if self.has_credentials else None) or self.scratch
         local = ("-c", "http.followRedirects=false") if self._is_local else ()
         try:
-            return subprocess.run(  # noqa: S603 - no shell, and no argument from a spec can be an option
-                ["git", *local, *arguments],  # noqa: S607
-                capture_output=True,
-                check=False,
-                cwd=(_work_tree() if self.has_credentials else None) or self.scratch,
-                env=self._environment(),
-                stdin=subprocess.DEVNULL,
-                timeout=_SECONDS,
+            # In another folder git would obey the configuration of one that looks like a bare repository, and a branch
+            # may have one. That of the work tree is the user's.
+            return program.run(
+                *("-C", str(place), *local, *arguments), environment=self._environment(), seconds=_SECONDS
             )
         except (OSError, subprocess.TimeoutExpired) as error:
             reason = "it does not answer" if isinstance(error, subprocess.TimeoutExpired) else "git cannot be run"
@@ -58,16 +57,15 @@ class Git:
 
     def _environment(self) -> Mapping[str, str]:
         ssh = os.environ.get("GIT_SSH_COMMAND") or "ssh -oBatchMode=yes"
-        own = _QUIET | {"GIT_ALLOW_PROTOCOL": _PROTOCOLS[self._scheme], "GIT_SSH_COMMAND": ssh}
+        own = {**_QUIET, "GIT_ALLOW_PROTOCOL": _PROTOCOLS[self._scheme], "GIT_SSH_COMMAND": ssh}
         own["GIT_CEILING_DIRECTORIES"] = str(Path(self.scratch).parent)
         if self._is_local:
-            return os.environ | own | {"no_proxy": "*"}
+            return own | {"no_proxy": "*"}
         if self.has_credentials:
-            return os.environ | own
+            return own
         # Without the user's configuration and home git knows no helper, no header, no cookie and no `.netrc`.
-        kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-        home = {"HOME": self.scratch, "XDG_CONFIG_HOME": self.scratch, "GIT_CONFIG_NOSYSTEM": "1"}
-        return kept | own | home
+        empty = {"GIT_CONFIG_COUNT": "0", "GIT_CONFIG_PARAMETERS": "", "GIT_CONFIG_GLOBAL": os.devnull}
+        return own | empty | {"HOME": self.scratch, "XDG_CONFIG_HOME": self.scratch, "GIT_CONFIG_NOSYSTEM": "1"}
 
     @property
     def _scheme(self) -> str:
@@ -77,13 +75,3 @@ class Git:
     def _is_local(self) -> bool:
         """Whether the repository is asked for by plain http, on this machine."""
         return self._scheme == "http" and is_loopback(urlsplit(self.url).hostname or "")
-
-
-def _work_tree() -> Path | None:
-    """Return the top of the work tree, whose configuration is the user's; None without one.
-
-    In another folder git would obey the configuration of one that looks like a bare repository, and a branch may have
-    one.
-    """
-    here = Path.cwd()
-    return next((each for each in (here, *here.parents) if os.path.lexists(each / ".git")), None)
