@@ -18,7 +18,7 @@ from stowplan.compiler.compiling.destinations import destinations
 from stowplan.compiler.diagnostics.report import Diagnostic, Report
 from stowplan.compiler.environments.combining import combined
 from stowplan.compiler.environments.target import Target
-from stowplan.compiler.environments.together import Result, judged, left
+from stowplan.compiler.environments.together import Result, judged, left, strange
 from stowplan.compiler.lowering.composer_pool import ComposerPool
 from stowplan.compiler.output.folder import OutputFolder, seen
 from stowplan.compiler.output.write import WriteResult, digests, write
@@ -147,7 +147,9 @@ class Watcher:
             for each in parts
             if each.target and not each.report.failed
         ]
-        return [*left(self.out, targets, taken=True), *judged(results)] if targets else []
+        if not targets:
+            return []
+        return [*left(self.out, targets, taken=True), *strange(self.out, targets), *judged(results)]
 
     def _part(self, target: Target | None, first: Made | None) -> _Part:
         report, out = Report(), self.out / target.name if target else self.out

@@ -204,6 +204,7 @@ OUTPUT = {
     "SP534": Code(_E, "A field belongs to another writer"),
     "SP535": Code(_E, "A prune option would delay the sync of a Job"),
     "SP536": Code(_I, "No Argo CD objects are written"),
+    "SP537": Code(_W, "A foreign file or folder lies in the output"),
     "SP540": Code(_E, "An immutable field changed"),
     "SP541": Code(_W, "A data-holding object was removed"),
     "SP542": Code(_W, "A run would be replaced"),

@@ -1,6 +1,5 @@
 """The base commit of `synth`, a reviewed commit: the option `--base` names it, and `--check` in CI needs it."""
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,11 +27,6 @@ def vouching_base(out: Path, revision: str | None, target: "Target | None" = Non
         return vouching.at_commit(adoption.at_commit(target, out, revision), revision)
     except GitError as error:
         raise typer.BadParameter(str(error), param_hint="--base") from None
-
-
-def in_ci() -> bool:
-    """Whether the environment variable CI is set, as GitHub, GitLab and most other services do."""
-    return os.environ.get("CI", "").lower() not in ("", "false", "0")
 
 
 def base_missing(out: Path) -> Diagnostic:

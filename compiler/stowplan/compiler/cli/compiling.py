@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from stowplan.compiler.cli.bases import base_missing, in_ci, vouching_base
+from stowplan.compiler.cli.bases import base_missing, vouching_base
 from stowplan.compiler.cli.ending import Ending, busy
 from stowplan.compiler.cli.environments import EnvOption, chosen
 from stowplan.compiler.cli.options import (
@@ -28,6 +28,7 @@ from stowplan.compiler.cli.results import (
     remember,
     written_line,
 )
+from stowplan.compiler.diagnostics.ci import in_ci
 from stowplan.compiler.diagnostics.report import Report
 
 if TYPE_CHECKING:

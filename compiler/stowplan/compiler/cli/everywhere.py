@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from stowplan.compiler.cli.bases import base_missing, in_ci
+from stowplan.compiler.cli.bases import base_missing
 from stowplan.compiler.cli.ending import Ending, busy
 from stowplan.compiler.cli.options import Format, again
 from stowplan.compiler.cli.results import (
@@ -18,6 +18,7 @@ from stowplan.compiler.cli.results import (
     remember,
     written_line,
 )
+from stowplan.compiler.diagnostics.ci import in_ci
 from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.repository.spec_count import SpecCount
 
@@ -118,7 +119,9 @@ def synth_all(repo: "Repository", out: Path, targets: "Sequence[Target]", option
         *together.left(out, targets, taken=not options.check),
         *together.judged([_result(each) for each in parts if not each.report.failed]),
     ]
-    report.add(*of_all)
+    beside = [*together.strange(out, targets, refused=options.check)]
+    # A check goes on and says all that is foreign.
+    report.add(*of_all, *(() if options.check else beside))
     extra = {each.target.name: _numbers(each.compiled.objects, each.compiled.count) for each in parts}
     lines: list[str] = []
     current, advice = True, again(repo, out)
@@ -131,7 +134,7 @@ def synth_all(repo: "Repository", out: Path, targets: "Sequence[Target]", option
             lines += [start.line(each.target.name) for start in each.compiled.starts]
             lines += own
         report = combined([(each.target, each.report) for each in parts])
-        report.add(*of_all)
+        report.add(*of_all, *beside)
     texts = {file: text for each in parts for file, text in each.compiled.texts.items()}
     ending = Ending(repo.folder, report, texts, options.output_format, advice)
     ending.finish({"environments": extra}, lines, failed=not current)
@@ -170,7 +173,8 @@ def _end_unchanged(
         committed = inventory.read(out / target.name)[0]
         runs = {spec: hashes(each.id for each in own) for spec, own in committed.by_spec.items() if spec}
         results.append(together.Result(target, [(each.path, each.id) for each in committed.entries], runs))
-    report.add(*together.left(out, [target for target, _ in last]), *together.judged(results))
+    every = [target for target, _ in last]
+    report.add(*together.left(out, every), *together.strange(out, every), *together.judged(results))
     extra, lines = {}, list[str]()
     for target, each in last:
         files = {"created": 0, "changed": 0, "unchanged": each.files, "removed": 0}

@@ -12,6 +12,12 @@ from typing import Protocol
 TEMPORARY = ".stowplan-tmp-"
 """Prefix of the names of temporary files in the output folder."""
 
+GIT = ".git"
+"""Entry by which Git knows the top of a work tree. No commit can hold it."""
+
+LOCK = ".stowplan.lock"
+"""File at the top that a command locks while it writes. It is no content of the folder."""
+
 _TEMPORARY = re.compile(rf"{re.escape(TEMPORARY)}(?:[0-9]+|inventory)")
 _READ = os.O_RDONLY | getattr(os, "O_BINARY", 0)
 """Flags for binary reading; without `O_BINARY`, Windows would change line ends."""
@@ -56,8 +62,7 @@ class OutputFolder:
     Paths are relative to `root`, with forward slashes. `files` are regular files. `others` are links, sockets and the
     like, which are neither followed nor changed. `leftovers` are temporary files of a crashed command. `empty` are
     those `folders` that have no entries; Git stores no empty folder, but checks out a submodule as one. Hidden folders
-    at the top are not searched: no Application syncs them, and `.git` may be one. Hidden folders further down are
-    searched, because Argo CD reads them.
+    are searched too, because Argo CD reads them, except for `.git` at the top.
     """
 
     root: Path
@@ -66,6 +71,11 @@ class OutputFolder:
     others: frozenset[str] = frozenset()
     leftovers: frozenset[str] = frozenset()
     empty: frozenset[str] = frozenset()
+
+    @property
+    def is_work_tree(self) -> bool:
+        """Whether the folder is the top of a Git work tree, so that other files of this tree lie there too."""
+        return GIT in self.folders or GIT in self.files
 
     def read(self, path: str) -> bytes | None:
         """Return the content of a regular file; None if it did not exist when the folder was listed."""
@@ -116,12 +126,14 @@ def scan(root: Path) -> OutputFolder:
             for entry in entries:
                 name = entry.name
                 if entry.is_file(follow_symlinks=False):
+                    if parent + name == LOCK:
+                        continue
                     (leftovers if is_temporary(name) else files).add(parent + name)
                 elif not entry.is_dir(follow_symlinks=False):
                     others.add(parent + name)
                 else:
                     folders.add(parent + name)
-                    if parent or not name.startswith("."):
+                    if parent or name != GIT:
                         todo.append(f"{parent}{name}/")
         if parent and not name:
             empty.add(parent.rstrip("/"))

@@ -13,7 +13,6 @@ if sys.platform == "win32":
 else:
     import fcntl
 
-NAME = ".stowplan.lock"
 _NOT_THROUGH_LINKS = getattr(os, "O_NOFOLLOW", 0)
 """Flag against following links. Windows has none; there a user who may create links may write all files anyway."""
 
@@ -27,7 +26,7 @@ def held(out: Path) -> Iterator[bool]:
     """
     if not folder.exists(out):
         out.mkdir(parents=True, exist_ok=True)
-    path = out / NAME
+    path = out / folder.LOCK
     descriptor = _acquired(path)
     if descriptor is None:
         yield False

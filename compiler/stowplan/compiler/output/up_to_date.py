@@ -38,8 +38,8 @@ class Comparison:
     """Differences between an output folder and the compiled specs; paths are sorted.
 
     `stale`: files that `synth` would remove. `foreign`: files and folders that `synth` would neither write nor remove.
-    They block an output (SP508), are not in the inventory or lost the header (SP512), or are in a folder that Argo CD
-    syncs (SP517, SP518).
+    They block an output (SP508), are not in the inventory or lost the header (SP512), or no spec compiles to them
+    (SP517, SP518, SP537).
     """
 
     missing: tuple[str, ...] = ()
@@ -50,7 +50,7 @@ class Comparison:
 
     @property
     def same(self) -> bool:
-        """Whether the folder has all compiled files, and the synced folders have nothing else."""
+        """Whether the folder has all compiled files and nothing else."""
         return not (self.missing or self.changed or self.stale or self.foreign or self.blocked)
 
     @property
@@ -97,7 +97,7 @@ def compare(files: Sequence[Rendered], out: Path, previous: Inventory, report: R
         missing=tuple(change.path for change in planned.changes if change.new),
         changed=changed,
         stale=tuple(sorted({*planned.stale, *tree.leftovers})),
-        foreign=tuple(sorted({*planned.blocked, *planned.disowned, *planned.orphaned, *planned.intruders})),
+        foreign=planned.foreign,
         blocked=bool(planned.blocked or planned.lost),
     )
 

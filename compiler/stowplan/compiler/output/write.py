@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 
+from stowplan.compiler.diagnostics.ci import in_ci
 from stowplan.compiler.diagnostics.report import Diagnostic, Report, diagnose_at
 from stowplan.compiler.output import inventory, lock, paths
 from stowplan.compiler.output.folder import TEMPORARY, OutputFolder, scan
@@ -23,7 +24,7 @@ from stowplan.compiler.output.inventory import Inventory
 from stowplan.compiler.output.inventory_files import PENDING, is_inventory
 from stowplan.compiler.output.render import Rendered
 from stowplan.compiler.output.write_plan import FileChange, Plan, plan
-from stowplan.schema.diagnostics import finding
+from stowplan.schema.diagnostics import Severity, finding
 
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 """Flags for a new file; without `O_BINARY`, Windows would change line ends."""
@@ -47,7 +48,7 @@ def write(files: Sequence[Rendered], out: Path, previous: Inventory, report: Rep
     """Change the folder `out` so that its generated files are exactly `files` and their inventory.
 
     `previous` is the inventory as it was at the start of the command. Files without the header are never changed. After
-    SP507, SP508, SP509 or SP510, which go to `report`, nothing is written and the result is empty.
+    an error, which goes to `report`, nothing is written and the result is empty.
     """
     problems = paths.diagnostics(files)
     report.add(*problems)
@@ -60,8 +61,9 @@ def write(files: Sequence[Rendered], out: Path, previous: Inventory, report: Rep
                 return WriteResult()
             tree = scan(out)
             planned = plan(files, tree, previous)
-            report.add(*observations(planned, out))
-            return WriteResult() if planned.blocked or planned.lost else _apply(planned, tree)
+            found = observations(planned, out)
+            report.add(*found)
+            return WriteResult() if any(each.severity is Severity.ERROR for each in found) else _apply(planned, tree)
     except OSError as error:
         report.add(unusable(out, error))
         return WriteResult()
@@ -74,10 +76,10 @@ def digests(files: Iterable[Rendered], written: WriteResult) -> dict[str, str]:
 
 
 def observations(planned: Plan, out: Path) -> list[Diagnostic]:
-    """Return the diagnostics about files that a plan cannot or must not change.
+    """Return the diagnostics about files that a plan cannot or must not change; in CI all are errors.
 
-    SP508 is for blocked paths, SP512 for files that are left alone, SP517 and SP518 for foreign entries. SP509 is
-    returned if files disappeared since the command began.
+    SP508 is for blocked paths, SP512 for files that are left alone, SP517, SP518 and SP537 for foreign entries. SP509
+    is returned if files disappeared since the command began.
     """
     return [
         *([_busy(out)] if planned.lost else ()),
@@ -85,7 +87,13 @@ def observations(planned: Plan, out: Path) -> list[Diagnostic]:
         *(_noted("SP512", out, path, *_DISOWNED) for path in planned.disowned),
         *(_noted("SP512", out, path, *_ORPHANED) for path in planned.orphaned),
         *(_intruder(out, path) for path in planned.intruders),
+        *(stranger(out, path) for path in planned.strangers),
     ]
+
+
+def stranger(out: Path, path: str) -> Diagnostic:
+    """Return SP537 for an entry of the output folder `out` that lies where nothing is synced; in CI an error."""
+    return _noted("SP537", out, path, *_STRANGE)
 
 
 def unusable(out: Path, error: OSError) -> Diagnostic:
@@ -121,6 +129,11 @@ _FOREIGN = (
     "Delete it, or move it out of the folder.",
 )
 
+_STRANGE = (
+    "Stowplan did not generate this entry of the output folder; only generated files may lie there.",
+    "Move it out of the folder. Settings for what lies in it, as in .gitattributes, can stand above it.",
+)
+
 
 def _intruder(out: Path, path: str) -> Diagnostic:
     if path.endswith(_MANIFESTS):
@@ -129,7 +142,8 @@ def _intruder(out: Path, path: str) -> Diagnostic:
 
 
 def _noted(code: str, out: Path, path: str, message: str, hint: str) -> Diagnostic:
-    return diagnose_at(paths.location(out, path), finding(code, (), message, hint))
+    severity = Severity.ERROR if in_ci() else None
+    return diagnose_at(paths.location(out, path), finding(code, (), message, hint, severity=severity))
 
 
 def _busy(out: Path) -> Diagnostic:

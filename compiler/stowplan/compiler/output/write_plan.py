@@ -1,6 +1,6 @@
 """The plan of a command: all changes of the output folder, decided before any file is changed."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
@@ -31,11 +31,13 @@ class Plan:
     `gone`: all paths that the last command wrote and this one does not. Of these, `stale` files are removed; `disowned`
     files have lost the header and are left alone. Files of the inventory without any entry now are `stale` too, and so
     is the one of version 0.1.0. Also left alone are `orphaned` files, which have the header but are in no inventory,
-    and `intruders`: all other entries of the folders that Argo CD syncs. An intruder that is an empty folder ends in a
-    slash. `blocked`: paths of outputs or their folders that a foreign entry occupies; then nothing is
-    written. `lost`: files that existed when the command began, so that their contents are not in memory, and are
-    missing now. `inventory`: the contents of the new inventory's files by path. `pending`: the bytes of a file with all
-    entries of those files of the inventory that change; empty if none does.
+    `intruders`: all other entries of the folders that Argo CD syncs, and `strangers`: those of the rest of the output
+    folder, unless it is the top of a work tree. Folders end in a slash: an empty one among the former, and one with
+    nothing but strangers.
+    `blocked`: paths of outputs or their folders that a foreign entry occupies; then nothing is written. `lost`: files
+    that existed when the command began, so that their contents are not in memory, and are missing now. `inventory`: the
+    contents of the new inventory's files by path. `pending`: the bytes of a file with all entries of those files of the
+    inventory that change; empty if none does.
     """
 
     changes: tuple[FileChange, ...]
@@ -45,10 +47,16 @@ class Plan:
     disowned: tuple[str, ...]
     orphaned: tuple[str, ...]
     intruders: tuple[str, ...]
+    strangers: tuple[str, ...]
     blocked: tuple[str, ...]
     lost: tuple[str, ...]
     inventory: Mapping[str, bytes]
     pending: bytes
+
+    @property
+    def foreign(self) -> tuple[str, ...]:
+        """The paths of all entries that `synth` neither writes nor removes, sorted."""
+        return tuple(sorted({*self.blocked, *self.disowned, *self.orphaned, *self.intruders, *self.strangers}))
 
 
 def plan(files: Sequence[Rendered], tree: OutputFolder, previous: Inventory, elsewhere: Iterable[str] = ()) -> Plan:
@@ -69,7 +77,9 @@ def plan(files: Sequence[Rendered], tree: OutputFolder, previous: Inventory, els
     orphaned = {path for path in unknown if path.endswith(".yaml") and _has_header(path, tree)}
     mine = {path for path in old if inventory.is_ours(tree.head(path, _ENOUGH))}
     blocked = {*obstacles.values(), *_those(states, _State.FOREIGN), *(old - mine)}
-    foreign = [*({*unknown} - orphaned - blocked), *_empty(tree, contents)]
+    foreign = {*unknown} - orphaned - blocked
+    intruders = {*_synced({*foreign, *_empty(tree, contents)}, (*manifests, *elsewhere))}
+    strangers = () if tree.is_work_tree else _outermost(foreign - intruders, (*contents, *gone, *old))
     changes = tuple(
         FileChange(path, new=state is _State.NEW, after=contents[path] or b"")
         for path, state in states.items()
@@ -83,7 +93,8 @@ def plan(files: Sequence[Rendered], tree: OutputFolder, previous: Inventory, els
         stale=tuple(sorted([*(path for path in gone if _has_header(path, tree)), *mine])),
         disowned=tuple(path for path in gone if _exists(path, tree) and not _has_header(path, tree)),
         orphaned=tuple(sorted(orphaned)),
-        intruders=tuple(sorted(_synced(foreign, (*manifests, *elsewhere)))),
+        intruders=tuple(sorted(intruders)),
+        strangers=tuple(strangers),
         blocked=tuple(sorted(blocked)),
         lost=_those(states, _State.LOST),
         inventory=own,
@@ -112,10 +123,20 @@ def _state(path: str, content: bytes | None, tree: OutputFolder) -> _State:
     return _State.SAME if same else _State.CHANGED
 
 
-def _synced(paths: Sequence[str], outputs: Iterable[str]) -> Iterator[str]:
+def _synced(paths: Collection[str], outputs: Iterable[str]) -> Iterator[str]:
     """Return those of `paths` that are in a top-level folder of `outputs`; an Application syncs each such folder."""
     folders = tuple({f"{path.partition('/')[0]}/" for path in outputs if "/" in path}) if paths else ()
     return (path for path in paths if path.startswith(folders))
+
+
+def _outermost(paths: Collection[str], ours: Iterable[str]) -> list[str]:
+    """Return `paths` sorted, and in their place the outermost folders, with a slash, that hold none of `ours`."""
+    shared = {folder for path in ours for folder in parents(path)} if paths else frozenset()
+
+    def outermost(path: str) -> str:
+        return next((f"{each}/" for each in reversed([*parents(path)]) if each not in shared), path)
+
+    return sorted({outermost(path) for path in paths})
 
 
 def _empty(tree: OutputFolder, outputs: Iterable[str]) -> Iterator[str]:

@@ -108,6 +108,38 @@ def test_each_cluster_of_each_environment_has_an_output_and_argo_cd_objects_of_i
         "prod-a",
     )
     assert run("synth --check").exit_code == 0
+
+
+STRANGE = ["README.md", "argocd/root.yaml", ".gitattributes", "prod/x.yaml", "prod/prod-c/a/b.yaml", "dev/x.yaml"]
+
+
+def test_what_lies_beside_the_environments_is_foreign() -> None:
+    """Somebody could apply it, or it decides what reviewers see of the others."""
+    assert synth()["diagnostics"] == []
+    for path in STRANGE:
+        Path("out", path).parent.mkdir(parents=True, exist_ok=True)
+        Path("out", path).write_text("mine")
+    Path("out/link").symlink_to("../specs")
+    expected = [
+        *("out/.gitattributes", "out/README.md", "out/argocd", "out/dev/x.yaml"),
+        *("out/link", "out/prod/prod-c", "out/prod/x.yaml"),
+    ]
+    # The second one finds nothing changed since.
+    for options, severity in (((), "warning"), ((), "warning"), (("--check",), "error")):
+        found = synth(*options)["diagnostics"]
+        assert [(each["code"], each["severity"], each["file"]) for each in found] == [
+            ("SP537", severity, path) for path in expected
+        ]
+    assert run("synth --env dev --check").exit_code == 1
+
+
+def test_link_in_the_place_of_an_environment_with_clusters_is_foreign(repo: Path) -> None:
+    """Its clusters would be compared with files that are no part of the output."""
+    synth()
+    Path("out/prod").rename("elsewhere")
+    Path("out/prod").symlink_to("../elsewhere")
+    found = synth("--check")["diagnostics"]
+    assert [(each["code"], each["file"]) for each in found] == [("SP537", "out/prod")]
     assert sorted(path.name for path in Path("out").iterdir()) == ["dev", "prod"]
 
 

@@ -36,7 +36,8 @@ NOT_COMPILED = {
         FILES,
     ),
     **dict.fromkeys(
-        ("SP508", "SP509", "SP510", "SP511", "SP512", "SP513", "SP516", "SP517", "SP518", "SP519", "SP526"), HISTORY
+        ("SP508", "SP509", "SP510", "SP511", "SP512", "SP513", "SP516", "SP517", "SP518", "SP519", "SP526", "SP537"),
+        HISTORY,
     ),
     **dict.fromkeys(("SP540", "SP541", "SP542", "SP543", "SP812"), HISTORY),
     **dict.fromkeys(MIGRATED, MIGRATION),

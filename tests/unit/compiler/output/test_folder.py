@@ -12,11 +12,11 @@ def made(root: Path, *paths: str) -> OutputFolder:
     return scan(root)
 
 
-def test_hidden_folders_are_looked_into_but_not_at_the_top(tmp_path: Path) -> None:
+def test_hidden_folders_are_looked_into_but_not_that_of_git(tmp_path: Path) -> None:
     """`.git` is at the top if the output folder is a separate repository."""
-    tree = made(tmp_path, ".git/config", "ml/.h/a.yaml", "ml/b/.git/config", ".hidden")
-    assert tree.files == {"ml/.h/a.yaml", "ml/b/.git/config", ".hidden"}
-    assert tree.folders == {".git", "ml", "ml/.h", "ml/b", "ml/b/.git"}
+    tree = made(tmp_path, ".git/config", "ml/.h/a.yaml", "ml/b/.git/config", ".hidden", ".h/a")
+    assert tree.files == {"ml/.h/a.yaml", "ml/b/.git/config", ".hidden", ".h/a"}
+    assert tree.folders == {".git", ".h", "ml", "ml/.h", "ml/b", "ml/b/.git"}
 
 
 def test_empty_folders(tmp_path: Path) -> None:

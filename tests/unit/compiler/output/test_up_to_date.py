@@ -8,6 +8,7 @@ from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.model import Output
 from stowplan.compiler.output import inventory, lock
 from stowplan.compiler.output.up_to_date import Comparison, compare
+from stowplan.compiler.output.write import write
 from stowplan.schema.diagnostics import Severity
 from tests.unit.outputs import INVENTORY, config_map, files, folders, output, rendered, written
 
@@ -77,13 +78,6 @@ def test_a_foreign_file_in_the_way_is_a_difference(out: Path) -> None:
     (out / "a.yaml").write_text("kind: Mine\n")
     found, codes = compared(out, [output("a.yaml")])
     assert (found.foreign, found.same, codes) == (("a.yaml",), False, ["SP508"])
-
-
-def test_a_foreign_file_elsewhere_is_none(out: Path) -> None:
-    written(out, [output("a.yaml")])
-    (out / "README.md").write_text("mine")
-    (out / "mine.yaml").write_text("kind: Mine\n")
-    assert compared(out, [output("a.yaml")]) == (Comparison(), [])
 
 
 def test_a_committed_file_cannot_steer_the_terminal(out: Path) -> None:
@@ -194,13 +188,69 @@ def test_temporary_files_of_a_dead_run_are_stale(out: Path) -> None:
     assert (found.stale, found.same, codes) == (("ml/.stowplan-tmp-1",), False, [])
 
 
-@pytest.mark.parametrize("name", ["x.yaml", "mine/x.yaml", ".git/x.yaml", ".gitattributes"])
-def test_files_that_no_application_syncs_are_ignored(out: Path, name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "entry"),
+    [
+        ("x.yaml", "x.yaml"),
+        ("README.md", "README.md"),
+        (".gitattributes", ".gitattributes"),
+        ("mine/x.yaml", "mine/"),
+        ("mine/deep/.x", "mine/"),
+        (".github/CODEOWNERS", ".github/"),
+        ("_inventory/ml/x.txt", "_inventory/ml/x.txt"),
+        ("_inventory/mine/x.txt", "_inventory/mine/"),
+    ],
+)
+def test_any_file_where_nothing_is_synced_is_an_error_too(out: Path, name: str, entry: str) -> None:
     outputs = [output("ml/a.yaml"), output("b.yaml")]
     written(out, outputs)
-    (out / name).parent.mkdir(exist_ok=True)
+    (out / name).parent.mkdir(parents=True, exist_ok=True)
     (out / name).write_text("kind: ConfigMap\n")
-    assert compared(out, outputs) == (Comparison(), [])
+    found, codes = compared(out, outputs)
+    assert (found.foreign, found.same, codes) == ((entry,), False, ["SP537"])
+    assert written(out, outputs)[1] == ["SP537"]
+
+
+def test_a_link_where_nothing_is_synced_is_an_error(out: Path) -> None:
+    written(out, [output("ml/a.yaml")])
+    (out / "mine").mkdir()
+    for name in ("link", "mine/link"):
+        (out / name).symlink_to("ml")
+    found, codes = compared(out, [output("ml/a.yaml")])
+    assert (found.foreign, codes) == (("link", "mine/"), ["SP537", "SP537"])
+
+
+def test_an_empty_folder_where_nothing_is_synced_is_none(out: Path) -> None:
+    """No commit holds it, and what Git checks out as one is looked for in Git."""
+    written(out, [output("ml/a.yaml")])
+    (out / "mine/empty").mkdir(parents=True)
+    assert compared(out, [output("ml/a.yaml")]) == (Comparison(), [])
+
+
+def test_folder_of_which_all_outputs_are_stale_is_none_of_strangers(out: Path) -> None:
+    written(out, [output("ml/a.yaml"), output("old/a.yaml")])
+    (out / "old/mine").write_text("mine")
+    found, codes = compared(out, [output("ml/a.yaml")])
+    assert (found.stale, found.foreign, codes) == (("old/a.yaml",), ("old/mine",), ["SP537"])
+
+
+def test_other_files_of_a_work_tree_whose_top_the_folder_is_are_none_of_its(out: Path) -> None:
+    """CI of a repository that holds nothing but an output has to be at its top."""
+    written(out, [output("ml/a.yaml")])
+    for name in (".git/config", ".github/workflows/a.yaml", "README.md"):
+        (out / name).parent.mkdir(parents=True, exist_ok=True)
+        (out / name).write_text("mine")
+    assert compared(out, [output("ml/a.yaml")]) == (Comparison(), [])
+
+
+def test_in_ci_nothing_is_written_beside_foreign_entries(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CI", "true")
+    written(out, [output("ml/a.yaml")])
+    (out / "mine").write_text("mine")
+    report = Report()
+    write(rendered([output("ml/b.yaml")]), out, inventory.read(out)[0], report)
+    assert [(each.code, each.severity) for each in report.diagnostics] == [("SP537", Severity.ERROR)]
+    assert files(out).keys() == {"ml/a.yaml", INVENTORY, "mine"}
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,11 @@
-"""Entries of the output folder that no spec produces. Argo CD may read them, so reviewers see them first."""
+"""Entries of the output folder that no spec produces, which reviewers see first: Argo CD may read them."""
 
 from collections.abc import Mapping, Sequence
 
 from stowplan.compiler.diff.change import Action, Change, Danger, Risk
 from stowplan.compiler.output.folder import OutputFolder
 from stowplan.compiler.output.inventory import Inventory
-from stowplan.compiler.output.inventory_files import OLD
-from stowplan.compiler.output.paths import INVENTORY
+from stowplan.compiler.output.inventory_files import is_inventory
 from stowplan.compiler.output.render import Rendered, carries_header
 from stowplan.compiler.output.write_plan import plan
 from stowplan.schema.meta import ObjectId
@@ -24,21 +23,22 @@ def foreign(
     """
     own = [path for path, content in base.items() if carries_header(content)] if base else []
     planned = plan(files, tree, previous, own)
-    found = {*planned.blocked, *planned.disowned, *planned.orphaned, *planned.intruders}
+    found = {*planned.foreign}
     found |= {path for path in tree.leftovers if "/" in path}
     if base is not None:
-        found = {path for path in (*found, *planned.stale) if path not in base or base[path] != tree.read(path)}
-    found = {path for path in found if not _is_apart(path)}
-    return [_change(path) for path in sorted(found)]
+        found = {path for path in (*found, *planned.stale) if not _is_same(path, tree, base)}
+    return [_change(path, strange=path in planned.strangers) for path in sorted(found) if not is_inventory(path)]
 
 
-def _is_apart(path: str) -> bool:
-    """Whether a path is in the inventory, which no Application syncs."""
-    return path == OLD or path.startswith(f"{INVENTORY}/")
+def _is_same(path: str, tree: OutputFolder, base: Mapping[str, bytes]) -> bool:
+    """Whether the base has the file at a path, or all files of the folder if it ends in a slash, with this content."""
+    files = [each for each in tree.files if each.startswith(path)] if path.endswith("/") else [path]
+    return bool(files) and all(each in base and base[each] == tree.read(each) for each in files)
 
 
-def _change(path: str) -> Change:
-    risk = Risk(Danger.SECURITY, f"No spec makes {path}, but Argo CD reads this folder. Remove it.")
+def _change(path: str, *, strange: bool) -> Change:
+    where = "and it lies in the output" if strange else "but Argo CD reads this folder"
+    risk = Risk(Danger.SECURITY, f"No spec makes {path}, {where}. Remove it.")
     return Change(Action.FOREIGN, path, "no spec", None, ObjectId("", "File", "", path), (), (risk,))
 
 
