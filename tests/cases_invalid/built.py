@@ -269,3 +269,36 @@ def _in_ci(repo: Path) -> Iterator[None]:
 
 
 BUILT["SP526-no-base"] = Case(_in_ci, "synth . --check")
+
+
+def _committed(repo: Path) -> Repository:
+    """Compile a spec, and commit the output."""
+    (repo / "specs/imagenet.yaml").write_text(SPEC)
+    made = Repository(repo)
+    assert made.run("synth").exit_code == 0
+    made.git("init", "--quiet")
+    made.commit()
+    return made
+
+
+@case("SP538-submodule", "synth . --check")
+def _submodule(repo: Path) -> None:
+    """Git's folder for it is removed."""
+    made = _committed(repo)
+    made.git("update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},out/argocd/more")
+
+
+@contextmanager
+def _written_in_ci(repo: Path) -> Iterator[None]:
+    (repo / "specs").mkdir()
+    made = _committed(repo)
+    made.edit("specs/imagenet.yaml", "partitions: 2", "partitions: 3")
+    assert made.run("synth").exit_code == 0
+    os.environ["CI"] = "true"
+    try:
+        yield
+    finally:
+        del os.environ["CI"]
+
+
+BUILT["SP539-written-in-ci"] = Case(_written_in_ci, "synth . --check --base HEAD")

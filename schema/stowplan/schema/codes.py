@@ -205,6 +205,8 @@ OUTPUT = {
     "SP535": Code(_E, "A prune option would delay the sync of a Job"),
     "SP536": Code(_I, "No Argo CD objects are written"),
     "SP537": Code(_W, "A foreign file or folder lies in the output"),
+    "SP538": Code(_E, "Git holds a submodule or a link in the output"),
+    "SP539": Code(_E, "Git holds other bytes than those that were checked"),
     "SP540": Code(_E, "An immutable field changed"),
     "SP541": Code(_W, "A data-holding object was removed"),
     "SP542": Code(_W, "A run would be replaced"),

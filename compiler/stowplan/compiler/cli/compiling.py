@@ -21,6 +21,7 @@ from stowplan.compiler.cli.options import (
 )
 from stowplan.compiler.cli.results import (
     compare,
+    compare_with_git,
     counted_line,
     counts,
     known_of,
@@ -145,6 +146,7 @@ def synth(
     if not report.failed:
         refuse_unknown(renewed.unknown(compiled.specs))
         if check:
+            compare_with_git(target, source.folder, report)
             more, lines = compare(compiled, target, report, again(source, target))
         else:
             written = write(compiled.files, target, compiled.committed, report)

@@ -11,6 +11,7 @@ from stowplan.compiler.cli.ending import Ending, busy
 from stowplan.compiler.cli.options import Format, again
 from stowplan.compiler.cli.results import (
     compare,
+    compare_with_git,
     counted_line,
     counts,
     known_of,
@@ -119,9 +120,12 @@ def synth_all(repo: "Repository", out: Path, targets: "Sequence[Target]", option
         *together.left(out, targets, taken=not options.check),
         *together.judged([_result(each) for each in parts if not each.report.failed]),
     ]
-    beside = [*together.strange(out, targets, refused=options.check)]
-    # A check goes on and says all that is foreign.
-    report.add(*of_all, *(() if options.check else beside))
+    beside = Report()
+    beside.add(*together.strange(out, targets, refused=options.check))
+    if options.check:
+        compare_with_git(out, repo.folder, beside)
+    # A check goes on, to say all that is foreign.
+    report.add(*of_all, *(() if options.check else beside.diagnostics))
     extra = {each.target.name: _numbers(each.compiled.objects, each.compiled.count) for each in parts}
     lines: list[str] = []
     current, advice = True, again(repo, out)
@@ -134,7 +138,7 @@ def synth_all(repo: "Repository", out: Path, targets: "Sequence[Target]", option
             lines += [start.line(each.target.name) for start in each.compiled.starts]
             lines += own
         report = combined([(each.target, each.report) for each in parts])
-        report.add(*of_all, *beside)
+        report.add(*of_all, *beside.diagnostics)
     texts = {file: text for each in parts for file, text in each.compiled.texts.items()}
     ending = Ending(repo.folder, report, texts, options.output_format, advice)
     ending.finish({"environments": extra}, lines, failed=not current)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from stowplan.compiler.diagnostics.ci import in_ci
 from stowplan.compiler.diagnostics.report import Report
 
 if TYPE_CHECKING:
@@ -65,12 +66,30 @@ def compare(compiled: "Compiled", target: Path, report: Report, again: str) -> t
     from stowplan.compiler.output.up_to_date import compare  # noqa: PLC0415 - start-up time
 
     comparison = compare(compiled.files, target, compiled.committed, report)
-    if comparison.same:
-        lines = [f"{target} is what the specs compile to."]
-    else:
+    if not comparison.same:
         remedy = completed(comparison.remedy, again)
         lines = [*comparison.lines(), "", f"{target} is not what the specs compile to. {remedy}"]
-    return {"upToDate": comparison.same}, lines
+    else:
+        lines = [] if report.failed else [f"{target} is what the specs compile to."]
+    return {"upToDate": comparison.same and not report.failed}, lines
+
+
+def compare_with_git(target: Path, repo: Path, report: Report) -> None:
+    """Report where Git holds the output folder `target` of the repository `repo` otherwise than the disk.
+
+    Raises `typer.BadParameter` in CI if Git cannot be asked; elsewhere such a check is one of the disk alone.
+    """
+    from stowplan.compiler.git.work_tree import GitError  # noqa: PLC0415 - start-up time
+    from stowplan.compiler.output.in_git import problems  # noqa: PLC0415
+    from stowplan.compiler.output.write import unusable  # noqa: PLC0415
+
+    try:
+        report.add(*problems(target, repo))
+    except GitError as error:
+        if in_ci():
+            raise typer.BadParameter(str(error), param_hint="--check") from None
+    except OSError as error:
+        report.add(unusable(target, error))
 
 
 def written_line(target: Path, result: "WriteResult") -> str:
