@@ -3,14 +3,19 @@
 import html
 import re
 
+import pytest
+import typer
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from stowplan.compiler.cli.review.changes import Comparison, Comparisons
+from stowplan.compiler.cli.review.risk_gates import stop_on
 from stowplan.compiler.diff.change import Action, Change, Danger, Risk
 from stowplan.compiler.diff.fields import Field
 from stowplan.compiler.diff.markdown import LIMIT, comment
 from stowplan.compiler.diff.terminal import lines
+from stowplan.compiler.pipeline import Compiled
 from stowplan.schema.meta import ObjectId
 
 # Tags that the comment itself is made of.
@@ -135,3 +140,14 @@ def test_the_terminal_gets_no_control_character(text: str) -> None:
     assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]", shown)
     usual = list(lines([change("a"), change("a2", None)]))
     assert len(shown.split("\n")) == len(usual)
+
+
+def test_a_gate_says_each_risk_in_one_line_without_control_characters(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A line that begins with `::` would be an order to the runner of GitHub."""
+    found = Comparisons((Comparison("", [change("a\n::add-mask::b\x1b[2J")], Compiled({}), {}),), None)
+    with pytest.raises(typer.Exit):
+        stop_on(found, "data-loss")
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.endswith("a\\n::add-mask::b\\u001b[2J")

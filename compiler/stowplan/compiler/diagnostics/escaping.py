@@ -17,6 +17,11 @@ def visible(text: str) -> str:
     return _INVISIBLE.sub(escape, text)
 
 
+def visible_lines(text: str) -> str:
+    """Return `text` with all invisible characters and control characters escaped, except tabs and line feeds."""
+    return "\n".join(map(visible, text.split("\n")))
+
+
 def escape(found: re.Match[str]) -> str:
     """Return the replacement of one matched character: a short escape, or else `\\uXXXX` or `\\UXXXXXXXX`."""
     char = found.group()

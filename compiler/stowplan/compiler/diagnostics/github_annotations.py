@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from posixpath import normpath
 
 from stowplan.compiler.diagnostics.console import summary
+from stowplan.compiler.diagnostics.escaping import visible_lines
 from stowplan.compiler.diagnostics.report import Diagnostic
 from stowplan.schema.diagnostics import Severity
 
@@ -30,7 +31,7 @@ def annotations(diagnostics: Sequence[Diagnostic], folder: str) -> Iterator[str]
 
 
 def _message(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return visible_lines(text).replace("%", "%25").replace("\n", "%0A")
 
 
 def _property(text: str) -> str:

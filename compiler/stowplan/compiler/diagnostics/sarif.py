@@ -12,6 +12,7 @@ from posixpath import normpath
 from typing import Any
 from urllib.parse import quote
 
+from stowplan.compiler.diagnostics.escaping import visible_lines
 from stowplan.compiler.diagnostics.pages import page
 from stowplan.compiler.diagnostics.report import Diagnostic
 from stowplan.schema.codes import CATALOGUE
@@ -55,12 +56,17 @@ def _result(each: Diagnostic, rule: int, folder: str) -> dict[str, Any]:
         "ruleId": each.code,
         "ruleIndex": rule,
         "level": _LEVELS[each.severity],
-        "message": {"text": f"{each.message} {each.hint}"},
+        "message": {"text": _text(f"{each.message} {each.hint}")},
         "locations": [{"physicalLocation": place}],
         # Without the line, so that added lines above a mistake do not change its fingerprint.
         "partialFingerprints": {"stowplan/v1": _digest(path, each.code, each.field_path, each.message)},
         "properties": {"fieldPath": each.field_path},
     }
+
+
+def _text(text: str) -> str:
+    """Return a text in which viewers find no link: SARIF has them, such as `[text](https://a.example.com)`."""
+    return visible_lines(text).replace("](", "]\u200b(")
 
 
 def _digest(*parts: str) -> str:

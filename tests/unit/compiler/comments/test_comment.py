@@ -1,9 +1,12 @@
 """`stowplan comment` against servers of GitHub and GitLab: it keeps one comment, its own, and touches no other."""
 
+import html
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from markdown_it import MarkdownIt
 from typer.testing import CliRunner, Result
 
 from stowplan.compiler.cli import app
@@ -188,6 +191,7 @@ def test_a_file_that_is_no_short_text_is_refused(
         ("/merge\n", "\u200b/merge\n"),
         ("text\n  /approve now", "text\n  \u200b/approve now"),
         ("ask @ml-platform/owners", "ask @\u200bml-platform/owners"),
+        ("<!--\n/close\n-->\n```\n/merge\n```", "<!--\n\u200b/close\n-->\n```\n\u200b/merge\n```"),
         ("<!-- stowplan:review -->", "<\u200b!-- stowplan:review -->"),
         ("a\r\n/close\rb\x00\x1b[2J", "a\n\u200b/close\nb[2J"),
     ],
@@ -197,6 +201,67 @@ def test_text_of_strangers_mentions_nobody_and_starts_nothing(hostile: str, show
     assert body(hostile, commit=HEAD, link="", limit=1000).count(MARKER) == 1
 
 
-@pytest.mark.parametrize("text", ["`ml/mnist@sha256:abc`", "out/ml/a.yaml", "https://a.example.com/b", "a <!-- --> b"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "`ml/mnist@sha256:abc`",
+        "out/ml/a.yaml",
+        "https://a.example.com/b?c=1&d=2",
+        "a <!-- --> b",
+        "git@github.com:ml/data.git",
+        "# 1. R & D!",
+        "stroke:#1a7f37,stroke-width:2px",
+        "![](a.png)",
+        "~bug %12 $3",
+    ],
+)
 def test_ordinary_text_stays(text: str) -> None:
     assert harmless(text) == text
+
+
+CODED = ["&#64;", "&#064;", "&#x40;", "&#X0040;", "&commat;"]
+MENTIONS = [
+    f"{before}@octocat" for before in (".", "/", "`", "@", "\\", "_", "é", "日", "<b>", "[a]", "&#46;", "&lt;", "(")
+]
+MENTIONS += [f"_{each}ml/owners_" for each in ("@", *CODED)] + [f"a{each}b @<!-- -->c" for each in CODED]
+MENTIONS += ["@&#111;ctocat", "`@octocat`", "```\n@octocat\n```", "    @octocat", "[@octocat](https://a.example.com)"]
+IN_HTML = [
+    f"<div>\n{each}\n</div>" for each in ("&#64octocat", "&#x40octocat", "&lt@octocat", "&amp@octocat", "&#32@octocat")
+]
+REQUESTS = [
+    "#1",
+    "!12",
+    "&3",
+    "ml/data#1",
+    "ml/data!1",
+    "GH-1",
+    "GL-4",
+    "ABC_D-12",
+    "#1+",
+    "[issue:1]",
+    "[work_item:ml/data/1]",
+]
+REQUESTS += ["&#35;1", "&num;1", "#&#49;", "&excl;1", "&amp;1", "\\#1", "&#71;H-1", "GH&#45;1", "<b>#1</b>"]
+REQUESTS += [
+    f"https://a.example.com/ml/data/{each}/1" for each in ("pull", "-/issues", "-/merge_requests", "-/work_items")
+]
+WORD = re.compile(r"(?:^|(?<=\W))@(?=\w)", re.ASCII)
+"""How GitHub's filter and GitLab's find a mention in a piece of rendered text."""
+REQUEST = re.compile(
+    r"[#!&]\d|\b[A-Z][A-Z0-9_]+-\d|\[\w+:[\w/]*\d|/(?:pull|issues|merge_requests|work_items)/\d", re.ASCII
+)
+
+
+def texts(markdown: str) -> list[str]:
+    """The pieces of text between the tags of what Markdown renders to, with character references as the characters."""
+    rendered = MarkdownIt("commonmark").render(markdown)
+    return [html.unescape(each) for each in re.split(r"<[^>]*>", rendered)]
+
+
+@pytest.mark.parametrize("hostile", [*MENTIONS, *IN_HTML, *REQUESTS])
+def test_nothing_that_is_rendered_is_a_mention_and_all_looks_the_same(hostile: str) -> None:
+    live, shown = texts(hostile), texts(harmless(hostile))
+    assert any(WORD.search(each) or REQUEST.search(each) or "@" in each for each in live), "this is not hostile"
+    assert not [each for each in shown if WORD.search(each) or REQUEST.search(each)]
+    assert "".join(shown).replace("\u200b", "") == "".join(live)
+    assert len(shown) == len(live), "the markup is the same"

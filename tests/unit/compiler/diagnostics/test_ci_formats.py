@@ -1,6 +1,7 @@
 """Diagnostics in the formats of CI services: they point to the line of the spec."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +53,17 @@ def test_annotations_escape_special_characters() -> None:
         "::error file=specs/a%2C b%3Ac.yaml,line=3,col=5,title=SP201 spec.x::100%25 wrong%0Ahere%0ADo this."
     )
     assert total == "1 error, 0 warnings, 0 infos"
+
+
+HOSTILE = replace(ODD, field_path="a\x1b[2J", message="\r::error::a [page](https://b.example.com)\u202e", hint="c\x07")
+
+
+def test_what_a_spec_holds_steers_no_log_and_makes_no_link() -> None:
+    """A log of CI is shown with colours, and a viewer of SARIF makes links of what has the form of one."""
+    first, _ = annotations([HOSTILE], ".")
+    assert "title=SP201 a\\u001b[2J::\\r::error::a [page](https://b.example.com)\\u202e%0Ac\\u0007" in first
+    (found,) = results(sarif([HOSTILE], "."))
+    assert found["message"]["text"] == "\\r::error::a [page]\u200b(https://b.example.com)\\u202e c\\u0007"
 
 
 def results(text: str) -> list[dict[str, Any]]:

@@ -34,7 +34,8 @@ def stop_on(found: Comparisons, fail_on: str | None) -> None:
     """
     if fail_on is None:
         return
-    from stowplan.compiler.diff.change import Action, Danger  # noqa: PLC0415 - start-up time
+    from stowplan.compiler.diagnostics.escaping import visible  # noqa: PLC0415 - start-up time
+    from stowplan.compiler.diff.change import Action, Danger  # noqa: PLC0415
     from stowplan.compiler.diff.wording import title  # noqa: PLC0415
 
     dangers = {
@@ -50,7 +51,7 @@ def stop_on(found: Comparisons, fail_on: str | None) -> None:
                 continue
             where = f" ({name})" if name else ""
             risks = (each for each in change.risks if each.danger is dangers[gate])
-            said += [f"{gate}: {title(change)}{where}: {each.text}" for each in risks]
+            said += [f"{gate}: {title(change)}{where}: {visible(each.text)}" for each in risks]
     for line in said:
         typer.echo(line, err=True)
     if said:
