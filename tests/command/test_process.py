@@ -56,6 +56,17 @@ def test_a_terminal_without_utf_8_gets_escapes(repo: Path) -> None:
     assert done.stdout.startswith("specs/gr\\xf6\\xdfe.yaml:4:20: error SP203")
 
 
+def test_a_review_is_utf_8_in_every_locale(repo: Path) -> None:
+    (repo / "specs/größe.yaml").write_text(SPEC, encoding="utf-8")
+    (repo / "specs/imagenet.yaml").unlink()
+    for shape in ("html", "markdown"):
+        file = repo / f"review.{shape}"
+        locale = {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
+        done = spawn("report", str(repo), "--format", shape, "-o", str(file), **locale)
+        assert (done.returncode, done.stderr) == (0, f"Wrote {file}\n")
+        assert "specs/größe.yaml" in file.read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize(
     ("arguments", "also"),
     [

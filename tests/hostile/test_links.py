@@ -99,6 +99,31 @@ def test_migration_does_not_write_its_temporary_file_through_a_link(victim: Path
     assert victim.read_text() == LEGACY
 
 
+@pytest.fixture
+def changed(victim: Path) -> Path:
+    """A repository in the current folder, which differs from its output. Returns the victim."""
+    assert run("init", ".").exit_code == 0
+    return victim
+
+
+@pytest.mark.parametrize("shape", ["html", "markdown"])
+def test_a_review_takes_the_place_of_a_link(changed: Path, shape: str) -> None:
+    Path("review").mkdir()
+    Path("review/file").symlink_to(changed)
+    assert run("report", "--format", shape, "-o", "review/file").exit_code == 0
+    assert changed.read_text() == LEGACY
+    assert "Stowplan" in Path("review/file").read_text(encoding="utf-8")
+    assert not Path("review/file").is_symlink()
+
+
+def test_a_review_does_not_go_to_a_folder_behind_a_link(changed: Path) -> None:
+    Path("review").symlink_to(changed.parent)
+    done = run("report", "-o", "review/report.html")
+    assert done.exit_code == 2
+    assert "it is a link" in done.output
+    assert list(changed.parent.iterdir()) == [changed]
+
+
 HOLD = """
 import sys
 from stowplan.compiler.repository.temporary_folder import TemporaryFolder

@@ -9,6 +9,7 @@ import typer
 from stowplan.compiler.cli.ending import Ending, busy
 from stowplan.compiler.cli.environments import chosen
 from stowplan.compiler.cli.options import Format, FormatOption, PlatformOption, Repo, repository
+from stowplan.compiler.cli.writing import write
 from stowplan.compiler.diagnostics.report import Report
 
 if TYPE_CHECKING:
@@ -62,7 +63,6 @@ def pin(
     from stowplan.compiler.pins.renewal import Choice, renewed  # noqa: PLC0415
     from stowplan.compiler.pins.resolvers.failure import MissingPackageError  # noqa: PLC0415
     from stowplan.compiler.pins.resolvers.registry import resolver  # noqa: PLC0415
-    from stowplan.compiler.repository import own_files  # noqa: PLC0415
 
     source, report = repository(repo, platform), Report()
     found = pinnable(source, chosen(source, None, output_format), report)
@@ -94,7 +94,7 @@ def pin(
     if text is None:
         raise typer.BadParameter(f"{path} is no lock file.", param_hint="REPO")
     if text != before and (moved or before):
-        own_files.replace(path, text.encode())
+        write(path, text, "REPO")
     ending.finish(_records(moved), [*lines, f"{path}: {len(moved)} changed, {_count(entries)} in all."])
 
 

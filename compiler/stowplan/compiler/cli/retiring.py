@@ -8,6 +8,7 @@ import typer
 from stowplan.compiler.cli.ending import Ending, completed
 from stowplan.compiler.cli.environments import EnvOption, chosen, only_one
 from stowplan.compiler.cli.options import Format, FormatOption, Out, PlatformOption, again, output, repository
+from stowplan.compiler.cli.writing import write
 from stowplan.compiler.diagnostics.report import Report
 
 Names = Annotated[
@@ -40,7 +41,6 @@ def retire(
     """
     from stowplan.compiler.committed.runs import Recompile  # noqa: PLC0415 - start-up time
     from stowplan.compiler.compiling.retirable_runs import retirable  # noqa: PLC0415
-    from stowplan.compiler.repository import own_files  # noqa: PLC0415
     from stowplan.compiler.yaml.run_list import with_runs  # noqa: PLC0415
 
     source, report = repository(repo, platform), Report()
@@ -61,7 +61,7 @@ def retire(
     text = with_runs(before, [each.model_dump(exclude_none=True) for each in entries], source.platform)
     if text is None:
         raise typer.BadParameter(f"{path} is no list of runs.", param_hint="--repo")
-    own_files.replace(path, text.encode())
+    write(path, text, "--repo")
     retired = list(dict.fromkeys(each.spec for each in entries))
     lines = [f"retired {each}" for each in retired]
     more = completed(

@@ -98,6 +98,7 @@ def write_files(folder: Path, files: Mapping[str, str]) -> None:
     chose them. A relative path may lead through a repository that others write to.
     """
     own_files.make_folder(folder, folder.parent if folder.is_absolute() else Path())
+    own_files.clear(folder)
     for name, text in files.items():
         own_files.replace(folder / name, text.encode())
 

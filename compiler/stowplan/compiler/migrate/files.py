@@ -39,8 +39,11 @@ def rewrite(files: Sequence[str], report: Report, *, check: bool, to_native: boo
     """
     texts = load.texts(files, report)
     changed = native.migrated(texts, report) if to_native else _respelled(texts, report)
-    for name, text in changed.items() if not check else ():
-        _replace(Path(name), text, report)
+    if not check:
+        for folder in {target.parent for name in texts if (target := _target(Path(name)))}:
+            own_files.clear(folder)
+        for name, text in changed.items():
+            _replace(Path(name), text, report)
     return Rewritten(list(changed), texts)
 
 
@@ -63,11 +66,12 @@ def _below(folder: Path) -> Iterator[Path]:
 def _replace(path: Path, text: str, report: Report) -> None:
     """Replace the file atomically and keep its mode.
 
-    A link is followed if its target lies in the same folder or below.
+    A link is followed as by `_target`.
     """
-    target, folder = path.resolve(), path.parent.resolve()
-    if not target.is_relative_to(folder):
-        message = f"The file is a link that leads out of its folder, to {visible(str(target))}: nothing was rewritten."
+    target = _target(path)
+    if target is None:
+        place = visible(str(path.resolve()))
+        message = f"The file is a link that leads out of its folder, to {place}: nothing was rewritten."
         report.add(_found("SP109", path, message, "Name the file itself if it is to be rewritten."))
         return
     try:
@@ -77,6 +81,12 @@ def _replace(path: Path, text: str, report: Report) -> None:
     except OSError as error:
         message = f"The file could not be rewritten: {error.strerror}."
         report.add(_found("SP112", path, message, "Give yourself the right to write it."))
+
+
+def _target(path: Path) -> Path | None:
+    """Return the file to write for `path`: that which a link leads to, if it lies in the same folder or below."""
+    target = path.resolve()
+    return target if target.is_relative_to(path.parent.resolve()) else None
 
 
 def _found(code: str, path: Path, message: str, hint: str) -> Diagnostic:

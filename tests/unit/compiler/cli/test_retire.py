@@ -1,9 +1,11 @@
 """`stowplan retire`: runs that are over leave the output, and never come back."""
 
+from errno import ENOSPC
 from pathlib import Path
 
 import pytest
 
+from stowplan.compiler.repository import own_files
 from stowplan.compiler.yaml.run_list import with_runs
 from tests.unit.compiler.committed.test_scaling import LEGACY, NATIVE, PLATFORM, compiled, jobs, runs, scaled
 from tests.unit.outputs import in_one_file
@@ -33,6 +35,18 @@ def test_a_run_that_is_retired_leaves_the_output_and_its_spec_stays(tmp_path: Pa
     left = sorted(path.name for path in (tmp_path / "out/default/samplejob-rmr").iterdir())
     assert "samplejob-rmr.yaml" in left
     assert not [each for each in left if each.startswith(("job-", "configmap-"))]
+
+
+def test_a_list_that_cannot_be_written_is_wrong_usage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled(tmp_path, LEGACY)
+
+    def full(path: Path, *_: object) -> None:
+        raise OSError(ENOSPC, "No space left on device", str(path))
+
+    monkeypatch.setattr(own_files, "replace", full)
+    result = run("retire", "rmr", "--repo", str(tmp_path))
+    assert result.exit_code == 2
+    assert "No space left on device" in result.output
 
 
 @pytest.mark.parametrize("old", [False, True], ids=["one file for each spec", "the only file of 0.1.0"])

@@ -158,6 +158,18 @@ def test_check_changes_nothing_and_fails(tmp_path: Path) -> None:
     assert run(str(tmp_path / "a.yaml"), "--check").exit_code == 0
 
 
+def test_what_a_killed_command_left_is_removed(tmp_path: Path) -> None:
+    """Also where every file was rewritten before the command was killed; by `--check`, which changes nothing, not."""
+    (tmp_path / "specs").mkdir()
+    (tmp_path / "specs/a.yaml").write_text("apiVersion: v1\nkind: ConfigMap\n")
+    left = tmp_path / "specs" / f".stowplan-{'0123456789abcdef' * 2}"
+    left.write_text("half")
+    assert run(str(tmp_path), "--check").exit_code == 0
+    assert left.exists()
+    assert run(str(tmp_path)).exit_code == 0
+    assert [each.name for each in (tmp_path / "specs").iterdir()] == ["a.yaml"]
+
+
 def test_a_byte_order_mark_is_kept(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_bytes(b"\xef\xbb\xbf" + JOB.encode())
     run(str(tmp_path / "a.yaml"))

@@ -1,5 +1,6 @@
 """Writing of a whole file in one step, beside the files of others."""
 
+import os
 import threading
 from pathlib import Path
 from stat import S_IMODE
@@ -52,8 +53,51 @@ def test_the_longest_name_is_written(tmp_path: Path) -> None:
     assert [each.name for each in tmp_path.iterdir()] == ["n" * 255]
 
 
+def test_what_a_killed_command_left_is_cleared_and_nothing_else(tmp_path: Path) -> None:
+    left, others = (
+        f".stowplan-{'0123456789abcdef' * 2}",
+        {".stowplan-tmp-1", ".stowplan-notes", ".stowplan.lock", "a.yaml"},
+    )
+    for name in (left, *others):
+        (tmp_path / name).touch()
+    own_files.clear(tmp_path)
+    own_files.clear(tmp_path / "missing")
+    assert {each.name for each in tmp_path.iterdir()} == others
+
+
+def test_a_command_that_writes_while_another_one_clears_up_writes_its_file(tmp_path: Path) -> None:
+    done = threading.Event()
+
+    def clear() -> None:
+        while not done.is_set():
+            own_files.clear(tmp_path)
+
+    thread = threading.Thread(target=clear)
+    thread.start()
+    try:
+        for number in range(300):
+            own_files.replace(tmp_path / "a.yaml", str(number).encode() * 10_000)
+    finally:
+        done.set()
+        thread.join()
+    assert (tmp_path / "a.yaml").read_bytes().startswith(b"299")
+    assert [each.name for each in tmp_path.iterdir()] == ["a.yaml"]
+
+
+@pytest.mark.parametrize("link", [False, True])
+def test_a_pipe_stays(tmp_path: Path, *, link: bool) -> None:
+    """Such as /dev/stdout, which root could replace for all programs."""
+    os.mkfifo(tmp_path / "pipe")
+    file = tmp_path / ("link" if link else "pipe")
+    if link:
+        file.symlink_to("pipe")
+    with pytest.raises(OSError, match=r"only files are replaced: '.*/(pipe|link)'"):
+        own_files.replace(file, b"new")
+    assert file.is_fifo()
+
+
 def test_no_temporary_file_is_left_after_an_error(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
-    with pytest.raises(OSError, match="directory"):
+    with pytest.raises(OSError, match=f"directory: '{tmp_path}/a'"):
         own_files.replace(tmp_path / "a", b"new")
     assert [each.name for each in tmp_path.iterdir()] == ["a"]

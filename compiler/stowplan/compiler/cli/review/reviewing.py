@@ -11,6 +11,7 @@ from stowplan.compiler.cli.options import Out, PlatformOption, Repo, repository,
 from stowplan.compiler.cli.review.changes import compared
 from stowplan.compiler.cli.review.comparing import Base
 from stowplan.compiler.cli.review.risk_gates import FailOn, stop_on
+from stowplan.compiler.cli.writing import write
 
 if TYPE_CHECKING:
     from stowplan.compiler.cli.review.changes import Comparisons
@@ -105,8 +106,12 @@ def _write_comment(made: "Review", found: "Comparisons", page: str, file: Path |
 
 
 def _write(file: Path, text: str) -> None:
+    """Write the file. The folders of a relative path may be those of a checkout: what is a link there is refused."""
+    from stowplan.compiler.repository import own_files  # noqa: PLC0415 - start-up time
+
     try:
-        file.write_text(text)
+        own_files.make_folder(file.parent, file.parent if file.is_absolute() else Path())
     except OSError as error:
-        raise typer.BadParameter(f"{file} cannot be written: {error.strerror}.", param_hint="--output") from None
+        raise typer.BadParameter(f"{error.filename}: {error.strerror}.", param_hint="--output") from None
+    write(file, text, "--output")
     typer.echo(f"Wrote {file}", err=True)

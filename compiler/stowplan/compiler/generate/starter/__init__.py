@@ -1,6 +1,6 @@
 """Files that `stowplan init` writes: a repository that compiles without further edits."""
 
-import errno
+import os
 from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
@@ -89,14 +89,11 @@ def write(
     for path, text in sorted(wanted.items()):
         place = folder / path
         own_files.make_folder(place.parent, folder)
-        try:
-            # Exclusive creation also refuses a dangling link.
-            with place.open("x", encoding="utf-8", newline="\n") as file:
-                file.write(text)
-        except OSError as error:
-            if error.errno != errno.EEXIST:
-                raise
+        own_files.clear(place.parent)
+        # A dangling link is there too.
+        if os.path.lexists(place):
             kept.append(path)
         else:
+            own_files.replace(place, text.encode())
             written.append(path)
     return written, kept

@@ -100,7 +100,7 @@ def _login(host: str, name: str) -> Any:
     parts, registries = logins(host, name)
     for path in _credential_files():
         try:
-            config = json.loads(path.read_text()) if path.is_file() else {}
+            config = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
             own = [each for each in parts if each in config.get("auths", {})]
             # Oras would read all files, in any order.
             found._auth_config = config

@@ -61,7 +61,7 @@ def layout(boxes: Sequence[Box], arrows: Sequence[Arrow]) -> Layout:
         input=json.dumps(given),
         capture_output=True,
         check=True,
-        text=True,
+        encoding="utf-8",
         timeout=_SECONDS,
     )
     found = json.loads(done.stdout)

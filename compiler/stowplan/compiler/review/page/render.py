@@ -26,7 +26,7 @@ def render(review: Review) -> str:
     """Return the page."""
     listed = review.objects[: MOST["objects"]]
     targets = {each.path: f"object-{index}" for index, each in enumerate(listed)}
-    style, script = ((_FOLDER / name).read_text() for name in ("style.css", "filter.js"))
+    style, script = ((_FOLDER / name).read_text(encoding="utf-8") for name in ("style.css", "filter.js"))
     environment = Environment(
         loader=FileSystemLoader(_FOLDER),
         autoescape=True,
