@@ -104,7 +104,45 @@ def context(**fields: Any) -> Json:
     return {"securityContext": fields}
 
 
+def annotated(key: str, value: str, field: str = "annotations") -> Json:
+    own = {"metadata": {field: {key: value}}, "spec": {"containers": [{"name": "main", "image": "a"}]}}
+    return made("apps/v1", "Deployment", {"template": own})
+
+
 PLAIN = deployment()
+SNAPSHOT = {"apiGroup": "snapshot.storage.k8s.io", "kind": "VolumeSnapshot", "name": "payroll", "namespace": "finance"}
+PROVIDER = {"driver": "secrets-store.csi.k8s.io", "volumeAttributes": {"secretProviderClass": "prod"}}
+RIGHTS: list[Json] = [
+    {"tolerations": [{"operator": "Exists"}]},
+    {"tolerations": [{"key": "node-role.kubernetes.io/control-plane", "effect": "NoSchedule"}]},
+    {"priorityClassName": "urgent"},
+    {"priority": 1_000_000},
+    {"nodeName": "control-plane-1"},
+    {"resourceClaims": [{"name": "gpu", "resourceClaimName": "of-others"}]},
+    {"resourceClaims": [{"name": "gpu", "resourceClaimTemplateName": "all"}]},
+    {"imagePullSecrets": [{"name": "registry"}]},
+    {"volumes": [{"name": "a", "csi": PROVIDER}]},
+    *(
+        {"volumes": [{"name": "a", "ephemeral": {"volumeClaimTemplate": {"spec": {field: SNAPSHOT}}}}]}
+        for field in ("dataSource", "dataSourceRef")
+    ),
+    {"volumes": [{"name": "a", "projected": {"sources": [{"podCertificate": {"signerName": "a/b"}}]}}]},
+    {"volumes": [{"name": "a", "projected": {"sources": [{"serviceAccountToken": {"audience": "vault"}}]}}]},
+]
+LESS_ISOLATED: list[Json] = [
+    {"hostAliases": [{"ip": "203.0.113.1", "hostnames": ["pypi.org"]}]},
+    {"dnsConfig": {"nameservers": ["203.0.113.1"]}},
+    {"dnsPolicy": "Default"},
+    {"runtimeClassName": "host"},
+    {"shareProcessNamespace": True},
+    {"securityContext": None},
+    {"securityContext": {"$patch": "delete"}},
+]
+PATCHES: list[Json] = [
+    {"securityContext": None},
+    {"securityContext": {"$patch": "replace", "runAsNonRoot": True}},
+    {"env": [{"$patch": "delete", "name": "A"}]},
+]
 
 
 @pytest.mark.parametrize(
@@ -131,6 +169,14 @@ PLAIN = deployment()
         (deployment(volumes=[{"name": "a", "projected": {"sources": [{"secret": {"name": "prod"}}]}}]), Danger.RIGHTS),
         (deployment({"envFrom": [{"secretRef": {"name": "prod"}}]}), Danger.RIGHTS),
         (deployment({"env": [{"name": "A", "valueFrom": {"secretKeyRef": {"name": "prod"}}}]}), Danger.RIGHTS),
+        *((deployment(**fields), Danger.RIGHTS) for fields in RIGHTS),
+        *((deployment(**fields), Danger.SECURITY) for fields in LESS_ISOLATED),
+        *((deployment(main), Danger.SECURITY) for main in PATCHES),
+        (annotated("k8s.v1.cni.cncf.io/networks", "kube-system/mgmt"), Danger.RIGHTS),
+        (annotated("v1.multus-cni.io/default-network", "mgmt"), Danger.RIGHTS),
+        (annotated("cdi.k8s.io/mine", "nvidia.com/gpu=all"), Danger.RIGHTS),
+        (annotated("iam.amazonaws.com/role", "admin"), Danger.RIGHTS),
+        (annotated("sidecar.istio.io/inject", "false", "labels"), Danger.RIGHTS),
     ],
 )
 def test_what_a_pod_newly_may_do_is_a_risk(after: Json, danger: Danger) -> None:
@@ -165,9 +211,41 @@ def test_another_directory_of_the_node_is_a_risk() -> None:
     assert '{"path": "/"}' in texts(shm, root)
 
 
+def test_each_of_several_is_named() -> None:
+    one, two = ({"key": key, "operator": "Exists"} for key in ("gpu", "infra"))
+    risk = (Danger.RIGHTS, "Its pods tolerate the taint infra: they may run on nodes that are kept for others.")
+    assert found(deployment(tolerations=[one]), deployment(tolerations=[one, two]))[0] == risk
+    snapshot = deployment(**RIGHTS[9])
+    assert "A volume of its pods is filled from VolumeSnapshot finance/payroll." in texts(PLAIN, snapshot)
+
+
+def test_the_name_service_of_the_cluster_and_annotations_without_effect_are_no_risk() -> None:
+    assert found(None, deployment(dnsPolicy="ClusterFirst", hostUsers=False)) == []
+    for key in ("owner", "prometheus.io/scrape", "cluster-autoscaler.kubernetes.io/safe-to-evict"):
+        assert found(None, annotated(key, "true")) == []
+
+
+@pytest.mark.parametrize("kind", ["PersistentVolumeClaim", "StatefulSet"])
+@pytest.mark.parametrize("field", ["dataSource", "dataSourceRef"])
+def test_what_a_claim_is_filled_from_is_a_risk(kind: str, field: str) -> None:
+    def claim(**spec: Any) -> Json:
+        own = {"resources": {"requests": {"storage": "1Gi"}}, **spec}
+        if kind == "StatefulSet":
+            return made("apps/v1", kind, {"volumeClaimTemplates": [{"metadata": {"name": "a"}, "spec": own}]})
+        return made("v1", kind, own)
+
+    filled = claim(**{field: SNAPSHOT})
+    assert Danger.RIGHTS in dangers(None, filled)
+    assert Danger.RIGHTS in dangers(claim(), filled)
+    assert "filled from VolumeSnapshot finance/payroll." in texts(None, filled)
+    assert Danger.RIGHTS not in dangers(None, claim())
+
+
 @pytest.mark.parametrize(
     "hard",
     [
+        deployment(runtimeClassName="gvisor"),
+        deployment(hostUsers=False),
         deployment(context(allowPrivilegeEscalation=False)),
         deployment(context(capabilities={"drop": ["ALL"]})),
         deployment(context(runAsNonRoot=True)),
@@ -341,6 +419,65 @@ def test_a_chosen_name_cannot_hide_another_change() -> None:
     assert [(each.path, len(each.fields)) for each in changes if each.path == "ml/a/b.yaml"] == [("ml/a/b.yaml", 1)]
 
 
+def dataset(name: str, source: Json, **rest: Any) -> Json:
+    return made(
+        "stowplan.dev/v1alpha1", "Dataset", {"source": source}, metadata={"name": name, "namespace": "ml"}, **rest
+    )
+
+
+def bucket(endpoint: str) -> Json:
+    return {"s3": {"uri": "s3://data/a", "endpoint": endpoint}}
+
+
+def reached(before: list[Json], after: list[Json]) -> list[str]:
+    """The risks about remotes between two outputs, each a list of objects."""
+    old, new = (
+        [output(body, f"ml/a/{body['kind']}-{body['metadata']['name']}.yaml") for body in bodies]
+        for bodies in (before, after)
+    )
+    changes = compare({each.path: render(each) for each in old}, new)
+    return sorted(risk.text for each in changes for risk in each.risks if risk.text.startswith("Its data"))
+
+
+def test_a_host_that_is_new_to_a_spec_or_to_all_is_a_risk() -> None:
+    a, b = dataset("a", bucket("https://s3.example.com")), dataset("b", bucket("https://minio.example.com:9000"))
+    evil = "Its data comes from evil.example.com, or goes there."
+    assert reached([], [a, b]) == [], "the first output"
+    assert reached([a], [a, dataset("c", bucket("https://s3.example.com"))]) == []
+    assert reached([a], [a, dataset("c", bucket("https://EVIL.example.com/"))]) == [evil]
+    assert reached([a, b], [a, dataset("b", bucket("https://evil.example.com"))]) == [evil]
+    moved = reached([a, b], [a, dataset("b", bucket("https://s3.example.com"))])
+    assert moved == ["Its data comes from s3.example.com, or goes there."], "another spec has it"
+    other = reached([a], [dataset("a", {"s3": {"uri": "s3://evil/a", "endpoint": "https://s3.example.com"}})])
+    assert other == ["Its data comes from s3://evil, or goes there."]
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"source": {"git": {"url": "https://user@evil.example.com/a.git"}}},
+        {"executor": {"env": [{"name": "HF_ENDPOINT", "value": "https://evil.example.com"}]}},
+        {"source": {"options": [{"name": "repo", "value": "git@evil.example.com:a/b.git"}]}},
+        {"source": {"type": "git", "git": {"hosts": ["evil.example.com"]}}},
+    ],
+)
+def test_hosts_in_all_forms_are_named(spec: Json) -> None:
+    cube = made("tensorstack.dev/v1beta1", "DataCube", spec)
+    plain = made("tensorstack.dev/v1beta1", "DataCube", {"source": {"type": "git"}})
+    assert reached([plain], [cube]) == ["Its data comes from evil.example.com, or goes there."]
+
+
+def test_the_outputs_and_the_code_of_a_training_have_hosts_and_its_programs_what_they_like() -> None:
+    plain: Json = {"image": "a", "env": [{"name": "URI", "value": "https://mlflow.example.com"}]}
+    evil = {"url": "https://evil.example.com/a.git"}
+    outputs = [{"name": "a", "to": {"git": evil}}]
+    version = "stowplan.dev/v1alpha1"
+    old = made(version, "Training", {"image": "a"})
+    assert reached([old], [made(version, "Training", plain)]) == []
+    for field in ({"code": {"git": evil}}, {"outputs": outputs}):
+        assert len(reached([old], [made(version, "Training", {**plain, **field})])) == 1
+
+
 # What deletes data.
 
 
@@ -376,6 +513,11 @@ def test_a_mirroring_cube_deletes() -> None:
 
 FULL: Json = {
     "hostPID": True,
+    "tolerations": [{"key": "a", "value": "b", "effect": "c"}],
+    "hostAliases": [{"ip": "a", "hostnames": ["b"]}],
+    "dnsConfig": {"searches": ["a"]},
+    "resourceClaims": [{"name": "a", "resourceClaimName": "a"}],
+    "imagePullSecrets": [{"name": "a"}],
     "serviceAccountName": "a",
     "automountServiceAccountToken": True,
     "os": {"name": "linux"},
@@ -386,6 +528,9 @@ FULL: Json = {
     },
     "volumes": [
         {"name": "a", "hostPath": {"path": "/"}},
+        {"name": "c", "csi": {"driver": "a", "volumeAttributes": {"a": "b"}}},
+        {"name": "d", "ephemeral": {"volumeClaimTemplate": {"spec": {"dataSourceRef": SNAPSHOT}}}},
+        {"name": "e", "image": {"reference": "a"}},
         {"name": "b", "projected": {"sources": [{"serviceAccountToken": {}}, {"secret": {"name": "a"}}]}},
     ],
     "containers": [
@@ -418,7 +563,8 @@ SAMPLES = [
     made("batch.paddlepaddle.org/v1alpha1", "SampleJob", {"type": "rmr", "rmrOptions": {"paths": ["a"]}}),
     made("tensorstack.dev/v1beta1", "DataCube", {"executor": {"options": {"sync": True}}}),
     made("v1", "PersistentVolume", {"hostPath": {"path": "/"}, "csi": {"nodePublishSecretRef": {"namespace": "a"}}}),
-    made("v1", "PersistentVolumeClaim", {"resources": {"requests": {"storage": "1Gi"}}}),
+    made("v1", "PersistentVolumeClaim", {"resources": {"requests": {"storage": "1Gi"}}, "dataSource": SNAPSHOT}),
+    made("apps/v1", "StatefulSet", {"volumeClaimTemplates": [{"spec": {"dataSource": SNAPSHOT}}]}),
     made("networking.k8s.io/v1", "NetworkPolicy", {"podSelector": {"matchLabels": {"a": "b"}}}),
     made("admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration", webhooks=[{"clientConfig": {"url": "a"}}]),
 ]

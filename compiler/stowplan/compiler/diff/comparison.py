@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 
 from stowplan.compiler.diff.change import Action, Change, Danger, Pair, Risk, worst_first
 from stowplan.compiler.diff.fields import Field, differences, with_strings
+from stowplan.compiler.diff.risks import remotes
 from stowplan.compiler.diff.risks.pods import Pods
 from stowplan.compiler.diff.risks.rights import ROLES
 from stowplan.compiler.diff.risks.rules import risks
@@ -34,6 +35,8 @@ def compare(before: Mapping[str, bytes], outputs: Sequence[Output]) -> list[Chan
     names = _Renaming(pairs)
     pods = Pods.of(output.manifest.body for output in outputs)
     more = _entered(pairs, before, outputs)
+    for path, found in remotes.reached(pairs, _unchanged(pairs, before, outputs)).items():
+        more.setdefault(path, []).extend(found)
     for path, risk in unvouched(before, outputs).items():
         more.setdefault(path, []).append(risk)
     changes = (_change(pair, names, pods, more.get(pair.path, ())) for pair in pairs)
@@ -96,6 +99,12 @@ class _Renaming:
             return value
         new: Json = with_strings(value, lambda text: pattern.sub(lambda found: self._new[found[0]], text))
         return new
+
+
+def _unchanged(pairs: Sequence[Pair], before: Mapping[str, bytes], outputs: Sequence[Output]) -> Iterator[Json]:
+    """Yield the objects that are the same before and after."""
+    changed = {pair.path for pair in pairs}
+    yield from (each.manifest.body for each in outputs if each.path in before and each.path not in changed)
 
 
 def _entered(pairs: Sequence[Pair], before: Mapping[str, bytes], outputs: Sequence[Output]) -> dict[str, list[Risk]]:

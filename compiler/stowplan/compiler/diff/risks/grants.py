@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 
 from stowplan.compiler.diff.change import Danger, Pair, Risk
-from stowplan.compiler.diff.risks import rights
+from stowplan.compiler.diff.risks import claims, rights
 from stowplan.compiler.diff.wording import shown
 from stowplan.compiler.kubernetes.fields import items, mapping
 from stowplan.library.manifest import Json
@@ -135,6 +135,8 @@ _RULES: dict[str, Callable[[Json], Iterator[Risk]]] = {
     "ClusterRoleBinding": _binding,
     "MutatingWebhookConfiguration": _webhook,
     "PersistentVolume": _volume,
+    "PersistentVolumeClaim": claims.of_claim,
     "RoleBinding": _binding,
+    "StatefulSet": claims.of_templates,
     "ValidatingWebhookConfiguration": _webhook,
 }

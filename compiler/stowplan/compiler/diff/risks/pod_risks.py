@@ -1,4 +1,4 @@
-"""Risks of an object's pods: fields that Pod Security forbids, service accounts, Secrets, images."""
+"""Risks of an object's pods: fields that Pod Security forbids, service accounts, Secrets, images, and other fields."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,6 +9,7 @@ from stowplan.compiler.checks.pods.security import baseline_violations, violatio
 from stowplan.compiler.checks.pods.violation import Violation
 from stowplan.compiler.diff.change import Danger, Pair, Risk
 from stowplan.compiler.diff.fields import Nothing
+from stowplan.compiler.diff.risks.pod_fields import properties
 from stowplan.compiler.diff.risks.pods import Pods
 from stowplan.compiler.diff.wording import shown
 from stowplan.compiler.kubernetes.fields import identity, items, mapping
@@ -65,6 +66,7 @@ def _traits(body: Json, pods: Pods) -> Iterator[_Trait]:
         yield from _forbidden(body, pod)
         yield from _account(body, pod, pods)
         holder = _place(body, pod.spec_path)
+        yield from (_Trait(each.risk, holder, each.implied) for each in properties(pod))
         for name in _secrets([pod.spec.get("volumes"), [container for _, container in pod.containers]]):
             yield _Trait(Risk(Danger.RIGHTS, f"Its pods read the Secret {name}."), holder)
         for _, container in pod.containers:
