@@ -27,7 +27,7 @@ def retirable(
     for target in clusters or (None,):
         reading = read(repo, report, Lookup("status"), target)
         by_spec = inventory.read(out / target.name if target else out)[0].by_spec
-        for each in reading.facts:
+        for each in (each for each in reading.facts if each.id not in reading.retired):
             digests = (each.run_digest, each.digest)
             if any(entry.run and entry.spec_digest in digests for entry in by_spec.get(each.id, ())):
                 run = retired_runs.of_spec(each, target.environment.name if target else None)

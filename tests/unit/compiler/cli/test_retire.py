@@ -118,9 +118,13 @@ def test_what_has_no_run_is_not_retired(tmp_path: Path, name: str) -> None:
 
 def test_a_run_is_listed_once(tmp_path: Path) -> None:
     compiled(tmp_path, LEGACY)
-    retired(tmp_path, "rmr")
+    retired(tmp_path, "rmr", "default/rmr")
+    listed = (tmp_path / LIST).read_text()
+    assert listed.count("SampleJob default/rmr") == 1
+    assert run("retire", "rmr", "--repo", str(tmp_path)).exit_code == 2, "before the next synth"
     compiled(tmp_path, LEGACY)
     assert run("retire", "rmr", "--repo", str(tmp_path)).exit_code == 2
+    assert (tmp_path / LIST).read_text() == listed
 
 
 def test_comments_of_the_list_stay() -> None:
