@@ -249,6 +249,7 @@ RUNS = {
     "SP721": Code(_E, "Two Trainings have one lineage"),
     "SP722": Code(_E, "Checkpoints of several nodes are in a claim that one node can mount"),
     "SP723": Code(_I, "Only root may be able to write to a new claim"),
+    "SP724": Code(_E, "A lineage of checkpoints is within another one"),
     "SP731": Code(_W, "The code of a Training is not pinned"),
     "SP732": Code(_E, "An output is in no directory that lasts"),
     "SP733": Code(_E, "Outputs need the reporter"),

@@ -1,6 +1,7 @@
 """Rules across specs: shared cache directories, ports and claims, and unused datasets."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from stowplan.compiler.diagnostics.document import Document
 from stowplan.compiler.diagnostics.report import Report
@@ -50,6 +51,7 @@ def check(program: Program, specs: Sequence[SpecFacts], document_of: DocumentOf,
     used = {} if program.incomplete else _used(program, specs, datasets)
     writers: _Writers = {}
     lineages: dict[tuple[str, str], SpecFacts] = {}
+    deletions = list(_deletions(specs, datasets))
     claims = claim_names.of(program, specs)
     present = {spec.id: spec for spec in specs}
     contrary = {spec.id: found for spec, found in task_order.contradictions(present)}
@@ -57,8 +59,9 @@ def check(program: Program, specs: Sequence[SpecFacts], document_of: DocumentOf,
     for spec in specs:
         found = [*_unused(spec, used), *_mounted_dataset(spec, datasets, single)] if datasets else []
         found += [*_caches(spec, directories), *_ports(spec, blocks)] if spec.caches or spec.ports else []
-        for own in (*((spec.write,) if spec.write else ()), *spec.outputs):
+        for own in (*((_in_its_volume(spec.write, datasets),) if spec.write else ()), *spec.outputs):
             found += _writes(spec, own, writers)
+            found += _deleted(own, deletions) if own.lineage else []
         found += _lineages(spec, lineages) if spec.lineage else []
         found += task_order.findings(spec, present, program.refused, incomplete=program.incomplete)
         found += task_order.unrecorded(spec, changed) if changed else []
@@ -197,6 +200,36 @@ def _writes(spec: SpecFacts, own: Write, writers: _Writers) -> Iterator[Finding]
     if makers and own.template:
         yield claim_writes.made_twice(own, str(makers[0]))
     others.append((spec.id, own))
+
+
+def _in_its_volume(own: Write, datasets: Mapping[SpecId, SpecFacts]) -> Write:
+    """Return the directory of checkpoints in the volume of a dataset, if their claim is that of one in JuiceFS."""
+    for kind in DATASET_KINDS if own.lineage else ():
+        dataset = datasets.get(SpecId(kind, own.namespace, own.claim))
+        home = dataset.write if dataset else None
+        if home and home.by_secret:
+            path = _joined(home.path, own.path)
+            return replace(own, namespace=home.namespace, claim=home.claim, path=path, by_secret=True)
+    return own
+
+
+def _deletions(specs: Sequence[SpecFacts], datasets: Mapping[SpecId, SpecFacts]) -> Iterator[tuple[SpecId, Write]]:
+    """Yield the directories in which tasks delete what their source does not have, each with the task."""
+    for spec in specs:
+        for each in spec.references if spec.deletes else ():
+            dataset = datasets.get(each.spec)
+            if dataset and dataset.write and spec.deletes:
+                path = _joined(dataset.write.path, spec.deletes.below)
+                yield spec.id, replace(dataset.write, path=path, mirror=True, at=spec.deletes.at)
+
+
+def _deleted(own: Write, deletions: Iterable[tuple[SpecId, Write]]) -> list[Finding]:
+    """Return a finding about the first task that deletes the checkpoints `own`, if any."""
+    return next((found for task, write in deletions if (found := claim_writes.clash(own, write, str(task)))), [])
+
+
+def _joined(*parts: str) -> str:
+    return "/".join(filter(None, parts))
 
 
 def _lineages(spec: SpecFacts, first: dict[tuple[str, str], SpecFacts]) -> Iterator[Finding]:

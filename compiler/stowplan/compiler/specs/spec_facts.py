@@ -13,7 +13,7 @@ from stowplan.library.dialects.mounted_claims import MountedClaim
 from stowplan.library.dialects.registry import DIALECTS
 from stowplan.library.dialects.shared.claim_writes import Write
 from stowplan.library.dialects.shared.context import Context
-from stowplan.library.dialects.shared.dialect import Lineage, Reference
+from stowplan.library.dialects.shared.dialect import Deletion, Lineage, Reference
 from stowplan.library.dialects.shared.run_order import Predecessor
 from stowplan.schema.diagnostics import FieldPath
 from stowplan.schema.meta import SpecId
@@ -51,6 +51,7 @@ class SpecFacts:
     repeats: bool = False
     changes: bool = False
     locked: tuple[SpecId, ...] = ()
+    deletes: Deletion | None = None
     revision: str = ""
     pins: tuple[str, ...] = ()
 

@@ -5,7 +5,7 @@ from stowplan.library.dialects.dataset_task.lower import lower
 from stowplan.library.dialects.shared import claim_paths, run_order
 from stowplan.library.dialects.shared.claim_writes import Write
 from stowplan.library.dialects.shared.context import Context
-from stowplan.library.dialects.shared.dialect import Dialect, Reference, Relations
+from stowplan.library.dialects.shared.dialect import Deletion, Dialect, Reference, Relations
 from stowplan.schema.kinds.native.dataset_task import TASKS, DatasetTask
 from stowplan.schema.meta import SpecId
 
@@ -22,6 +22,7 @@ def relations(model: DatasetTask, context: Context) -> Relations:
         operation="" if repeats or model.spec.suspend else TASKS.get(done, ""),
         repeats=repeats,
         changes=done in ("sync", "remove") and not model.spec.suspend,
+        deletes=Deletion("", ("spec", "sync", "delete")) if model.spec.sync and model.spec.sync.delete else None,
     )
     claim = model.spec.copy_.to.claim if model.spec.copy_ else None
     if claim is None:

@@ -37,11 +37,6 @@ class Write:
         return "csi.juiceFSMountOptions.subdir" if self.by_secret else "csi.claim.subPath"
 
     @property
-    def verb(self) -> str:
-        """What the spec does with files of the directory, for messages."""
-        return "saves" if self.lineage else "copies"
-
-    @property
     def volume(self) -> tuple[bool, str, str]:
         """The volume, to compare it with that of another spec."""
         return self.by_secret, self.namespace, self.claim
@@ -52,27 +47,65 @@ def clash(own: Write, other: Write, name: str) -> list[Finding]:
 
     Return an empty list if they do not. The finding is at the spec of `own`.
     """
-    # Two jobs with one lineage have a finding of their own (SP721).
-    if own.volume != other.volume or (own.lineage and other.lineage):
+    if own.volume != other.volume:
         return []
+    if own.lineage or other.lineage:
+        return (_nested if own.lineage and other.lineage else _checkpoints)(own, other, name)
     if not (own.writes and other.writes):
         return _read(own, other, name)
-    if own.dataset and other.dataset:
-        return _mixed(own, other, name)
+    return (_mixed if own.dataset and other.dataset else _written)(own, other, name)
+
+
+def _written(own: Write, other: Write, name: str) -> list[Finding]:
+    """Return a finding if two specs copy to one directory, or one deletes what the other copies."""
     if own.path == other.path:
-        message = f"{name} writes to {_place(own)} too; files of one name overwrite each other."
-        hint = "Give each a `subPath` of its own."
-    elif _within(own.path, other.path) and other.mirror:
-        message = (
-            f"{name} mirrors {_place(other)} and would delete what is {'saved' if own.lineage else 'copied'} here."
-        )
-        hint = "Choose directories that are not within each other."
+        return [_same(own, other, name)]
+    if _within(own.path, other.path) and other.mirror:
+        message = f"{name} mirrors {_place(other)} and would delete what is copied here."
     elif _within(other.path, own.path) and own.mirror:
-        message = f"The mirror would delete what {name} {other.verb} to {_place(other)}."
-        hint = "Choose directories that are not within each other."
+        message = f"The mirror would delete what {name} copies to {_place(other)}."
     else:
         return []
-    return [finding("SP320", own.at, message, hint)]
+    return [finding("SP320", own.at, message, "Choose directories that are not within each other.")]
+
+
+def _same(own: Write, other: Write, name: str) -> Finding:
+    message = f"{name} writes to {_place(other)} too; files of one name overwrite each other."
+    return finding("SP320", own.at, message, "Give each a `subPath` of its own.")
+
+
+def _checkpoints(own: Write, other: Write, name: str) -> list[Finding]:
+    """Return a finding if one of two specs deletes the checkpoints of the other one, or copies into their directory.
+
+    Nothing brings deleted checkpoints back, so that is an error.
+    """
+    lineage, copies = (own, other) if own.lineage else (other, own)
+    if copies.mirror and (lineage.path == copies.path or _within(lineage.path, copies.path)):
+        message = f"{name} mirrors {_place(other)} and would delete the checkpoints that are saved here."
+        if copies is own:
+            message = f"The mirror would delete the checkpoints that {name} saves to {_place(other)}."
+        hint = (
+            "Do not delete there, or give the data a `subPath` elsewhere. Or choose another claim or `lineage` for the "
+            "checkpoints; copied to that directory, the job goes on from them."
+        )
+        return [finding("SP320", own.at, message, hint, severity=Severity.ERROR)]
+    return [_same(own, other, name)] if lineage.path == copies.path and copies.writes else []
+
+
+def _nested(own: Write, other: Write, name: str) -> list[Finding]:
+    """Return a finding if one lineage is within another one; that two jobs have the same one is SP721."""
+    if _within(own.path, other.path):
+        where = f"is within {other.path} of {name}"
+    elif _within(other.path, own.path):
+        where = f"holds {other.path} of {name}"
+    else:
+        return []
+    message = f"The directory {own.path} of its checkpoints {where}: a job finds those of the other among its own."
+    hint = (
+        "Choose another `lineage` for one of them. Its job goes on from its checkpoints if they are moved to the "
+        "directory of that name."
+    )
+    return [finding("SP724", own.at, message, hint)]
 
 
 def _mixed(own: Write, other: Write, name: str) -> list[Finding]:

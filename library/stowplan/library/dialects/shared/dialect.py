@@ -38,6 +38,13 @@ class Lineage(NamedTuple):
     shared: bool = False
 
 
+class Deletion(NamedTuple):
+    """A task that deletes files of its dataset which no source has: the directory below the dataset, and the field."""
+
+    below: str
+    at: FieldPath
+
+
 class Relations(NamedTuple):
     """Resources that a spec shares with other specs.
 
@@ -49,7 +56,7 @@ class Relations(NamedTuple):
     `after` are the specs that must be done first. `operation` is the drivers' word for what a task does once on a
     dataset, empty for other specs and for one that is suspended. `repeats` is true if the spec runs on a schedule,
     `changes` if it is a task that changes the data of its dataset, once or on a schedule. `locked` are the datasets of
-    which a job waits for the locked revision.
+    which a job waits for the locked revision. `deletes` is what a task mirrors in its dataset, None for nothing.
 
     The others are for datasets: `caches` are (host directory, path of the field that names it) pairs of the cache.
     `claim` is the name of the claim of a dataset without a cache. `single` is the path of that claim's access modes if
@@ -72,6 +79,7 @@ class Relations(NamedTuple):
     repeats: bool = False
     changes: bool = False
     locked: tuple[SpecId, ...] = ()
+    deletes: Deletion | None = None
     revision: str = ""
 
 
