@@ -29,9 +29,9 @@ SYSTEM = """
     /etc /etc/kubernetes/manifests /usr/local/bin /bin /sbin /lib /lib64 /lib/systemd /boot /proc /sys /root /root/.ssh
     /home /home/ml /run /run/containerd /dev /dev/sda /var/run /var/log /var/log/pods /var/lib/kubelet
     /var/lib/kubelet/pods /var/lib/containerd /var/lib/docker /var/lib/containers /var/lib/etcd /var/lib/rancher
-    /var/lib/juicefs /var/spool/cron /opt/cni/bin
+    /var/lib/juicefs /var/spool/cron /opt/cni/bin /var/cache/apparmor /var/cache/ldconfig /var/lib/cloud /var/backups
 """.split()
-ABOVE = ["/var", "/var/lib", "/opt", "/var/spool"]
+ABOVE = ["/var", "/var/cache", "/var/cache/", "/var/lib", "/opt", "/var/spool"]
 DISGUISED = ["//etc", "/etc/", "/./etc", "/dev/./sda", "/usr//local/bin/", "/dev//shm/../../etc", "/data:/etc"]
 
 
@@ -47,7 +47,7 @@ def test_the_root_is_refused(tmp_path: Path, path: str) -> None:
 
 USUAL = """
     /dev/shm /dev/shm/imagenet /data/a:/data/b /mnt/nvme0/jfs /var/jfsCache /var/cache/mnist /var/lib/stowplan/x /ssd
-    /etcetera /library /homes/x /var/logs /opt/cache /tmp/cache
+    /var/cache/mnist-2 /var/caches /etcetera /library /homes/x /var/logs /opt/cache /tmp/cache
 """.split()
 
 
@@ -65,6 +65,12 @@ def test_a_directory_of_the_platforms_list_is_taken(tmp_path: Path, path: str) -
 def test_a_directory_outside_the_platforms_list_is_refused(tmp_path: Path, path: str | None) -> None:
     """Also the default directory, which is in memory."""
     assert codes(tmp_path, path, "[/data, /var/cache/]") == {"SP458"}
+
+
+def test_the_list_may_have_the_folder_of_caches(tmp_path: Path) -> None:
+    """As that of the starter. It is for directories below it: the folder itself is the system's."""
+    assert codes(tmp_path, "/var/cache/data", "[/var/cache]") == set()
+    assert codes(tmp_path, "/var/cache", "[/var/cache]") == {"SP458"}
 
 
 def test_the_list_does_not_open_a_directory_of_the_system(tmp_path: Path) -> None:

@@ -14,17 +14,23 @@ SYSTEM = tuple(
     /bin /boot /dev /efi /etc /home /proc /root /run /sbin /snap /sys /sysroot /usr
     /lib /lib32 /lib64 /libexec /libx32
     /opt/bin /opt/cni /opt/containerd
-    /var/lib/calico /var/lib/cilium /var/lib/cni /var/lib/containerd /var/lib/containers /var/lib/cri-dockerd
-    /var/lib/crio /var/lib/dbus /var/lib/docker /var/lib/dockershim /var/lib/dpkg /var/lib/etcd /var/lib/juicefs
-    /var/lib/k0s /var/lib/kube-proxy /var/lib/kube-router /var/lib/kubelet /var/lib/minikube /var/lib/rancher
-    /var/lib/rpm /var/lib/systemd
-    /var/log /var/run /var/snap /var/spool
+    /var/backups
+    /var/cache/apparmor /var/cache/apt /var/cache/debconf /var/cache/dnf /var/cache/fontconfig /var/cache/ldconfig
+    /var/cache/libdnf5 /var/cache/man /var/cache/pacman /var/cache/private /var/cache/snapd /var/cache/yum /var/cache/zypp
+    /var/crash
+    /var/lib/NetworkManager /var/lib/apt /var/lib/calico /var/lib/cilium /var/lib/cloud /var/lib/cni /var/lib/containerd
+    /var/lib/containers /var/lib/cri-dockerd /var/lib/crio /var/lib/dbus /var/lib/docker /var/lib/dockershim /var/lib/dpkg
+    /var/lib/etcd /var/lib/juicefs /var/lib/k0s /var/lib/kube-proxy /var/lib/kube-router /var/lib/kubelet
+    /var/lib/minikube /var/lib/pacman /var/lib/polkit-1 /var/lib/private /var/lib/rancher /var/lib/rpm /var/lib/snapd
+    /var/lib/sudo /var/lib/systemd
+    /var/log /var/mail /var/run /var/snap /var/spool
     """.split()
 )
 """Directories of the system, of the kubelet, of container runtimes and of etcd.
 
-None of them, and no directory below or above them, may be a cache: `/var/lib` includes `/var/lib/kubelet`.
-`/var/lib/juicefs` holds the mounts of all volumes.
+None of them, and no directory below or above them, may be a cache: `/var/lib` includes `/var/lib/kubelet`, and
+`/var/cache`, in which there is room for caches, those of package managers and of AppArmor. `/var/lib/juicefs` holds the
+mounts of all volumes.
 """
 
 SHARED_MEMORY = "/dev/shm"  # noqa: S108 - a path on the node
