@@ -28,6 +28,7 @@ VIOLATIONS: Mapping[str, Json] = {
     "hostPorts": {"container": {"ports": [{"containerPort": 80, "hostPort": 80}]}},
     "hostProbes": {"container": {"livenessProbe": {"httpGet": {"port": 80, "host": "169.254.169.254"}}}},
     "hostProcess": {"container": {"securityContext": {"windowsOptions": {"hostProcess": True}}}},
+    "networks": {"annotations": {"k8s.v1.cni.cncf.io/networks": "kube-system/mgmt"}},
     "nodeName": {"pod": {"nodeName": "control-plane-1"}},
     "privileged": {"container": {"securityContext": {"privileged": True}}},
     "procMount": {"container": {"securityContext": {"procMount": "Unmasked"}}},
@@ -43,14 +44,23 @@ OF_TRAINING_JOBS: Mapping[str, Json] = {
 """A TrainingJob has no templates; these are its fields that reach a pod."""
 
 
-def template(container: str, pod: Json | None = None, fields: Json | None = None) -> Json:
+def template(
+    container: str, pod: Json | None = None, fields: Json | None = None, annotations: Json | None = None
+) -> Json:
     return {
-        "spec": {"containers": [{"name": container, "image": "a.example.com/a:1", **(fields or {})}], **(pod or {})}
+        "metadata": {"annotations": annotations or {}},
+        "spec": {"containers": [{"name": container, "image": "a.example.com/a:1", **(fields or {})}], **(pod or {})},
     }
 
 
-def paddle_job(name: str, namespace: str, pod: Json | None = None, container: Json | None = None) -> Json:
-    worker = {"replicas": 2, "template": template("paddle", pod, container)}
+def paddle_job(
+    name: str,
+    namespace: str,
+    pod: Json | None = None,
+    container: Json | None = None,
+    annotations: Json | None = None,
+) -> Json:
+    worker = {"replicas": 2, "template": template("paddle", pod, container, annotations)}
     meta = {"name": name, "namespace": namespace}
     return {
         "apiVersion": "batch.paddlepaddle.org/v1",
@@ -60,9 +70,15 @@ def paddle_job(name: str, namespace: str, pod: Json | None = None, container: Js
     }
 
 
-def mx_job(name: str, namespace: str, pod: Json | None = None, container: Json | None = None) -> Json:
+def mx_job(
+    name: str,
+    namespace: str,
+    pod: Json | None = None,
+    container: Json | None = None,
+    annotations: Json | None = None,
+) -> Json:
     roles = [
-        {"mxReplicaType": role, "replicas": 1, "template": template(CONTAINER, pod, container)}
+        {"mxReplicaType": role, "replicas": 1, "template": template(CONTAINER, pod, container, annotations)}
         for role in ("SCHEDULER", "SERVER", "WORKER")
     ]
     spec = {"jobMode": "dist", "replicaSpecs": deepcopy(roles)}
@@ -134,6 +150,56 @@ def test_a_grant_allows_one_thing(jobs: str, grant: str, tmp_path: Path) -> None
 def test_the_level_privileged_allows_everything(jobs: str, tmp_path: Path) -> None:
     platform = {"engines": {"jobs": jobs}, "policy": {"podSecurityLevel": "privileged"}}
     assert errors(compile_all(tmp_path, offenders("ml"), platform)) == {}
+
+
+@pytest.mark.parametrize("key", ["k8s.v1.cni.cncf.io/networks", "v1.multus-cni.io/default-network"])
+def test_a_network_of_the_platform_needs_no_grant_and_no_other_is_that_one(key: str, tmp_path: Path) -> None:
+    specs = [paddle_job(name, "ml", annotations={key: name}) for name in ("rdma", "mgmt")]
+    platform = {"profiles": {"networks": {"ib": {"annotations": {key: "rdma"}}}}}
+    assert errors(compile_all(tmp_path, specs, platform)) == {"mgmt": {("SP614", "networks")}}
+
+
+def snapshot(namespace: str) -> Json:
+    return {"apiGroup": "snapshot.storage.k8s.io", "kind": "VolumeSnapshot", "name": "payroll", "namespace": namespace}
+
+
+def claim(source: str, **annotations: str) -> Json:
+    spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    return {"metadata": {"annotations": annotations}, "spec": {**spec, "dataSourceRef": snapshot(source)}}
+
+
+@pytest.mark.parametrize("make", [paddle_job, mx_job])
+def test_an_ephemeral_volume_takes_nothing_from_another_namespace(make: Any, tmp_path: Path) -> None:
+    node = {"volume.kubernetes.io/selected-node": "control-plane-1"}
+    templates = {"finance": claim("finance"), "node": claim("ml", **node), "own": claim("ml")}
+    specs = [
+        make(name, "ml", {"volumes": [{"name": "a", "ephemeral": {"volumeClaimTemplate": template}}]})
+        for name, template in templates.items()
+    ]
+    assert errors(compile_all(tmp_path, specs, {})) == {"finance": {("SP322", "")}, "node": {("SP322", "")}}
+
+
+def test_a_plain_claim_takes_nothing_from_another_namespace(tmp_path: Path) -> None:
+    def plain(kind: str, version: str, spec: Json, name: str) -> Json:
+        return {"apiVersion": version, "kind": kind, "metadata": {"name": name, "namespace": "ml"}, "spec": spec}
+
+    labels = {"app": "a"}
+    pods = {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "a", "image": "a.example.com/a:1"}]}}
+    made = {"metadata": {"name": "data"}, "spec": claim("finance")["spec"]}
+    stateful = {
+        "selector": {"matchLabels": labels},
+        "serviceName": "a",
+        "template": pods,
+        "volumeClaimTemplates": [made],
+    }
+    specs = [
+        plain("PersistentVolumeClaim", "v1", claim("finance")["spec"], "foreign"),
+        plain("PersistentVolumeClaim", "v1", claim("ml")["spec"], "own"),
+        plain("StatefulSet", "apps/v1", stateful, "stateful"),
+    ]
+    kinds = [{"group": "", "kind": "PersistentVolumeClaim"}, {"group": "apps", "kind": "StatefulSet"}]
+    platform = {"passThrough": kinds}
+    assert errors(compile_all(tmp_path, specs, platform)) == {"foreign": {("SP322", "")}, "stateful": {("SP322", "")}}
 
 
 def test_the_level_restricted_asks_for_more(tmp_path: Path) -> None:

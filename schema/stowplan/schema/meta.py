@@ -101,10 +101,24 @@ Digest = Annotated[str, Field(pattern=_DIGEST, max_length=71)]
 ENV_PATTERN = r"^[A-Za-z_][A-Za-z0-9_]*\*?$"
 """Regular expression for the name of an environment variable, or for a prefix of such names and `*`."""
 
+BLANK = r"\s\x00-\x1f\x7f-\x9f"
+"""Blanks and control characters, as a part of a character class in a regular expression.
+
+No address holds them, and those after `\x7e` steer terminals too.
+"""
+WORD = rf"^[^{BLANK}]+$"
+S3_URI = rf"^s3://[^/{BLANK}]+(/[^{BLANK}]*)?$"
+STORE_URL = rf"^https?://[^/@{BLANK}]+/?$"
+GIT_URL = rf"^https?://[^/@{BLANK}]+/[^{BLANK}]+$"
+
 FORMS = {
     _DNS_LABEL: "lower-case letters, digits and -, with a letter or digit at both ends",
     _DIGEST: "sha256: and 64 hexadecimal digits in lower case",
     ENV_PATTERN: "a name of letters, digits and _, with a * at its end for all names that begin so",
+    WORD: "a string without blanks and control characters",
+    S3_URI: "s3://bucket or s3://bucket/prefix, without blanks and control characters",
+    STORE_URL: "https://host or http://host, without a path, blanks and control characters",
+    GIT_URL: "https://host/path or http://host/path, without a user, blanks and control characters",
 }
 """Descriptions for messages, by regular expression of a field."""
 
@@ -147,7 +161,7 @@ class ObjectMeta(Model):
     )
     finalizers: list[str] = Field(
         default_factory=list,
-        description="Finalizers of the custom resource. Those of the old operators are dropped.",
+        description="No effect: the custom resource gets no finalizers, because nothing of Stowplan would remove them.",
     )
 
 

@@ -27,7 +27,7 @@ from stowplan.compiler.checks.per_spec import (
     system_objects,
 )
 from stowplan.compiler.checks.per_spec.custom_resources import Definitions
-from stowplan.compiler.checks.pods import accounts, images, literal_secrets, priority_classes, security
+from stowplan.compiler.checks.pods import accounts, claim_templates, images, literal_secrets, priority_classes, security
 from stowplan.compiler.model import Output
 from stowplan.library.manifest import Json
 from stowplan.schema.meta import ObjectId, SpecId
@@ -97,6 +97,7 @@ def _findings(objects: Objects, platform: Platform, known: Definitions) -> list[
         *system_objects.check(objects, platform),
         *accounts.check(objects, platform),
         *priority_classes.check(objects, platform),
+        *claim_templates.check(objects, platform),
         *secrets.check(objects),
         *mount_options.check(objects, platform),
         *literal_secrets.check(objects, platform),

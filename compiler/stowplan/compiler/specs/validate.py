@@ -93,7 +93,11 @@ def read_spec(document: Document, platform: Platform, report: Report, *, sound: 
         report.add_findings(document, found)
         return None
     embedded_problems = list(_embedded(model, platform))
-    found += [*_metadata(model, data, platform), *(each for _, each in embedded_problems)]
+    found += [
+        *_metadata(model, data, platform),
+        *_finalizers(model, document),
+        *(each for _, each in embedded_problems),
+    ]
     if sound and has_errors(found):
         unfit = ((value, each.path[len(value) :]) for value, each in embedded_problems)
         found += fitting_parts.findings(model, unfit, platform)
@@ -130,6 +134,21 @@ def _metadata(model: CustomResource, data: dict[str, Any], platform: Platform) -
     rest = {key: data["metadata"][key] for key in ("labels", "annotations", "finalizers") if key in data["metadata"]}
     for problem in definition_problems(platform.kubernetes_version, _METADATA, rest):
         yield finding("SP210", ("metadata", *problem.path), problem.message, problem.hint, anchor=problem.anchor)
+
+
+def _finalizers(model: CustomResource, document: Document) -> Iterator[Finding]:
+    """Yield a finding for each finalizer, which the custom resource does not get; the model has none of old operators.
+
+    The model keeps them, so that its digest stays what it was in versions that compiled them.
+    """
+    given = document.data["metadata"].get("finalizers")
+    for index, name in enumerate(given if isinstance(given, list) else ()):
+        if name in model.metadata.finalizers:
+            message = (
+                f'The finalizer "{name}" was left out: nothing of Stowplan removes it when the resource is deleted.'
+            )
+            hint = "Remove it. A controller of yours can add it to the resource in the cluster."
+            yield finding("SP211", ("metadata", "finalizers", index), message, hint)
 
 
 def _embedded(model: Model, platform: Platform) -> Iterator[tuple[FieldPath, Finding]]:

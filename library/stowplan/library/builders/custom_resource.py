@@ -9,10 +9,12 @@ from stowplan.schema.meta import Model
 def custom_resource(model: Model, origin: Origin) -> Manifest:
     """Return the spec itself as a manifest: the user's values under canonical field names, without Stowplan's defaults.
 
-    Another Application may install the CRD, so a dry run must not fail while the CRD is missing.
+    It has no finalizers: nothing of Stowplan removes them, so the resource would never go. Another Application may
+    install the CRD, so a dry run must not fail while the CRD is missing.
     """
     body: Json = model.model_dump(mode="json", by_alias=True, exclude_unset=True, exclude_none=True)
     meta = body["metadata"]
+    meta.pop("finalizers", None)
     meta["namespace"] = origin.spec.namespace
     meta["labels"] = {**meta.get("labels", {}), **labels.standard(origin.spec, "spec")}
     notes = dict(meta.get("annotations", {}))

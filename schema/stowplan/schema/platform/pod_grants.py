@@ -15,6 +15,7 @@ PodGrant = Literal[
     "hostPorts",
     "hostProbes",
     "hostProcess",
+    "networks",
     "nodeName",
     "privileged",
     "procMount",
@@ -23,5 +24,6 @@ PodGrant = Literal[
     "sysctls",
 ]
 """Names of the rules of the level `baseline` (https://kubernetes.io/docs/concepts/security/pod-security-standards/),
-and `nodeName`, which is no such rule: a pod with that field skips the scheduler, its queues and its quotas.
+and two that are no such rules: a pod with `nodeName` skips the scheduler, its queues and its quotas, and `networks` is
+for annotations that put a pod into other networks than that of the cluster, which its NetworkPolicies do not reach.
 """

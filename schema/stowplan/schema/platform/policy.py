@@ -40,7 +40,7 @@ class Policy(Model):
     allow: list[PodGrant] = Field(
         default_factory=list,
         max_length=32,
-        description="What pod templates may ask for beyond `podSecurityLevel`, one rule of the Pod Security Standards each, such as `hostNetwork` (with the host ports of these pods) or `hostPath`. `nodeName` lets a template choose its node without the scheduler.",
+        description="What pod templates may ask for beyond `podSecurityLevel`, one rule of the Pod Security Standards each, such as `hostNetwork` (with the host ports of these pods) or `hostPath`. `nodeName` lets a template choose its node without the scheduler, `networks` lets it join networks of Multus by annotations; those in `profiles.networks` need no entry.",
     )
     fill_security_context: bool = Field(
         default=True,

@@ -7,6 +7,8 @@ from stowplan.compiler.checks.objects.object import Object
 from stowplan.compiler.checks.objects.pods import Pod
 from stowplan.compiler.checks.pods.security import baseline_violations, violations
 from stowplan.compiler.checks.pods.violation import Violation
+from stowplan.compiler.kubernetes.fields import mapping
+from stowplan.compiler.kubernetes.pod_networks import NETWORK_ANNOTATIONS
 from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import FieldPath
 from stowplan.schema.meta import SpecId
@@ -16,6 +18,7 @@ from stowplan.schema.platform.pod_grants import PodGrant
 _NETWORK: PodGrant = "hostNetwork"
 _PORTS: PodGrant = "hostPorts"
 _NODE: PodGrant = "nodeName"
+_NETWORKS: PodGrant = "networks"
 
 
 class Excess(NamedTuple):
@@ -35,7 +38,8 @@ def excess_of(obj: Object, pod: Pod, platform: Platform) -> tuple[Excess, ...]:
     if policy.pod_security_level == "privileged":
         return ()
     first: dict[str, Violation] = {}
-    for violation in _violations(_without_devices(pod, obj.spec, platform), policy.pod_security_level):
+    violations_found = _violations(_without_devices(pod, obj.spec, platform), policy.pod_security_level)
+    for violation in (*violations_found, *_networks(pod, platform)):
         if violation.grant not in policy.allow:
             first.setdefault(violation.grant or str(violation.path[-1]), violation)
     return tuple([_excess(found, obj.spec, policy.pod_security_level) for found in first.values()])
@@ -54,6 +58,16 @@ def _violations(pod: Pod, level: str) -> Iterator[Violation]:
         yield Violation((*pod.spec_path, _NODE), message, "Remove the field, or use `nodeSelector`.", _NODE)
 
 
+def _networks(pod: Pod, platform: Platform) -> Iterator[Violation]:
+    """Yield a violation for each annotation of Multus, unless a profile of the platform has the same one."""
+    given = [each for profile in platform.profiles.networks.values() for each in profile.annotations.items()]
+    for key, value in mapping(pod.metadata, "annotations").items():
+        if key in NETWORK_ANNOTATIONS and (key, value) not in given:
+            message = f'The pod joins the network "{value}", where no NetworkPolicy of the cluster holds.'
+            hint = "Remove it, or name a network of `profiles.networks` in the spec of a Training."
+            yield Violation((*pod.path, "metadata", "annotations", key), message, hint, _NETWORKS)
+
+
 def _without_devices(pod: Pod, spec: SpecId | None, platform: Platform) -> Pod:
     """Return the pod without the host directories that `accelerators` of the platform file gives to MxJobs."""
     if spec is None or spec.kind != "MxJob" or not platform.accelerators:
@@ -68,6 +82,8 @@ def _without_devices(pod: Pod, spec: SpecId | None, platform: Platform) -> Pod:
 
 def _excess(found: Violation, spec: SpecId | None, level: str) -> Excess:
     message = f"{found.message} The platform allows no more than the level {level} (`policy.podSecurityLevel`)."
+    if found.grant == _NETWORKS:
+        message = f"{found.message} The platform does not allow it."
     hint = found.hint.removesuffix(".")
     if found.grant == _NETWORK and spec and spec.kind == "PaddleJob":
         hint = "Remove `hostNetwork` or `intranet: Host`"

@@ -12,14 +12,13 @@ from stowplan.compiler.diff.change import Danger, Risk
 from stowplan.compiler.diff.risks.claims import filled_from
 from stowplan.compiler.diff.wording import shown
 from stowplan.compiler.kubernetes.fields import items, mapping
+from stowplan.compiler.kubernetes.pod_networks import NETWORK_ANNOTATIONS
 from stowplan.library.manifest import Json
 
 _OWN_NAMES = ("ClusterFirst", "ClusterFirstWithHostNet")
 """DNS policies by which the name service of the cluster answers."""
 _DIRECTIVES = ("$patch", "$retainKeys", "$setElementOrder/", "$deleteFromPrimitiveList/")
 """Keys of a strategic merge patch, which say what becomes of the values beside them."""
-_NETWORKS = ("k8s.v1.cni.cncf.io/networks", "v1.multus-cni.io/default-network")
-"""Annotations by which Multus gives a pod other networks."""
 _WITHOUT_EFFECT = (
     "app.kubernetes.io",
     "cluster-autoscaler.kubernetes.io",
@@ -101,7 +100,7 @@ def _volumes(pod: Pod) -> Iterator[str]:
 def _annotations(pod: Pod) -> Iterator[str]:
     for key, value in mapping(pod.metadata, "annotations").items():
         domain, slash, _ = str(key).partition("/")
-        if key in _NETWORKS:
+        if key in NETWORK_ANNOTATIONS:
             yield f"Its pods join the network {value}."
         elif slash and not any(domain == each or domain.endswith(f".{each}") for each in _WITHOUT_EFFECT):
             yield f"Its pods have the annotation {key} with {shown(value)}, which others may act on."

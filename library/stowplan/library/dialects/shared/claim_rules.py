@@ -52,7 +52,19 @@ def template_findings(template: Json, claim: Identity, path: FieldPath, *, owner
     yield from _labels(metadata.get("labels") or {}, (*path, "metadata", "labels"))
     yield from _annotations(metadata.get("annotations") or {}, (*path, "metadata", "annotations"))
     yield from _spec(spec, (*path, "spec"))
-    yield from _data_source(spec.get("dataSourceRef") or {}, claim, (*path, "spec", "dataSourceRef", "namespace"))
+    source = spec.get("dataSourceRef") or {}
+    yield from _data_source(source, claim.namespace, (*path, "spec", "dataSourceRef", "namespace"))
+
+
+def borrowed(template: Json, namespace: str, path: FieldPath) -> Iterator[Finding]:
+    """Yield findings about what a claim in `namespace`, whose template is at `path`, takes from others.
+
+    That are sources in other namespaces, and annotations that the volume controllers and Argo CD write.
+    """
+    spec, metadata = template.get("spec") or {}, template.get("metadata") or {}
+    for key in sorted(metadata.get("annotations") or {}):
+        yield from _foreign(key, (*path, "metadata", "annotations", key))
+    yield from _data_source(spec.get("dataSourceRef") or {}, namespace, (*path, "spec", "dataSourceRef", "namespace"))
 
 
 def is_single_node(modes: object) -> bool:
@@ -78,18 +90,24 @@ def _annotations(given: Json, path: FieldPath) -> Iterator[Finding]:
         if key in _OURS:
             message = f"`{key}` has no effect: Stowplan sets this annotation itself."
             yield finding("SP406", (*path, key), message, "Remove it.", anchor=Anchor.KEY)
-        elif key.startswith(_OTHERS):
-            message = f"The annotation `{key}` is for the volume controllers, Argo CD or Stowplan, not for a template."
-            hint = "Remove it; the storage class is `spec.storageClassName`."
-            yield finding("SP322", (*path, key), message, hint, anchor=Anchor.KEY)
+        else:
+            yield from _foreign(key, (*path, key))
 
 
-def _data_source(reference: Json, claim: Identity, path: FieldPath) -> Iterator[Finding]:
-    """Yield a finding if a claim would be filled with data from a different namespace."""
+def _foreign(key: str, path: FieldPath) -> Iterator[Finding]:
+    """Yield a finding about the annotation `key` at `path`, if others than the author of a template write it."""
+    if key.startswith(_OTHERS):
+        message = f"The annotation `{key}` is for the volume controllers, Argo CD or Stowplan, not for a template."
+        hint = "Remove it; the storage class is `spec.storageClassName`."
+        yield finding("SP322", path, message, hint, anchor=Anchor.KEY)
+
+
+def _data_source(reference: Json, own: str, path: FieldPath) -> Iterator[Finding]:
+    """Yield a finding if a claim in the namespace `own` would be filled with data from a different namespace."""
     namespace = reference.get("namespace")
-    if namespace and namespace != claim.namespace:
-        message = f"The claim would be filled from namespace {namespace}; allowed is {claim.namespace}, its own."
-        yield finding("SP322", path, message, f"Remove it, and take a source in {claim.namespace}.")
+    if namespace and namespace != own:
+        message = f"The claim would be filled from namespace {namespace}; allowed is {own}, its own."
+        yield finding("SP322", path, message, f"Remove it, and take a source in {own}.")
 
 
 def _spec(spec: Json, path: FieldPath) -> Iterator[Finding]:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 from stowplan.schema.diagnostics import FieldPath, Finding, did_you_mean, finding
 from stowplan.schema.juicefs.options import STORAGES
+from stowplan.schema.meta import BLANK
 
 _CREDENTIALS = re.compile(r"://+[^/@:]*:(?!\d+/).*@|://+[^/:]+@", re.DOTALL)
 """A key and a secret, or a token, before the bucket. A secret may hold `/`, a host may have a port."""
@@ -25,7 +26,7 @@ _OF_SAMPLE_SETS = {
 _ANYWHERE = {"http": _WEB, "https": _WEB}
 """The same, for schemes where it does not depend on the kind."""
 
-_BLANK = re.compile(r"[\s\x00-\x1f]")
+_BLANK = re.compile(rf"[{BLANK}]")
 
 
 def findings(uri: str, path: FieldPath, advice: Mapping[str, str] = _OF_SAMPLE_SETS) -> list[Finding]:
@@ -63,6 +64,11 @@ def carries_credentials(text: str) -> bool:
     return "@" in text and any("$(" not in match[0] for match in _CREDENTIALS.finditer(text))
 
 
+def has_blanks(uri: str) -> bool:
+    """Return whether an address holds a blank or a control character, which none may hold."""
+    return bool(_BLANK.search(uri))
+
+
 def redacted(uri: str) -> str:
     """Return the URI with `***` for anything that could be a credential, for messages."""
     return _CREDENTIALS.sub("://***@", uri)
@@ -75,7 +81,7 @@ def _bucket(rest: str, path: FieldPath) -> list[Finding]:
 
 
 def _blanks(uri: str, path: FieldPath) -> list[Finding]:
-    if not _BLANK.search(uri):
+    if not has_blanks(uri):
         return []
     message = "The URI holds a blank or control character."
     return [finding("SP402", path, message, "Percent-encode it, or remove the newline at the end.")]

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from stowplan.schema.meta import Model
+from stowplan.schema.meta import GIT_URL, S3_URI, STORE_URL, WORD, Model
 
 Patterns = Annotated[list[Annotated[str, Field(max_length=1024)]], Field(min_length=1, max_length=1024)]
 
@@ -22,16 +22,14 @@ class LocalSecret(Model):
 class S3Place(Model):
     """Objects in an S3 store."""
 
-    uri: str = Field(
-        description="`s3://bucket/prefix`, without credentials.", pattern=r"^s3://[^/\s]+(/\S*)?$", max_length=2048
-    )
+    uri: str = Field(description="`s3://bucket/prefix`, without credentials.", pattern=S3_URI, max_length=2048)
     endpoint: str | None = Field(
         default=None,
         description="URL of the store, such as `https://minio.example.com`. Without it, that of AWS.",
-        pattern=r"^https?://[^/\s@]+/?$",
+        pattern=STORE_URL,
         max_length=2048,
     )
-    region: str | None = Field(default=None, description="Region of the bucket.", max_length=63)
+    region: str | None = Field(default=None, description="Region of the bucket.", pattern=WORD, max_length=63)
     secret_ref: LocalSecret | None = Field(
         default=None,
         description="Secret with the keys `access-key` and `secret-key`, and `session-token` for temporary credentials.",
@@ -60,7 +58,7 @@ class HubPlace(Model):
     repo: str = Field(description="The repository, `owner/name`.", pattern=r"^[\w.-]+(/[\w.-]+)?$", max_length=200)
     type: Literal["model", "dataset", "space"] = Field(default="dataset", description="Kind of the repository.")
     revision: str | None = Field(
-        default=None, description="Branch, tag or commit. Without it, the default branch.", max_length=256
+        default=None, description="Branch, tag or commit. Without it, the default branch.", pattern=WORD, max_length=256
     )
     secret_ref: LocalSecret | None = Field(
         default=None, description="Secret with the key `token`. Needed for private and gated repositories."
@@ -79,7 +77,7 @@ class GitPlace(Model):
 
     url: str = Field(
         description="Address of the repository, `https://host/path.git`, without credentials.",
-        pattern=r"^https?://[^/\s@]+/\S+$",
+        pattern=GIT_URL,
         max_length=2048,
     )
     ref: str | None = Field(

@@ -3,6 +3,8 @@
 import re
 from dataclasses import dataclass
 
+from stowplan.library.dialects.shared.source_uri import has_blanks
+
 _PARTS = re.compile(r"(?P<scheme>https?)://(?P<authority>[^/?#]*)(?P<rest>.*)", re.DOTALL)
 _SCP = re.compile(r"[\w.-]+@[\w.-]+:")
 _VARIABLE = re.compile(r"\$\(([^)]+)\)")
@@ -54,7 +56,7 @@ def split(url: str) -> GitUrl | Unusable:
     if parts is None:
         return _another_scheme(url)
     userinfo, at, host = parts["authority"].rpartition("@")
-    if any(character.isspace() or ord(character) < 32 for character in url):
+    if has_blanks(url):
         return Unusable("The URL holds a blank or control character.", "Remove it, or percent-encode it.")
     if not _HOST.fullmatch(host):
         return _bad_host(host)

@@ -18,7 +18,7 @@ from stowplan.library.dialects.data_cube.remotes.flags import (
 )
 from stowplan.library.dialects.data_cube.remotes.remote import Remote
 from stowplan.library.dialects.data_cube.remotes.remote_side import RemoteSide
-from stowplan.library.dialects.shared.source_uri import carries_credentials
+from stowplan.library.dialects.shared.source_uri import carries_credentials, has_blanks
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
 from stowplan.schema.remotes.s3 import S3Endpoint, S3Settings
 from stowplan.schema.s3_uri import S3Uri
@@ -27,7 +27,7 @@ LEAST_PART = 5
 """Smallest size of a part of an upload in MiB; S3 refuses smaller parts."""
 
 _BUCKET = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{1,254}")
-_CONTROL = re.compile(r"[\x00-\x1f]")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _MEBIBYTES = {"b": 1 / 1024**2, "k": 1 / 1024, "m": 1, "g": 1024}
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)(b|[kmg](?:i?b)?)?", re.IGNORECASE)
 
@@ -178,6 +178,9 @@ def _store(endpoint: str, path: FieldPath) -> Iterator[Finding]:
         yield finding("SP603", path, message, hint)
     elif "$" not in endpoint and ("://" in endpoint and not endpoint.startswith(("http://", "https://"))):
         message = f'"{endpoint}" is neither an http nor an https URL.'
+        yield finding("SP494", path, message, "Write for example https://minio.example.com.")
+    elif has_blanks(endpoint):
+        message = "The endpoint holds a blank or control character."
         yield finding("SP494", path, message, "Write for example https://minio.example.com.")
 
 
