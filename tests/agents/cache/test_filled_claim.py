@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from stowplan.agents.attempt.lock import held
+from stowplan.agents.attempt.lock import LockFile, held
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.cache.drivers.juicefs.sync import LEFTOVERS
 from stowplan.agents.runtime.log import Log
@@ -277,7 +277,7 @@ def test_a_claim_that_is_full(storage: Storage, new_disk: NewDisk, tmp_path: Pat
 
 def test_a_sync_by_the_transfer_agent_excludes_another_one(filled: Filled) -> None:
     assert filled.jobs.sync().code == 0
-    with held(filled.data / LOCK_FILE, "transfer", Stop(), Log()):
+    with held(LockFile(filled.data, LOCK_FILE), "transfer", Stop(), Log()):
         done = filled.jobs.refresh(29000000)
     assert (done.code, done.last["reason"]) == (5, "Locked"), done.output
     assert filled.jobs.refresh(29000001).code == 0

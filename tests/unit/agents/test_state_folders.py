@@ -21,7 +21,7 @@ from stowplan.agents.attempt.dataset_lock import owner
 from stowplan.agents.attempt.dataset_lock.lock import Lock
 from stowplan.agents.attempt.dataset_lock.mounted_state import MountedState
 from stowplan.agents.attempt.failure import AttemptError, of_any
-from stowplan.agents.attempt.lock import held
+from stowplan.agents.attempt.lock import LockFile, held
 from stowplan.agents.attempt.redaction import Redactor
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.cache.drivers.juicefs.control import Control
@@ -38,6 +38,7 @@ from stowplan.schema.agents.cache_config import WarmupConfig
 from stowplan.schema.agents.exit_codes import ExitCode
 from stowplan.schema.agents.marker import COMPLETE_FILE, FAILED_FILE, STATE_DIRECTORY, marker_path, warmup_path
 from stowplan.schema.agents.wait_config import Until, WaitConfig
+from tests.hostile.copies import COPIES, FILES
 
 T = TypeVar("T")
 
@@ -138,9 +139,13 @@ MAKERS: dict[str, Callable[[Path, Path], None]] = {
 
 @pytest.fixture
 def elsewhere(tmp_path: Path) -> Path:
+    return outside(tmp_path)
+
+
+def outside(place: Path) -> Path:
     """A folder outside the claim, with a marker that would count if it were followed to."""
-    folder = tmp_path / "elsewhere"
-    folder.mkdir()
+    folder = place / "elsewhere"
+    folder.mkdir(parents=True)
     good = {"format": 1, "run": RUN, "result": "succeeded", "exitCode": 0, "secret": SECRET}
     (folder / "file").write_text(json.dumps(good))
     return folder
@@ -162,6 +167,11 @@ def put(claim: Path, path: str, elsewhere: Path, maker: str) -> None:
 def untouched(elsewhere: Path) -> None:
     assert [each.name for each in elsewhere.iterdir()] == ["file"]
     assert SECRET in (elsewhere / "file").read_text()
+
+
+def seen(folder: Path) -> dict[Path, bytes]:
+    """All files below a folder with their content."""
+    return {path: path.read_bytes() if path.is_file() else b"" for path in folder.rglob("*")}
 
 
 def work(run: str | None = RUN) -> TaskWork:
@@ -219,6 +229,63 @@ def test_no_marker_is_read_or_written_by_way_of_a_linked_folder(claim: Path, els
     assert sorted(elsewhere.rglob("*")) == before
 
 
+# What a transfer keeps between its attempts, and where it copies to.
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+@pytest.mark.parametrize("engine", COPIES)
+def test_a_copy_replaces_what_has_the_names_of_its_own_files(
+    tmp_path: Path, elsewhere: Path, engine: str, maker: str
+) -> None:
+    """Or says that a folder is there, where it cannot."""
+    with COPIES[engine](tmp_path) as copy:
+        for name in (*copy.journals, "stowplan-probe", *(f"parts/{each}" for each in copy.parts)):
+            put(copy.cube.state, name, elsewhere, maker)
+        done = within(copy.run)
+        untouched(elsewhere)
+        if isinstance(done, str):
+            assert copy.copied == FILES
+        else:
+            assert (maker, done.code) == ("directory", ExitCode.CONFLICT), done
+
+
+@pytest.mark.parametrize("place", ["parts", "..", "../..", "../../locks"])
+@pytest.mark.parametrize("engine", COPIES)
+def test_a_copy_enters_no_link_in_the_place_of_its_folder(tmp_path: Path, engine: str, place: str) -> None:
+    elsewhere = outside(tmp_path)
+    for inner in ("parts", "datacubes/cube/parts", "cube/parts", "locks"):
+        (elsewhere / inner).mkdir(parents=True)
+        (elsewhere / inner / "file").write_text(SECRET)
+    before = seen(elsewhere)
+    with COPIES[engine](tmp_path) as copy:
+        path = Path(os.path.normpath(copy.cube.state / place))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.symlink_to(elsewhere)
+        done = within(copy.run)
+        assert isinstance(done, AttemptError)
+        assert done.code == ExitCode.CONFLICT
+        assert "is a link or a file" in str(done) or "leads through a link" in str(done)
+        assert seen(elsewhere) == before
+
+
+@pytest.mark.parametrize("engine", COPIES)
+def test_a_copy_writes_no_file_by_way_of_a_link(tmp_path: Path, engine: str) -> None:
+    for number, (place, target) in enumerate(
+        [("data", "."), ("data/sub", "."), ("data/a", "file"), ("data/sub/b", "file"), ("data/sub/large", "nothing")]
+    ):
+        elsewhere = outside(tmp_path / f"{number}")
+        with COPIES[engine](tmp_path / f"{number}") as copy:
+            (copy.cube.claim / place).parent.mkdir(parents=True, exist_ok=True)
+            (copy.cube.claim / place).symlink_to(elsewhere / target)
+            done = within(copy.run)
+            untouched(elsewhere)
+            if target == ".":
+                assert isinstance(done, AttemptError), place
+                assert done.code == ExitCode.CONFLICT, place
+            else:
+                assert copy.copied == FILES, (place, done)
+
+
 # The lock of a transfer.
 
 
@@ -227,7 +294,7 @@ def test_a_hostile_lock_file_is_no_fault(claim: Path, elsewhere: Path, maker: st
     put(claim, "lock", elsewhere, maker)
 
     def take() -> None:
-        with held(claim / "lock", RUN, Stop(), Log(), silence=0.2):
+        with held(LockFile(claim, "lock"), RUN, Stop(), Log(), silence=0.2):
             pass
 
     foreseen(take)
@@ -247,7 +314,7 @@ def test_a_lock_that_cannot_be_touched_ends_the_attempt(claim: Path, monkeypatch
     stop = Stop()
 
     def take() -> None:
-        with held(claim / "lock", RUN, stop, Log()):
+        with held(LockFile(claim, "lock"), RUN, stop, Log()):
             stop.sleep(HANGS / 2)  # until the beats that fail stop the attempt
 
     with pytest.raises(AttemptError, match="Could not hold the lock"):

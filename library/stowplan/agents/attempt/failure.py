@@ -9,6 +9,7 @@ _HOLLOW = {errno.ENOSPC: "NoSpace", errno.EDQUOT: "NoSpace", errno.EROFS: "ReadO
     errno.ELOOP: "Link",
     errno.ENOTDIR: "NotADirectory",
     errno.EISDIR: "IsADirectory",
+    errno.ENXIO: "NotAFile",
     errno.ENOTEMPTY: "IsADirectory",
     errno.ENAMETOOLONG: "NameTooLong",
 }

@@ -9,7 +9,6 @@ import fcntl
 import json
 import os
 import socket
-import stat
 import threading
 import time
 from collections.abc import Iterator
@@ -17,6 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from stowplan.agents.attempt.claim.folder import ClaimFolder
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.safe_files import json_object
 from stowplan.agents.attempt.stop import Stop
@@ -35,25 +35,40 @@ holder ends before others consider it dead.
 """
 
 
+@dataclass(frozen=True, slots=True)
+class LockFile:
+    """A lock file, at a path in a claim."""
+
+    claim: Path
+    path: str
+
+    def open(self) -> int:
+        """Open the file, which is made if it is missing. Raises OSError if it is no regular file."""
+        parent, _, name = self.path.rpartition("/")
+        with ClaimFolder.at(self.claim, parent) as folder:
+            return folder.shared(name)
+
+    def __str__(self) -> str:
+        return str(self.claim / self.path)
+
+
 @contextmanager
-def held(path: Path, name: str, stop: Stop, log: Log, *, silence: float = SILENCE_SECONDS) -> Iterator[None]:
-    """Hold the lock file `path` during the `with` block. `name` tells people who holds the lock.
+def held(file: LockFile, name: str, stop: Stop, log: Log, *, silence: float = SILENCE_SECONDS) -> Iterator[None]:
+    """Hold the lock of the file during the `with` block. `name` tells people who holds the lock.
 
     If the file still names a holder on another machine, first wait `silence` seconds to see whether that holder lives.
     If the lock is lost during the block, `stop` is set. Raises AttemptError: CONFLICT (5) if another program holds the
     lock, TRANSIENT (10) at the end of the block if the lock was lost. Raises StoppedError if the work must stop.
     """
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o644)
+    descriptor = file.open()
     try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise AttemptError(ExitCode.CONFLICT, "NotAFile", f"The lock file {path} is no file: remove it")
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise _taken(path, _holder(descriptor)) from None
+            raise _taken(file, _holder(descriptor)) from None
         except OSError as error:
             log.warning("The file system has no locks: going by the time of the lock file", error=str(error))
-        _await_silence(descriptor, path, stop, log, silence)
+        _await_silence(descriptor, file, stop, log, silence)
         machine = socket.gethostname()
         _write(descriptor, json.dumps({"holder": name, "machine": machine, "process": os.getpid()}))
         heart = _Heart(descriptor, stop, log)
@@ -71,7 +86,7 @@ def held(path: Path, name: str, stop: Stop, log: Log, *, silence: float = SILENC
         os.close(descriptor)
 
 
-def _await_silence(descriptor: int, path: Path, stop: Stop, log: Log, silence: float) -> None:
+def _await_silence(descriptor: int, file: LockFile, stop: Stop, log: Log, silence: float) -> None:
     holder = _holder(descriptor)
     if not holder or holder.get("machine") == socket.gethostname():
         return
@@ -80,7 +95,7 @@ def _await_silence(descriptor: int, path: Path, stop: Stop, log: Log, silence: f
     while time.monotonic() < end:
         stop.sleep(min(1.0, silence / 10))
         if os.fstat(descriptor).st_mtime_ns != seen:
-            raise _taken(path, _holder(descriptor))
+            raise _taken(file, _holder(descriptor))
 
 
 @dataclass
@@ -119,7 +134,7 @@ def _write(descriptor: int, text: str) -> None:
     os.fsync(descriptor)
 
 
-def _taken(path: Path, holder: dict[str, object]) -> AttemptError:
+def _taken(file: LockFile, holder: dict[str, object]) -> AttemptError:
     name = holder.get("holder", "an unknown program")
-    message = f"{name} on {holder.get('machine', 'some machine')} writes to the same destination (lock file {path})"
+    message = f"{name} on {holder.get('machine', 'some machine')} writes to the same destination (lock file {file})"
     return AttemptError(ExitCode.CONFLICT, "Locked", message)

@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 
 from stowplan.agents.attempt import safe_files
+from stowplan.agents.attempt.claim.folder import ClaimFolder
 from stowplan.agents.attempt.dataset_lock.flag import FOLDER, Flag, flag_of, is_of
 from stowplan.agents.attempt.dataset_lock.lock import Lock
 from stowplan.agents.attempt.dataset_lock.mounted_state import MountedState
@@ -30,8 +31,7 @@ def hold(config: LineageConfig, run: str, stop: Stop, log: Log) -> None:
     """
     os.umask(0)
     root, state = Path(config.path), _state(config)
-    with safe_files.folder(root, config.lineage, create=True):
-        pass
+    ClaimFolder.at(root, config.lineage, create=True).close()
     own = _own_flags(root, state, run)
     place = f"lineage {config.lineage}"
     lock = Lock(state, run, stop, log, silence=SILENCE_SECONDS, patience=math.inf, place=place)
@@ -63,13 +63,13 @@ def _ages(root: Path, folder: str) -> dict[str, float]:
     Both times come from the same file system, so the clock of this machine does not matter.
     """
     found: dict[str, float] = {}
-    with safe_files.folder(root, folder) as descriptor:
+    with ClaimFolder.at(root, folder) as flags:
         for name in safe_files.names(root, folder):
-            try:
-                found[name] = os.stat(name, dir_fd=descriptor, follow_symlinks=False).st_mtime
-            except FileNotFoundError:
-                continue
-    return {name: found[_CLOCK] - time for name, time in found.items()}
+            if status := flags.stat(name):
+                found[name] = status.st_mtime
+    # Others may have removed the clock.
+    now = found.get(_CLOCK, -math.inf)
+    return {name: now - time for name, time in found.items()}
 
 
 def _age(ages: dict[str, float], flag: Flag) -> float:

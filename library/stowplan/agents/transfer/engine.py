@@ -1,9 +1,10 @@
 """Interface of a transfer engine: the code for one kind of remote side (S3, Hugging Face, Git or another claim)."""
 
+import os
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Protocol
 
+from stowplan.agents.attempt.claim.folder import ClaimFolder
 from stowplan.agents.attempt.completion import Completion
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.outcome import AttemptOutcome
@@ -44,30 +45,29 @@ class TransferWork:
 _PROBE = "stowplan-probe"
 
 
-def key_check(directory: Path, *, git: bool = False) -> KeyCheck:
-    """Return the check of keys for a destination. `directory` is the transfer's own one in the same claim.
+def key_check(state: ClaimFolder, *, git: bool = False) -> KeyCheck:
+    """Return the check of keys for a destination. `state` is the transfer's own directory in the same claim.
 
     `git` is true if folders `.git` may be among the data.
     """
-    probe = directory / _PROBE
-    probe.touch()
-    folds = folds_case(lambda name: (directory / name).exists(), _PROBE)
-    probe.unlink()
+    os.close(state.new(_PROBE))
+    folds = folds_case(lambda name: state.stat(name) is not None, _PROBE)
+    state.remove_file(_PROBE)
     return KeyCheck(folds, reserved=PROTECTED, git=git)
 
 
 class Engine(Protocol):
     """Copies between a directory of a claim and one remote side. Methods may raise AttemptError and StoppedError."""
 
-    def download(self, work: TransferWork, directory: Path, completion: Completion) -> str:
+    def download(self, work: TransferWork, state: ClaimFolder, completion: Completion) -> str:
         """Copy from the remote side to the claim, and return a sentence about the result.
 
-        `directory` is the directory in the claim where this transfer stores its state. The engine calls
+        `state` is the directory in the claim where this transfer stores its state. The engine calls
         `completion.begin()` before the first change of the destination. At the end all fetched data must be durable.
         """
 
-    def upload(self, work: TransferWork, directory: Path | None) -> str:
+    def upload(self, work: TransferWork, state: ClaimFolder | None) -> str:
         """Copy from the claim to the remote side, and return a sentence about the result.
 
-        `directory` is as for `download`; None if the claim is read-only or the transfer has no state directory.
+        `state` is as for `download`; None if the claim is read-only or the transfer has no state directory.
         """

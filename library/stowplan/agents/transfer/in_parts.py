@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from pathlib import Path
 from typing import Generic, Protocol
 
+from stowplan.agents.attempt.claim.folder import ClaimFolder
 from stowplan.agents.attempt.failure import StoppedError, contained
 from stowplan.agents.attempt.progress import Progress
 from stowplan.agents.runtime.log import Log
@@ -16,7 +16,7 @@ from stowplan.agents.transfer.thread_pool import Countdown
 class Fetcher(Protocol[P]):
     """Interface of an engine's class that fetches the parts of large files."""
 
-    folder: Path
+    folder: ClaimFolder
     """Folder for incomplete files, on the file system of the destination."""
     progress: Progress
     log: Log

@@ -5,9 +5,9 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from stowplan.agents.attempt.claim.walk import LONGEST_PATH
+
 LONGEST_NAME = 255
-LONGEST_PATH = 4000
-"""Maximum length of a key in bytes. Linux allows 4096 for a whole path, which begins with the path of the claim."""
 
 SHOWN = 10
 """Maximum number of problems that are stored for the error message."""

@@ -9,14 +9,23 @@ import json
 import os
 import threading
 import time
+from collections.abc import Container
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar
+from pathlib import PurePosixPath
+from typing import Generic, Protocol, TypeVar
 
-from stowplan.agents.attempt.safe_files import boot, replace
+from stowplan.agents.attempt.claim.folder import ClaimFolder, append
+from stowplan.agents.attempt.claim.walk import remove
+from stowplan.agents.attempt.safe_files import boot, json_object
 
 SYNC_SECONDS = 5.0
 """Minimum seconds between two lines `s` of the journal."""
+
+MOST_PARTS = 1_000_000
+"""Maximum number of parts of a file that is gone on with."""
+
+LONGEST_JOURNAL = 16 << 20
+"""Maximum size in bytes of a journal that is read, which has about nine for each part."""
 
 PART, JOURNAL, WHOLE = ".part", ".parts", ".whole"
 """Suffixes of files in the folder for incomplete files.
@@ -44,6 +53,24 @@ class Piece(Protocol):
 P = TypeVar("P", bound=Piece)
 
 
+def identities(folder: ClaimFolder) -> set[str]:
+    """Return the identities of which a folder holds incomplete files, with whatever others have put there."""
+    return {PurePosixPath(each.name).stem for each in folder.entries()}
+
+
+def sweep(folder: ClaimFolder, unwanted: Container[str]) -> None:
+    """Remove the incomplete files of these identities from a folder."""
+    for each in folder.entries():
+        if PurePosixPath(each.name).stem in unwanted:
+            remove(folder, each.name)
+
+
+def space_taken(folder: ClaimFolder) -> int:
+    """Return how many bytes of the file system the incomplete files in a folder take."""
+    found = (folder.stat(each.name) for each in folder.entries())
+    return sum(each.st_blocks * 512 for each in found if each)
+
+
 @dataclass(frozen=True, slots=True)
 class Extent:
     """One part of a file: its number, counted from 0, and its bytes, from offset `start` to before offset `end`."""
@@ -56,18 +83,17 @@ class Extent:
 class PartFile(Generic[P]):
     """Incomplete file with the fetched parts of one version, and its journal. Threads may write parts in parallel.
 
-    It continues the incomplete file of an earlier attempt in `directory`, which then also determines the part size.
+    It continues the incomplete file of an earlier attempt in `folder`, which then also determines the part size.
     """
 
-    def __init__(self, directory: Path, entry: P, part_size: int) -> None:
+    def __init__(self, folder: ClaimFolder, entry: P, part_size: int) -> None:
         self.entry = entry
-        self.file = directory / f"{entry.identity}{PART}"
-        self._journal_path = directory / f"{entry.identity}{JOURNAL}"
+        self.name = f"{entry.identity}{PART}"
+        """Name of the file in the folder."""
+        self._folder = folder
+        self._journal_name = f"{entry.identity}{JOURNAL}"
         self._lock = threading.Lock()
-        self._written = self._begin(part_size)
-        self._descriptor = os.open(self.file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-        os.ftruncate(self._descriptor, entry.size)
-        self._journal = self._journal_path.open("a", encoding="ascii")
+        self._begin(part_size)
         self._synced_at = time.monotonic()
 
     @property
@@ -97,7 +123,7 @@ class PartFile(Generic[P]):
         """Record that all bytes of a part were written. Every few seconds this also makes the written parts durable."""
         with self._lock:
             self._written.append(extent.number)
-            self._line(f"w {extent.number}\n")
+            append(self._journal, f"w {extent.number}\n")
             count, now = len(self._written), time.monotonic()
             due = now - self._synced_at >= SYNC_SECONDS
             if due:
@@ -105,7 +131,7 @@ class PartFile(Generic[P]):
         if due:
             os.fdatasync(self._descriptor)
             with self._lock:
-                self._line(f"s {count}\n")
+                append(self._journal, f"s {count}\n")
 
     def finish(self, modified: int | None = None) -> int:
         """Make the file durable, and return its descriptor, which stays valid until `close`.
@@ -118,56 +144,60 @@ class PartFile(Generic[P]):
         return self._descriptor
 
     def close(self) -> None:
-        self._journal.close()
-        os.close(self._descriptor)
+        """Close the files. Another call does nothing, since other files may have got the numbers of these by then."""
+        descriptors, self._descriptors = self._descriptors, ()
+        for each in descriptors:
+            os.close(each)
 
     def forget(self) -> None:
         """Delete the journal, and the file unless it was moved."""
-        self.file.unlink(missing_ok=True)
-        self._journal_path.unlink(missing_ok=True)
-
-    def _line(self, text: str) -> None:
-        self._journal.write(text)
-        self._journal.flush()
+        self._folder.remove_file(self.name)
+        self._folder.remove_file(self._journal_name)
 
     def _extent(self, number: int) -> Extent:
         start = number * self.part_size
         return Extent(number, start, min(start + self.part_size, self.entry.size))
 
-    def _begin(self, part_size: int) -> list[int]:
-        """Write a new journal and return the numbers of the parts that are present, in the order of their writing.
+    def _begin(self, part_size: int) -> None:
+        """Open the file and write a new journal.
 
-        They come from an earlier attempt's journal. The list is empty if there is none, or if its file is missing or
-        has the wrong size. This also sets `part_size`: that of the earlier journal, or else the argument.
+        Sets the part size and the numbers of the parts that are present, in the order of their writing. They come from
+        an earlier attempt's journal, unless there is none, or its file is missing or has the wrong size.
         """
-        header, written = _read(self._journal_path)
-        if not (header and self.file.exists() and self.file.stat().st_size == self.entry.size):
-            self.file.unlink(missing_ok=True)
-            header, written = {"partSize": part_size}, []
-        self.part_size = int(header["partSize"])
+        self.part_size, self._written = _read(self._folder.read(self._journal_name, LONGEST_JOURNAL), self.entry.size)
+        descriptor = self._folder.existing(self.name) if self.part_size else None
+        if descriptor is not None and os.fstat(descriptor).st_size != self.entry.size:
+            os.close(descriptor)
+            descriptor = None
+        if descriptor is None:
+            self.part_size, self._written = part_size, []
+            descriptor = self._folder.new(self.name, 0o644)
+        self._descriptor = descriptor
+        os.ftruncate(descriptor, self.entry.size)
         head = json.dumps({"key": self.entry.key, "partSize": self.part_size, "boot": boot()})
-        body = "".join(f"w {number}\n" for number in written)
+        body = "".join(f"w {number}\n" for number in self._written)
         # The new journal has no line `s`: all these parts count as not durable until the next one.
-        replace(self._journal_path, f"{head}\n{body}")
-        return written
+        self._journal = self._folder.begin(self._journal_name, f"{head}\n{body}")
+        self._descriptors: tuple[int, ...] = (descriptor, self._journal)
 
 
-def _read(path: Path) -> tuple[dict[str, Any] | None, list[int]]:
-    """Return the header of a journal and the numbers of its valid parts; (None, []) if it is missing or invalid.
+def _read(journal: bytes | None, size: int) -> tuple[int, list[int]]:
+    """Return the part size of a journal and the numbers of its valid parts; (0, []) if it is missing or invalid.
 
-    A last line without a newline is ignored: it was cut off when the agent was killed.
+    `size` is that of the file in bytes. A last line without a newline is ignored: it was cut off when the agent was
+    killed.
     """
+    header, *lines = (journal or b"").decode("ascii", errors="replace").split("\n")[:-1] or [""]
+    found = json_object(header.encode()) or {}
+    part_size = found.get("partSize")
+    if type(part_size) is not int or part_size < 1 or size > part_size * MOST_PARTS:
+        return 0, []
     try:
-        text = path.read_text(encoding="ascii")
-    except (FileNotFoundError, ValueError):
-        return None, []
-    lines = text[: text.rfind("\n") + 1].splitlines()
-    try:
-        header = json.loads(lines[0])
-        written = [int(line[2:]) for line in lines[1:] if line.startswith("w ")]
-        synced = max((int(line[2:]) for line in lines[1:] if line.startswith("s ")), default=0)
-        same_boot = header["boot"] == boot() != ""
-        int(header["partSize"])
-    except (ValueError, LookupError, TypeError):
-        return None, []
-    return header, list(dict.fromkeys(written if same_boot else written[:synced]))
+        written = [int(line[2:]) for line in lines if line.startswith("w ")]
+        synced = max((int(line[2:]) for line in lines if line.startswith("s ")), default=0)
+    except ValueError:
+        return 0, []
+    if not all(0 <= number * part_size < size for number in written):
+        return 0, []
+    same_boot = found.get("boot") == boot() != ""
+    return part_size, list(dict.fromkeys(written if same_boot else written[:synced]))

@@ -2,15 +2,16 @@
 
 import errno
 import os
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
+from stowplan.agents.attempt.claim.folder import ClaimFolder
 from stowplan.agents.attempt.completion import Completion
 from stowplan.agents.attempt.dataset_lock.lock import Lock
 from stowplan.agents.attempt.dataset_lock.mounted_state import MountedState
 from stowplan.agents.attempt.failure import AttemptError, StoppedError, of_any
-from stowplan.agents.attempt.lock import held
+from stowplan.agents.attempt.lock import LockFile, held
 from stowplan.agents.transfer.engine import Engine, TransferWork
 from stowplan.agents.transfer.settings import TransferSettings
 from stowplan.agents.transfer.tree import Tree
@@ -64,7 +65,11 @@ class TransferRun:
 
         If the completion files say that this run has already succeeded, nothing is copied.
         """
-        _make(self.settings.claim, state)
+        with closing(_make(self.settings.claim, state)) as tree:
+            return self._copied(state, tree.root)
+
+    def _copied(self, state: State, folder: ClaimFolder) -> str:
+        """Do what `_recorded` does; `folder` is the state directory of the transfer."""
         claim, directory = self.settings.claim, state.directory
         dataset = None if state.dataset is None else claim / state.dataset
         # The state directory of a transfer that changes a dataset lies in that of the dataset.
@@ -84,7 +89,7 @@ class TransferRun:
                 self.work.outcome.revision = completion.revision
                 return "This run was complete before: nothing to do"
             try:
-                text = self._copy(claim / directory, completion)
+                text = self._copy(folder, completion)
                 self._check_whole()
             except Exception as error:
                 failure = of_any(error, "the transfer")
@@ -100,8 +105,9 @@ class TransferRun:
         """Return a context manager that holds the lock of the destination."""
         run, claim, work = self.settings.run or "stowplan-transfer", self.settings.claim, self.work
         if state.shared is None:
-            return held(claim / state.lock, run, work.stop, work.log)
-        return Lock(MountedState(claim / state.shared), run, work.stop, work.log).held()
+            return held(LockFile(claim, state.lock), run, work.stop, work.log)
+        place = MountedState(claim, str(PurePosixPath(state.shared, STATE_DIRECTORY)))
+        return Lock(place, run, work.stop, work.log).held()
 
     def _check_whole(self) -> None:
         """Raise AttemptError (exit code 11) unless the progress counts every file, and every byte of it, as done.
@@ -120,11 +126,11 @@ class TransferRun:
         revision = self.work.outcome.revision
         return {**self.work.progress.snapshot().fields(), **({"revision": revision} if revision else {})}
 
-    def _copy(self, directory: Path, completion: Completion) -> str:
+    def _copy(self, folder: ClaimFolder, completion: Completion) -> str:
         if self.settings.upload:
             completion.begin()
-            return self.engine.upload(self.work, directory)
-        return self.engine.download(self.work, directory, completion)
+            return self.engine.upload(self.work, folder)
+        return self.engine.download(self.work, folder, completion)
 
     def _advised(self, failure: AttemptError | StoppedError) -> AttemptError | StoppedError:
         """Return the failure, with advice in its message if it is about missing file permissions.
@@ -137,17 +143,16 @@ class TransferRun:
         return failure
 
 
-def _make(claim: Path, state: State) -> None:
-    """Create the state directory and the directory of the lock file in the claim."""
-    for each in (state.directory, str(Path(state.lock).parent)):
-        # Creating the tree also makes sure that no link leads out of the claim.
-        Tree(claim, each, create=True).close()
+def _make(claim: Path, state: State) -> Tree:
+    """Create the directory of the lock file and the state directory in the claim, and return the latter."""
+    Tree(claim, str(PurePosixPath(state.lock).parent), create=True).close()
+    return Tree(claim, state.directory, create=True)
 
 
 def _is_open(claim: Path, state: State, run: str | None) -> bool:
     """Return whether this process may write state and completion files to the claim. File permissions may forbid it."""
     try:
-        _make(claim, state)
+        _make(claim, state).close()
     except OSError as error:
         if error.errno in _NO_RIGHT:
             return False

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from stowplan.agents.attempt.failure import AttemptError
-from stowplan.agents.attempt.lock import held
+from stowplan.agents.attempt.lock import LockFile, held
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.runtime.log import Log
 from stowplan.schema.agents.exit_codes import ExitCode
 
 
 def take(path: Path, silence: float = 0.2) -> None:
-    with held(path, "me", Stop(), Log(), silence=silence):
+    with held(LockFile(path.parent, path.name), "me", Stop(), Log(), silence=silence):
         assert json.loads(path.read_text())["holder"] == "me"
 
 
@@ -24,7 +24,7 @@ def test_held_once(tmp_path: Path) -> None:
     path = tmp_path / "lock"
     take(path)
     take(path)
-    with held(path, "first", Stop(), Log()), pytest.raises(AttemptError, match="first") as caught:
+    with held(LockFile(tmp_path, "lock"), "first", Stop(), Log()), pytest.raises(AttemptError, match="first") as caught:
         take(path)
     assert caught.value.code is ExitCode.CONFLICT
     take(path)
@@ -34,11 +34,12 @@ def test_holder_of_this_machine_that_was_killed(tmp_path: Path) -> None:
     path = tmp_path / "lock"
     program = (
         "import os, signal, sys\nfrom pathlib import Path\n"
-        "from stowplan.agents.runtime.log import Log\nfrom stowplan.agents.attempt.lock import held\n"
+        "from stowplan.agents.runtime.log import Log\nfrom stowplan.agents.attempt.lock import LockFile, held\n"
         "from stowplan.agents.attempt.stop import Stop\n"
-        "with held(Path(sys.argv[1]), 'killed', Stop(), Log()):\n    os.kill(os.getpid(), signal.SIGKILL)\n"
+        "with held(LockFile(Path(sys.argv[1]), 'lock'), 'killed', Stop(), Log()):\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
     )
-    assert subprocess.run([sys.executable, "-c", program, path], check=False).returncode == -9
+    assert subprocess.run([sys.executable, "-c", program, tmp_path], check=False).returncode == -9
     assert json.loads(path.read_text())["holder"] == "killed"
     take(path, silence=1000)
 

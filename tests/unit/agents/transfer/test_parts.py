@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from stowplan.agents.attempt.claim.folder import ClaimFolder
 from stowplan.agents.transfer import parts as module
 from stowplan.agents.transfer.parts import PartFile
 from stowplan.agents.transfer.remotes.s3.protocol.entry import S3Object
@@ -20,9 +21,10 @@ Opener = Callable[[S3Object, int], PartFile[S3Object]]
 def parts_of(tmp_path: Path) -> Iterator[Opener]:
     """Opens part files, as attempts that were all killed did, and closes them in the end."""
     opened: list[PartFile[S3Object]] = []
+    folder = ClaimFolder.at(tmp_path)
 
     def open_(entry: S3Object, part_size: int) -> PartFile[S3Object]:
-        opened.append(PartFile(tmp_path, entry, part_size))
+        opened.append(PartFile(folder, entry, part_size))
         return opened[-1]
 
     yield open_
@@ -86,7 +88,7 @@ def test_damaged_journal_begins_anew(parts_of: Opener, tmp_path: Path, text: str
 def test_journal_without_its_file_begins_anew(parts_of: Opener, tmp_path: Path) -> None:
     parts = parts_of(ENTRY, 10)
     fetch(parts, [0])
-    parts.file.unlink()
+    (tmp_path / parts.name).unlink()
     assert numbers(parts_of(ENTRY, 10)) == [0, 1, 2]
 
 

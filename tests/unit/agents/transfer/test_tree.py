@@ -1,12 +1,12 @@
 """Walking and creating folders without following links."""
 
-import os
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from stowplan.agents.attempt.claim.folder import ClaimFolder
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.transfer.tree import Tree
 
@@ -39,7 +39,7 @@ def tree(tmp_path: Path) -> Tree:
 
 def test_directories_are_made_on_the_way(tree: Tree, tmp_path: Path) -> None:
     (tmp_path / "new").write_text("x")
-    tree.place("new", os.open(tmp_path, os.O_RDONLY), "a/b/c")
+    tree.place("new", ClaimFolder.at(tmp_path), "a/b/c")
     assert (tmp_path / "claim/deep/data/a/b/c").read_text() == "x"
 
 
@@ -53,7 +53,7 @@ def test_links_are_not_followed(tree: Tree, tmp_path: Path, link: str) -> None:
         place.rename(tmp_path / "moved")
     place.symlink_to(tmp_path / "outside")
     with pytest.raises((OSError, AttemptError)):
-        Tree(tmp_path / "claim", "deep/data", create=True).place("new", os.open(tmp_path, os.O_RDONLY), "a/b")
+        Tree(tmp_path / "claim", "deep/data", create=True).place("new", ClaimFolder.at(tmp_path), "a/b")
     assert list((tmp_path / "outside").iterdir()) == []
 
 

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from stowplan.agents.attempt.claim.folder import ClaimFolder
+from stowplan.agents.attempt.claim.walk import empty
 from stowplan.agents.attempt.completion import Completion
 from stowplan.agents.attempt.failure import AttemptError, of_any
-from stowplan.agents.attempt.safe_files import sync_all
 from stowplan.agents.runtime.settings import SettingsError
 from stowplan.agents.transfer.engine import PROTECTED, Engine, TransferWork, key_check
 from stowplan.agents.transfer.keys import KeyCheck
@@ -23,8 +24,6 @@ from stowplan.schema.agents.transfer_config import PvcEndpoint
 
 CHUNK = 1 << 20
 """Bytes that are read at a time."""
-
-_CREATE = os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def make_engine(settings: TransferSettings) -> Engine:
@@ -44,26 +43,24 @@ class ClaimEngine:
     settings: TransferSettings
     source: PvcEndpoint
 
-    def download(self, work: TransferWork, directory: Path, completion: Completion) -> str:
+    def download(self, work: TransferWork, state: ClaimFolder, completion: Completion) -> str:
         """Copy the files that the sink lacks or has with other content."""
         try:
             with ExitStack() as stack:
                 source = stack.enter_context(closing(self._source()))
                 sink = stack.enter_context(closing(Tree(self.settings.claim, self.settings.local.path, create=True)))
-                parts = directory / "parts"
-                parts.mkdir(exist_ok=True)
-                for each in parts.iterdir():
-                    each.unlink()
-                _count(source, key_check(directory, git=True), work)
+                parts = stack.enter_context(state.folder("parts", create=True))
+                empty(parts)
+                _count(source, key_check(state, git=True), work)
                 completion.begin()
                 crew = stack.enter_context(Crew(self.settings.config.parallelism, work.stop, work.log, of_any))
                 Copy(source, sink, parts, work).all(crew)
-                sync_all(sink.root)
+                sink.root.sync_all()
         except OSError as error:
             raise of_any(error, "the copy") from None
         return "The claim holds every file of the source"
 
-    def upload(self, work: TransferWork, directory: Path | None) -> str:
+    def upload(self, work: TransferWork, state: ClaimFolder | None) -> str:
         """Raise NotImplementedError: the sink of a copy between claims is written to as in a download."""
         raise NotImplementedError
 
@@ -82,7 +79,7 @@ class Copy:
 
     source: Tree
     sink: Tree
-    parts: Path
+    parts: ClaimFolder
     work: TransferWork
 
     def all(self, crew: Crew) -> None:
@@ -119,18 +116,20 @@ class Copy:
             return False
         if there.st_mtime_ns == found.modified_ns:
             return True
-        with os.fdopen(self.source.open(found.key), "rb") as one, os.fdopen(self.sink.open(found.key), "rb") as other:
+        with (
+            os.fdopen(self.source.reader(found.key), "rb") as one,
+            os.fdopen(self.sink.reader(found.key), "rb") as other,
+        ):
             return self._digest(one.fileno()) == self._digest(other.fileno())
 
     def _copy(self, found: Found) -> None:
         """Copy a file to `parts`, read it again to compare it with what was read, and move it to its place."""
         name = hashlib.sha256(found.key.encode()).hexdigest()
-        parts = os.open(self.parts, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         copied = 0
         try:
             with (
-                os.fdopen(self.source.open(found.key), "rb") as source,
-                os.fdopen(os.open(name, _CREATE, 0o666, dir_fd=parts), "r+b") as target,
+                os.fdopen(self.source.reader(found.key), "rb") as source,
+                os.fdopen(self.parts.new(name), "r+b") as target,
             ):
                 digest = hashlib.sha256()
                 for chunk in self._chunks(source.fileno()):
@@ -143,12 +142,10 @@ class Copy:
                 self._check(found, os.fstat(source.fileno()), copied)
                 self._verify(found, target.fileno(), digest.digest())
                 os.utime(target.fileno(), ns=(found.modified_ns, found.modified_ns))
-            self.sink.place(name, parts, found.key)
+            self.sink.place(name, self.parts, found.key)
         except BaseException:
             self.work.progress.add(size=-copied)
             raise
-        finally:
-            os.close(parts)
         self.work.progress.add(files=1)
 
     def _verify(self, found: Found, target: int, digest: bytes) -> None:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
 
+from stowplan.agents.attempt.claim.folder import ClaimFolder
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.stop import Stop
 from stowplan.schema.agents.exit_codes import ExitCode
@@ -127,15 +128,15 @@ class Control:
             raise
 
     def _open(self) -> int:
-        for name in NAMES:
-            try:
-                descriptor = os.open(self.directory / name, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
-            except FileNotFoundError:
-                continue
-            # A file of this name with a smaller inode is an ordinary file, perhaps created to deceive this program.
-            if os.fstat(descriptor).st_ino >= INTERNAL_INODES:
-                return descriptor
-            os.close(descriptor)
+        with ClaimFolder.at(self.directory) as folder:
+            for name in NAMES:
+                descriptor = folder.existing(name)
+                if descriptor is None:
+                    continue
+                # A file of this name with a smaller inode is an ordinary file, perhaps created to deceive this program.
+                if os.fstat(descriptor).st_ino >= INTERNAL_INODES:
+                    return descriptor
+                os.close(descriptor)
         # Not permanent, since the mount may come back.
         message = f"{self.directory} is no mount of JuiceFS, or a read-only one: it has no control file"
         raise AttemptError(ExitCode.TRANSIENT, "NoMount", message)

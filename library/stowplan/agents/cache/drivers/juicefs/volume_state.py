@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from stowplan.agents.attempt import safe_files
+from stowplan.agents.attempt.claim.folder import ClaimFolder
+from stowplan.agents.attempt.claim.walk import by_name, walk
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.cache.drivers.juicefs.child import Child, Ended
 from stowplan.agents.cache.drivers.juicefs.verdict import failure
@@ -39,9 +41,12 @@ class VolumeState:
     def read(self) -> Mapping[str, bytes]:
         with _folder() as folder:
             self._sync(self._url, f"file://{folder}/", "--exclude=/warmup/***", f"--max-size={LARGEST >> 10}K")
-            files = [path for path in sorted(folder.rglob("*")) if path.is_file() and not path.is_symlink()]
-            names = [str(path.relative_to(folder)) for path in files if not _is_temporary(path)]
-            return {name: content for name in names if (content := safe_files.read(folder, name, LARGEST)) is not None}
+            with ClaimFolder.at(folder) as read:
+                files = [
+                    each for each in walk(read, by_name) if each.entry.is_file and not _is_temporary(each.entry.name)
+                ]
+            found = {each.path: safe_files.read(folder, each.path, LARGEST) for each in files}
+            return {path: content for path, content in found.items() if content is not None}
 
     def write(self, files: Mapping[str, bytes]) -> None:
         with _folder() as folder:
@@ -83,5 +88,5 @@ def _folder() -> Iterator[Path]:
         yield Path(name)
 
 
-def _is_temporary(path: Path) -> bool:
-    return path.name.startswith(_TEMPORARY)
+def _is_temporary(name: str) -> bool:
+    return name.startswith(_TEMPORARY)

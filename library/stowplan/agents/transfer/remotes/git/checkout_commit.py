@@ -1,25 +1,25 @@
 """Fetch and checkout of one commit in one repository, and of its submodules in theirs."""
 
 import os
-import shutil
 from dataclasses import dataclass
-from pathlib import Path
 
 from stowplan.agents.attempt.completion import Completion
 from stowplan.agents.attempt.failure import AttemptError
-from stowplan.agents.attempt.safe_files import sync_all
 from stowplan.agents.transfer.remotes.git import contents as trees
 from stowplan.agents.transfer.remotes.git.address import Address
 from stowplan.agents.transfer.remotes.git.contents import Contents
 from stowplan.agents.transfer.remotes.git.lfs.objects import Content
 from stowplan.agents.transfer.remotes.git.program.git import Git, need_lfs
 from stowplan.agents.transfer.remotes.git.remote import Wanted, find
-from stowplan.agents.transfer.remotes.git.repository import FETCHED, Repository, is_directory
+from stowplan.agents.transfer.remotes.git.repository import FETCHED, Repository
 from stowplan.agents.transfer.remotes.git.work_tree import Checkout
 from stowplan.schema.agents.exit_codes import ExitCode
 
 ROUNDS = 3
 """Maximum number of fetches if the branch moves each time between the look-up of its commit and the fetch."""
+
+_LINK = ".git"
+"""Name of the file in the work tree of a submodule with the path of Git's own directory."""
 
 DEEPEST = 10
 """Maximum depth of nested submodules."""
@@ -65,11 +65,8 @@ class Bringing:
         self._check_out(checkout, wanted, commit, contents, fresh=fresh)
         checkout.check_files(commit, contents.files)
         self._submodules(commit, contents, fresh=fresh)
-        descriptor = os.open(self.repository.path, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            sync_all(descriptor)
-        finally:
-            os.close(descriptor)
+        with self.repository.folder(self.repository.path) as folder:
+            folder.sync_all()
         content.remember()
         progress = self._git.work.progress
         progress.add(files=contents.files, resumed=contents.size - sum(contents.objects.values()))
@@ -184,17 +181,18 @@ class Bringing:
             self._submodule(repository, address, Wanted("commit", name, name, name), fresh=fresh)
 
     def _submodule(self, repository: Repository, address: Address, wanted: Wanted, *, fresh: bool) -> None:
-        path, link = repository.path, repository.path / ".git"
+        path = repository.path
         text = f"gitdir: {os.path.relpath(repository.directory, path)}\n"
-        new = not os.path.lexists(link)
-        if not is_directory(path) or (new and any(path.iterdir())) or (not new and not _holds(link, text)):
-            raise AttemptError(ExitCode.CONFLICT, "NotARepository", f"{path} is no place for a submodule")
-        if not (repository.directory / "HEAD").exists():
-            shutil.rmtree(repository.directory, ignore_errors=True)
-            repository.make(address, length=len(wanted.name))
-        repository.check(address)
-        repository.clear_locks()
-        link.write_text(text, encoding="utf-8")
+        with self.repository.folder(path) as files:
+            new = files.stat(_LINK) is None
+            if files.entries(1) if new else files.read(_LINK, len(text)) != text.encode():
+                raise AttemptError(ExitCode.CONFLICT, "NotARepository", f"{path} is no place for a submodule")
+            if not (repository.directory / "HEAD").exists():
+                repository.remove()
+                repository.make(address, length=len(wanted.name))
+            repository.check(address)
+            repository.clear_locks()
+            files.write(_LINK, text)
         inner = Bringing(repository, address, self.completion, self.depth + 1)
         inner.run(wanted, wanted.name, fresh=fresh or new)
 
@@ -212,8 +210,3 @@ class Bringing:
 def _is_name(text: str) -> bool:
     """Return whether a submodule's name is a relative path without empty segments, `.` and `..`."""
     return bool(text) and not {"", ".", ".."} & set(text.split("/"))
-
-
-def _holds(path: Path, text: str) -> bool:
-    """Return whether the path is a regular file with this content, and no link to one."""
-    return path.is_file() and not path.is_symlink() and path.read_text(encoding="utf-8", errors="replace") == text

@@ -1,17 +1,17 @@
 """Download of one repository to a directory of the claim. A new clone appears atomically."""
 
-import os
-import shutil
+import errno
 from dataclasses import dataclass
 from pathlib import Path
 
+from stowplan.agents.attempt.claim.folder import ClaimFolder
+from stowplan.agents.attempt.claim.walk import remove
 from stowplan.agents.attempt.completion import Completion
 from stowplan.agents.attempt.failure import AttemptError
-from stowplan.agents.attempt.safe_files import sync_directory
 from stowplan.agents.transfer.remotes.git.checkout_commit import Bringing
 from stowplan.agents.transfer.remotes.git.program.git import Git
 from stowplan.agents.transfer.remotes.git.remote import find
-from stowplan.agents.transfer.remotes.git.repository import Repository, is_directory
+from stowplan.agents.transfer.remotes.git.repository import Repository
 from stowplan.schema.agents.exit_codes import ExitCode
 
 
@@ -20,17 +20,33 @@ class Download:
     """Download in one attempt. A new clone is built in the directory `hidden`, then moved to `destination`."""
 
     git: Git
-    destination: Path
-    hidden: Path
+    around: ClaimFolder
+    """Directory around the clone."""
+    clones: ClaimFolder
     """Directory for an incomplete clone, inside the state directory of this transfer."""
     completion: Completion
+
+    @property
+    def destination(self) -> Path:
+        return Path(self.around.where, self._name)
+
+    @property
+    def hidden(self) -> Path:
+        return Path(self.clones.where, self._name)
+
+    @property
+    def _name(self) -> str:
+        return self.git.settings.address.directory
 
     def run(self) -> str:
         """Download and return a sentence about the result."""
         settings = self.git.settings
-        if is_directory(self.destination) and not any(self.destination.iterdir()):
-            self.destination.rmdir()
-        fresh = not os.path.lexists(self.destination)
+        try:
+            self.around.remove_folder(self._name)
+        except OSError as error:
+            if error.errno not in (errno.ENOENT, errno.ENOTDIR, errno.ENOTEMPTY, errno.EEXIST):
+                raise
+        fresh = self.around.stat(self._name) is None
         repository = Repository(self.hidden if fresh else self.destination, self.git)
         if not fresh:
             repository.check(settings.address)
@@ -61,21 +77,21 @@ class Download:
             try:
                 repository.check(self.git.settings.address)
             except AttemptError:
-                shutil.rmtree(self.hidden)
+                remove(self.clones, self._name)
             else:
                 repository.clear_locks()
                 self.git.work.log.info("Goes on with a clone that an earlier attempt began")
                 return
-        elif self.hidden.exists():
-            shutil.rmtree(self.hidden)
+        else:
+            remove(self.clones, self._name)
         repository.make(self.git.settings.address, length=40 if length < 40 else length)
 
     def _publish(self) -> None:
         """Move the complete clone from the hidden directory to the destination."""
         self.completion.begin()
-        self.hidden.rename(self.destination)
-        sync_directory(self.destination.parent)
-        sync_directory(self.hidden.parent)
+        self.clones.move(self._name, self.around, self._name)
+        self.around.sync()
+        self.clones.sync()
 
     def _empty(self, repository: Repository, *, fresh: bool) -> str:
         """Handle a repository without commits on the server, and return a sentence about the result.
@@ -83,7 +99,7 @@ class Download:
         Creates an empty clone if `fresh`. Raises AttemptError (5) if the existing clone has commits.
         """
         if fresh:
-            shutil.rmtree(self.hidden, ignore_errors=True)
+            remove(self.clones, self._name)
             repository.make(self.git.settings.address, length=40)
             self._publish()
         elif repository.commit("HEAD"):

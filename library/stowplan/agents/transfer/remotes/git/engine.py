@@ -1,9 +1,10 @@
 """Engine for Git repositories."""
 
-import shutil
+from contextlib import closing
 from dataclasses import dataclass
-from pathlib import Path
 
+from stowplan.agents.attempt.claim.folder import ClaimFolder
+from stowplan.agents.attempt.claim.walk import remove
 from stowplan.agents.attempt.completion import Completion
 from stowplan.agents.transfer.engine import TransferWork
 from stowplan.agents.transfer.remotes.git.download import Download
@@ -20,21 +21,22 @@ class GitEngine:
 
     settings: GitSettings
 
-    def download(self, work: TransferWork, directory: Path, completion: Completion) -> str:
+    def download(self, work: TransferWork, state: ClaimFolder, completion: Completion) -> str:
         """Clone the repository, or update a clone to the wanted commit."""
-        name = self.settings.address.directory
-        hidden = directory / "clones" / name
-        # Creating the tree also makes sure that no link leads out of the claim.
-        for path in (self.settings.common.local.path, str(hidden.parent.relative_to(self.settings.common.claim))):
-            Tree(self.settings.common.claim, path, create=True).close()
-        with awaited(directory, work.stop) as held, prepared(self.settings, work, held) as git:
-            for each in hidden.parent.iterdir():
-                if each != hidden:
-                    shutil.rmtree(each)
-            return Download(git, self.settings.common.claim / self.settings.path, hidden, completion).run()
+        common, name = self.settings.common, self.settings.address.directory
+        with (
+            closing(Tree(common.claim, common.local.path, create=True)) as tree,
+            state.folder("clones", create=True) as clones,
+            awaited(state, work.stop) as held,
+            prepared(self.settings, work, held) as git,
+        ):
+            for each in clones.entries():
+                if each.name != name:
+                    remove(clones, each.name)
+            return Download(git, tree.root, clones, completion).run()
 
-    def upload(self, work: TransferWork, directory: Path | None) -> str:
+    def upload(self, work: TransferWork, state: ClaimFolder | None) -> str:
         """Push the branch that is checked out in the claim."""
         Tree(self.settings.common.claim, self.settings.common.local.path, create=False).close()
-        with awaited(directory, work.stop) as held, prepared(self.settings, work, held) as git:
+        with awaited(state, work.stop) as held, prepared(self.settings, work, held) as git:
             return Upload(git, self.settings.common.claim / self.settings.path).run()

@@ -8,6 +8,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from stowplan.agents.attempt.claim.folder import ClaimFolder
+from stowplan.agents.attempt.claim.walk import by_name, remove, walk
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.redaction import in_url
 from stowplan.agents.transfer.remotes.git.address import Address
@@ -18,8 +20,14 @@ from stowplan.schema.agents.exit_codes import ExitCode
 FETCHED, CHECKED_OUT = "refs/stowplan/fetched", "refs/stowplan/checked-out"
 """Names of refs that this program sets: to the commit of the last complete fetch, and to that of the last checkout."""
 
-_GARBAGE = ("tmp_pack_*", "tmp_idx_*", "tmp_rev_*", "tmp_obj_*", ".tmp-*")
-"""Names of temporary files that killed Git programs leave in `objects` and `objects/pack`."""
+_LEFT = re.compile(
+    r"[^/]*\.lock|refs/.*\.lock|objects/[^/]*\.lock"
+    r"|objects/(pack/)?(tmp_pack_|tmp_idx_|tmp_rev_|tmp_obj_|\.tmp-)[^/]*|objects/[^/]*/tmp_obj_[^/]*"
+    # Git LFS resumes only `.part` files, and never removes the others.
+    r"|lfs/incomplete/(?!.*\.part$)[^/]*",
+    re.DOTALL,
+)
+"""Paths of files that killed Git programs leave in Git's own directory."""
 
 
 @dataclass(frozen=True)
@@ -41,13 +49,23 @@ class Repository:
         """Git's own directory."""
         return self.elsewhere or self.path / ".git"
 
+    def folder(self, path: Path, *, create: bool = False) -> ClaimFolder:
+        """Open a folder of the repository, such as `directory`, without following a link in the claim."""
+        claim = self.git.settings.common.claim
+        return ClaimFolder.at(claim, str(path.relative_to(claim)), create=create)
+
     def make(self, address: Address, *, length: int) -> None:
         """Create an empty repository with this origin. Commit names of `length` 64 mean SHA-256, others SHA-1."""
-        self.directory.mkdir(parents=True)
+        self.folder(self.directory, create=True).close()
         words = ("init", "--quiet", "--template=", f"--object-format={'sha256' if length == 64 else 'sha1'}")
         self.git.offline(self.place, *words)
         self.set("remote.origin.url", address.url)
         self.set("remote.origin.fetch", "+refs/heads/*:refs/remotes/origin/*")
+
+    def remove(self) -> None:
+        """Remove Git's own directory, if there is one."""
+        with suppress(FileNotFoundError), self.folder(self.directory.parent) as folder:
+            remove(folder, self.directory.name)
 
     def set(self, key: str, value: str) -> None:
         """Set a value in the configuration file of the repository."""
@@ -98,22 +116,10 @@ class Repository:
 
     def clear_locks(self) -> None:
         """Delete lock files and temporary files of killed Git programs. Call it only while no Git program runs here."""
-        inside = self.directory
-        for each in [*inside.glob("*.lock"), *(inside / "refs").rglob("*.lock"), *inside.glob("objects/*.lock")]:
-            each.unlink(missing_ok=True)
-        for folder in ("objects", "objects/pack"):
-            for pattern in _GARBAGE:
-                for each in (inside / folder).glob(pattern):
-                    with suppress(OSError):
-                        each.unlink()
-        for each in (inside / "objects").glob("*/tmp_obj_*"):
-            each.unlink(missing_ok=True)
-        # Git LFS resumes only `.part` files, and never removes the others.
-        begun = inside / "lfs" / "incomplete"
-        if is_directory(begun.parent) and is_directory(begun):
-            for each in begun.iterdir():
-                if each.suffix != ".part":
-                    each.unlink(missing_ok=True)
+        with self.folder(self.directory) as inside:
+            for path, entry, folder in walk(inside, by_name, lambda path, _: path in ("lfs/objects", "modules")):
+                if not entry.is_folder and _LEFT.fullmatch(path):
+                    folder.remove_file(entry.name)
 
     def commit(self, name: str) -> str | None:
         """Return the full name of the commit that a ref or commit name means; None if the repository lacks it."""

@@ -6,6 +6,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
+from stowplan.agents.attempt.claim.folder import ClaimFolder
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.transfer.remotes.git import remote
 from stowplan.agents.transfer.remotes.git.lfs.upload import LfsUpload
@@ -87,7 +88,8 @@ class Upload:
         objects = str((repository.directory / "objects").absolute())
         (place.directory / "objects" / "info" / "alternates").write_text(f"{objects}\n", encoding="utf-8")
         if repository.is_shallow:
-            copied(repository.directory / "shallow", place.directory / "shallow")
+            with repository.folder(repository.directory) as folder:
+                copied(folder, "shallow", place.directory / "shallow")
         self.git.offline(place, "update-ref", branch, commit)
         self.git.offline(place, "symbolic-ref", "HEAD", branch)
         self.git.offline(place, "config", "remote.origin.url", self.git.settings.address.url)
@@ -95,14 +97,15 @@ class Upload:
 
     def _uncommitted(self, repository: Repository, place: GitPlace) -> int:
         """Return the number of tracked files with changes that are in no commit, and log their names."""
-        index = repository.directory / "index"
-        if not index.is_file() or index.is_symlink():
-            return 0
         copy = self.git.folder / "index"
-        copied(index, copy)
-        # The second half of a split index lies in the claim.
-        for each in repository.directory.glob("sharedindex.*"):
-            copied(each, place.directory / each.name)
+        with repository.folder(repository.directory) as folder:
+            if folder.stat("index") is None:
+                return 0
+            copied(folder, "index", copy)
+            # The second half of a split index lies in the claim.
+            for name in folder.names():
+                if name.startswith("sharedindex."):
+                    copied(folder, name, place.directory / name)
         # The usual filter of Git LFS would store a copy of each edited file.
         asking = (("filter.lfs.clean", "git-lfs pointer --file=%f"),) if self.git.settings.remote.lfs else ()
         index_file = {"GIT_INDEX_FILE": str(copy)}
@@ -153,12 +156,12 @@ def _judge(output: str) -> AttemptError | None:
     return AttemptError(ExitCode.CONFLICT, "Refused", f"The server refuses the branch: {why}")
 
 
-def copied(source: Path, target: Path) -> None:
+def copied(folder: ClaimFolder, name: str, target: Path) -> None:
     """Copy a file of the claim, with its times, to a path that does not exist.
 
-    Raises OSError (ELOOP) for a link, which another writer may have created.
+    Raises OSError for anything but a regular file, which another writer may have created.
     """
-    with os.fdopen(os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK), "rb") as file:
+    with os.fdopen(folder.reader(name), "rb") as file:
         status = os.fstat(file.fileno())
         with target.open("xb") as copy:
             shutil.copyfileobj(file, copy)

@@ -1,20 +1,25 @@
 """Checkout of a commit that never overwrites changes which people or other programs made in the claim."""
 
 import os
-import shutil
+import re
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
-from pathlib import Path
 
+from stowplan.agents.attempt.claim.folder import ClaimFolder
+from stowplan.agents.attempt.claim.walk import remove
 from stowplan.agents.attempt.failure import AttemptError
-from stowplan.agents.attempt.safe_files import replace as write
 from stowplan.agents.transfer.remotes.git.contents import POINTER_LIMIT, SHOWN, SUBMODULE, Contents, Records, listed
 from stowplan.agents.transfer.remotes.git.program.git import Git, GitPlace
 from stowplan.agents.transfer.remotes.git.remote import Wanted
 from stowplan.agents.transfer.remotes.git.repository import CHECKED_OUT, Repository
+from stowplan.agents.transfer.tree import Tree
 from stowplan.schema.agents.exit_codes import ExitCode
 
 JOURNAL = "stowplan-checkout"
 """File in Git's own directory that exists during a checkout. It holds the old and the new commit."""
+
+_JOURNAL = re.compile(rb"((?:[0-9a-f]{40}|[0-9a-f]{64})?) ([0-9a-f]{40}|[0-9a-f]{64})\n?")
+_LONGEST_JOURNAL = 200
 
 
 @dataclass(frozen=True)
@@ -108,10 +113,12 @@ class Checkout:
 
     def clear(self) -> None:
         """Delete the index and all files of the work tree, which an earlier attempt began to fill in a hidden clone."""
-        for each in self.repository.path.iterdir():
-            if each.name != ".git":
-                shutil.rmtree(each) if each.is_dir() and not each.is_symlink() else each.unlink()
-        (self.repository.directory / "index").unlink(missing_ok=True)
+        with self.repository.folder(self.repository.path) as files:
+            for each in files.entries():
+                if each.name != ".git":
+                    remove(files, each.name)
+        with self._inside() as inside:
+            inside.remove_file("index")
 
     def run(self, wanted: Wanted, commit: str, *, force: bool) -> None:
         """Check out the commit, and set the refs that a clone would have. `force` overwrites edited files.
@@ -120,7 +127,7 @@ class Checkout:
         """
         self._move(self.repository.commit("HEAD") or "", commit, force=force)
         self._name(wanted, commit)
-        self._journal.unlink(missing_ok=True)
+        self._forget()
 
     def pointers(self, contents: Contents) -> list[str]:
         """Return the paths of Git LFS files that are missing, or whose size is not that of their object."""
@@ -133,8 +140,11 @@ class Checkout:
         """
         stale = [path for path in self.pointers(contents) if (self._size(path) or 0) < POINTER_LIMIT]
         if stale:
-            for path in stale:
-                (self.repository.path / path).unlink(missing_ok=True)
+            claim = self.repository.git.settings.common.claim
+            with closing(Tree(claim, str(self.repository.path.relative_to(claim)), create=False)) as tree:
+                for path in stale:
+                    with suppress(FileNotFoundError):
+                        tree.remove(path)
             feed = b"".join(os.fsencode(path) + b"\0" for path in stale)
             words = ("checkout", "--quiet", "--pathspec-from-file=-", "--pathspec-file-nul")
             self.repository.git.offline(self.repository.place, *words, feed=feed)
@@ -144,21 +154,26 @@ class Checkout:
             message = f"{len(left)} files do not hold what Git LFS keeps for them: {names}"
             raise AttemptError(ExitCode.INTEGRITY, "Pointers", message)
 
-    @property
-    def _journal(self) -> Path:
-        """Path of the file that exists during a checkout."""
-        return self.repository.directory / JOURNAL
+    def _inside(self) -> ClaimFolder:
+        """Open Git's own directory."""
+        return self.repository.folder(self.repository.directory)
+
+    def _forget(self) -> None:
+        """Remove the file that exists during a checkout."""
+        with self._inside() as inside:
+            inside.remove_file(JOURNAL)
 
     def _move(self, before: str, commit: str, *, force: bool) -> None:
         """Check out a commit with a detached HEAD. `before` is the present commit; empty if there is none."""
-        write(self._journal, f"{before} {commit}\n")
+        with self._inside() as inside:
+            inside.write(JOURNAL, f"{before} {commit}\n")
         words = ("checkout", "--quiet", *(("--force",) if force else ()), "--detach", commit)
         try:
             self.repository.git.offline(self.repository.place, *words)
         except AttemptError as error:
             if error.reason == "Dirty":
                 # Git checks everything before the first change, so the checkout has not begun.
-                self._journal.unlink()
+                self._forget()
             raise
 
     def _name(self, wanted: Wanted, commit: str) -> None:
@@ -177,16 +192,18 @@ class Checkout:
 
     def _finish(self) -> None:
         """Finish the checkout of a killed attempt, unless files are edited that this checkout does not change."""
-        try:
-            before, _, commit = self._journal.read_text(encoding="ascii").removesuffix("\n").partition(" ")
-        except FileNotFoundError:
+        with self._inside() as inside:
+            journal = inside.read(JOURNAL, _LONGEST_JOURNAL)
+        found = _JOURNAL.fullmatch(journal or b"")
+        if not found:
             return
+        before, commit = found[1].decode(), found[2].decode()
         touched = self._changed(before, commit)
         strange = [path for path in edited_files(self.repository.git, self.repository.place) if path not in touched]
         if not strange:
             self._move(before, commit, force=True)
             self.repository.git.offline(self.repository.place, "update-ref", CHECKED_OUT, commit)
-            self._journal.unlink()
+            self._forget()
 
     def _changed(self, before: str, commit: str) -> set[str]:
         """Return the paths that differ between two commits; all paths of `commit` if `before` is empty."""

@@ -12,6 +12,7 @@ from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.runtime.log import Log
 from stowplan.agents.transfer.in_parts import InParts
 from stowplan.agents.transfer.keys import KeyCheck
+from stowplan.agents.transfer.parts import identities, space_taken, sweep
 from stowplan.agents.transfer.remotes.huggingface.fetch import Fetcher
 from stowplan.agents.transfer.remotes.huggingface.hub.remote_file import RemoteFile
 from stowplan.agents.transfer.remotes.huggingface.local import has_content
@@ -103,13 +104,11 @@ class Download:
     def _sweep(self) -> None:
         """Delete incomplete files of earlier attempts that this one cannot continue: other versions, small files."""
         goes_on = {each.identity for each in self.wanted if each.size > self.part_size}
-        for each in self.fetcher.folder.iterdir():
-            if each.stem not in goes_on:
-                each.unlink(missing_ok=True)
+        sweep(self.fetcher.folder, identities(self.fetcher.folder) - goes_on)
 
     def _check_space(self) -> None:
-        free = os.statvfs(self.tree.root)
-        here = sum(each.stat().st_blocks * 512 for each in self.fetcher.folder.iterdir())
+        free = os.statvfs(self.tree.root.descriptor)
+        here = space_taken(self.fetcher.folder)
         wanted, free_bytes = sum(each.size for each in self.wanted), free.f_bavail * free.f_frsize
         # Some network file systems report no size at all.
         if free.f_blocks and wanted > free_bytes + here:

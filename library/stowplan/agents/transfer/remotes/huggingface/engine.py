@@ -9,9 +9,9 @@ from pathlib import Path
 import httpx2
 from huggingface_hub import HfApi, close_session, set_client_factory
 
+from stowplan.agents.attempt.claim.folder import ClaimFolder
 from stowplan.agents.attempt.completion import Completion
 from stowplan.agents.attempt.failure import AttemptError
-from stowplan.agents.attempt.safe_files import sync_all
 from stowplan.agents.transfer.engine import PROTECTED, TransferWork, key_check
 from stowplan.agents.transfer.keys import KeyCheck
 from stowplan.agents.transfer.network.retry import Attempts
@@ -22,6 +22,7 @@ from stowplan.agents.transfer.remotes.huggingface.download import Download
 from stowplan.agents.transfer.remotes.huggingface.fetch import Fetcher, Read
 from stowplan.agents.transfer.remotes.huggingface.hub import session, xet
 from stowplan.agents.transfer.remotes.huggingface.hub.content import Content
+from stowplan.agents.transfer.remotes.huggingface.hub.environment import clean_cache
 from stowplan.agents.transfer.remotes.huggingface.hub.failure import Failures, MovedError
 from stowplan.agents.transfer.remotes.huggingface.hub.library_logs import forwarded
 from stowplan.agents.transfer.remotes.huggingface.hub.remote_file import RemoteFile
@@ -44,7 +45,7 @@ class HuggingFaceEngine:
 
     settings: HuggingFaceSettings
 
-    def download(self, work: TransferWork, directory: Path, completion: Completion) -> str:
+    def download(self, work: TransferWork, state: ClaimFolder, completion: Completion) -> str:
         """Download all files of the revision's present commit."""
         common = self.settings.common
         with self._failures(), ExitStack() as stack:
@@ -55,24 +56,24 @@ class HuggingFaceEngine:
             files = chosen(hub.files(commit), self.settings.remote.files, self._patterns)
             read = self._reader(work, hub, commit, files)
             tree = stack.enter_context(closing(Tree(common.claim, common.local.path, create=True)))
-            folder = directory / "parts"
-            folder.mkdir(exist_ok=True)
-            known = stack.enter_context(closing(Known(directory)))
+            folder = stack.enter_context(state.folder("parts", create=True))
+            known = stack.enter_context(closing(Known(state)))
             fetcher = Fetcher(read, tree, folder, known, self._attempts(work), work.progress, work.log)
-            stack.callback(fetcher.close)
             crew = stack.enter_context(self._crew(work))
             size = self.settings.part_size
             download = Download(files, fetcher, tree, crew, work.progress, work.stop, work.log, size)
-            download.compare(key_check(directory))
+            download.compare(key_check(state))
             if download.wanted:
                 completion.begin()
             download.fetch()
-            sync_all(tree.root)
+            tree.root.sync_all()
             known.keep({each.key for each in files})
         return f"The destination holds every file of commit {commit[:12]}"
 
-    def upload(self, work: TransferWork, directory: Path | None) -> str:  # noqa: ARG002 - the repository says what it has
+    def upload(self, work: TransferWork, state: ClaimFolder | None) -> str:
         """Commit the files that the repository lacks."""
+        if state:
+            clean_cache(state)
         sent: list[int] = []
 
         throttle = self._throttle(work)

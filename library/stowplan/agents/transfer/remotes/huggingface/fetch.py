@@ -4,9 +4,9 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from stowplan.agents.attempt.claim.folder import ClaimFolder
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.progress import Progress
 from stowplan.agents.runtime.log import Log
@@ -33,20 +33,13 @@ class Fetcher:
 
     read: Read
     tree: Tree
-    folder: Path
+    folder: ClaimFolder
     """Folder for incomplete files, on the file system of the destination."""
     known: Known
     attempts: Attempts
     progress: Progress
     log: Log
-    _folder: int = field(init=False)
     _digests: dict[str, "InOrder"] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self._folder = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-
-    def close(self) -> None:
-        os.close(self._folder)
 
     def whole(self, file: RemoteFile) -> None:
         """Fetch a file in one request. Raises AttemptError if that fails."""
@@ -57,8 +50,7 @@ class Fetcher:
         self.progress.add(files=1, size=file.size)
 
     def _whole(self, file: RemoteFile, name: str) -> None:
-        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
-        descriptor = os.open(name, flags, 0o644, dir_fd=self._folder)
+        descriptor = self.folder.new(name, 0o644)
         digest = file.hasher()
         with os.fdopen(descriptor, "wb", buffering=0) as out:
             for data in self._bytes(file, 0, file.size):
@@ -90,7 +82,7 @@ class Fetcher:
         parts.finish()
         self.attempts.stop.check()
         parts.close()
-        self._place(parts.entry, parts.file.name)
+        self._place(parts.entry, parts.name)
         parts.forget()
         self.progress.add(files=1)
 
@@ -100,9 +92,10 @@ class Fetcher:
 
     def _place(self, file: RemoteFile, name: str) -> None:
         """Move a finished file to its path in the destination, and record its content."""
-        status = os.stat(name, dir_fd=self._folder)
-        self.tree.place(name, self._folder, file.key)
-        self.known.add(file.key, file.digest, status)
+        status = self.folder.stat(name)
+        self.tree.place(name, self.folder, file.key)
+        if status:
+            self.known.add(file.key, file.digest, status)
 
     def _bytes(self, file: RemoteFile, start: int, end: int) -> Iterator[bytes]:
         """Yield the bytes of a file from `start` to before `end`. Raises AttemptError (11) if more or fewer come."""

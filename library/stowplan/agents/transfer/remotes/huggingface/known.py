@@ -7,10 +7,11 @@ its path. A file without a durable line is read, and its digest is compared.
 import json
 import os
 import threading
-from pathlib import Path
-from typing import TextIO
+from collections.abc import Iterator
+from itertools import starmap
 
-from stowplan.agents.attempt.safe_files import boot, replace
+from stowplan.agents.attempt.claim.folder import ClaimFolder, append
+from stowplan.agents.attempt.safe_files import boot, json_object
 
 NAME = "files.jsonl"
 
@@ -21,13 +22,12 @@ Line = tuple[str, int, int]
 class Known:
     """Recorded digests of files in the destination, by key. Any thread may use it."""
 
-    def __init__(self, directory: Path) -> None:
-        self._path = directory / NAME
+    def __init__(self, state: ClaimFolder) -> None:
+        self._state = state
         self._lock = threading.Lock()
-        self._lines = _read(self._path)
+        self._lines = dict(_read(state))
         # The present lines may not be durable: without `durable` they are valid only until the next boot.
-        self._write(durable=False)
-        self._file: TextIO = self._path.open("a", encoding="utf-8")
+        self._file = self._written(durable=False)
 
     def is_of(self, key: str, digest: str, status: os.stat_result) -> bool:
         """Return whether `key` is recorded with this digest, and with the size and time in `status`."""
@@ -38,40 +38,40 @@ class Known:
         line = (digest, status.st_size, status.st_mtime_ns)
         with self._lock:
             self._lines[key] = line
-            self._file.write(_line(key, line))
-            self._file.flush()
+            append(self._file, _line(key, line))
 
     def keep(self, keys: set[str]) -> None:
         """Remove all records except those of `keys`, and record that these files are durable."""
         with self._lock:
             self._lines = {key: line for key, line in self._lines.items() if key in keys}
-            self._write(durable=True)
+            before, self._file = self._file, self._written(durable=True)
+            os.close(before)
 
     def close(self) -> None:
-        self._file.close()
+        os.close(self._file)
 
-    def _write(self, *, durable: bool) -> None:
-        """Replace the file by one with all records. Without `durable` they are ignored after the next boot."""
+    def _written(self, *, durable: bool) -> int:
+        """Replace the file by one with all records, and return its descriptor.
+
+        Without `durable` they are ignored after the next boot.
+        """
         header = json.dumps({"format": 1, "boot": boot(), "durable": durable}) + "\n"
-        replace(self._path, header + "".join(_line(key, line) for key, line in sorted(self._lines.items())))
+        return self._state.begin(NAME, header + "".join(starmap(_line, sorted(self._lines.items()))))
 
 
 def _line(key: str, line: Line) -> str:
     return json.dumps([key, *line], ensure_ascii=False) + "\n"
 
 
-def _read(path: Path) -> dict[str, Line]:
-    """Return the recorded lines by key, up to the first invalid one; an empty dict if the file is not valid."""
-    found: dict[str, Line] = {}
-    try:
-        text = path.read_text(encoding="utf-8")
-        header, *lines = text[: text.rfind("\n") + 1].splitlines()
-        head = json.loads(header)
-        if not (head["durable"] or head["boot"] == boot() != ""):
-            return {}
-        for each in lines:
-            key, digest, size, modified = json.loads(each)
-            found[str(key)] = (str(digest), int(size), int(modified))
-    except (FileNotFoundError, ValueError, LookupError, TypeError):
-        return found
-    return found
+def _read(state: ClaimFolder) -> Iterator[tuple[str, Line]]:
+    """Yield (key, record) for each line of the file, up to the first invalid one; nothing if the file is not valid."""
+    lines = state.lines(NAME)
+    head = json_object(next(lines, None)) or {}
+    if not (head.get("durable") is True or head.get("boot") == boot() != ""):
+        return
+    for each in lines:
+        try:
+            key, digest, size, modified = json.loads(each.decode())
+            yield str(key), (str(digest), int(size), int(modified))
+        except (ValueError, TypeError, OverflowError, RecursionError):
+            return

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def has_content(tree: Tree, key: str, file: RemoteFile, check: Callable[[], None]) -> bool:
     """Return whether the file `key` in the claim has the same bytes as `file`. `check` is called between reads."""
-    descriptor = tree.open(key)
+    descriptor = tree.reader(key)
     try:
         if os.fstat(descriptor).st_size != file.size:
             return False

@@ -12,11 +12,11 @@ from functools import partial
 
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.progress import Progress
-from stowplan.agents.attempt.safe_files import sync_all
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.runtime.log import Log
 from stowplan.agents.transfer.in_parts import InParts
 from stowplan.agents.transfer.keys import KeyCheck
+from stowplan.agents.transfer.parts import identities, space_taken, sweep
 from stowplan.agents.transfer.remotes.s3.fetch import Fetcher, is_spoilt
 from stowplan.agents.transfer.remotes.s3.journal import Done, Ledger
 from stowplan.agents.transfer.remotes.s3.protocol.entry import InOrder, S3Object, written
@@ -74,7 +74,7 @@ class Download:
         """
         wanted_bytes = written_size = 0
         most = self._most_listed()
-        leftover = {each.stem for each in self.fetcher.folder.iterdir()}
+        leftover = identities(self.fetcher.folder)
         known = InOrder(self.ledger.known())
         with self.ledger.new_listing() as file:
             for entry in self.source.entries(self.wire, self.listing):
@@ -93,9 +93,7 @@ class Download:
                 raise _unsafe(check)
         self._check_revision()
         # Parts of other versions of the objects.
-        for each in self.fetcher.folder.iterdir():
-            if each.stem in leftover:
-                each.unlink(missing_ok=True)
+        sweep(self.fetcher.folder, leftover)
         self._check_space(wanted_bytes)
 
     @property
@@ -166,12 +164,12 @@ class Download:
 
     def _most_listed(self) -> float:
         """Return the maximum characters of the file with the listing; infinity if the file system reports no size."""
-        free = os.statvfs(self.tree.root)
+        free = os.statvfs(self.tree.root.descriptor)
         return free.f_bavail * free.f_frsize * LISTING_SHARE if free.f_blocks else math.inf
 
     def _check_space(self, wanted: int) -> None:
-        free = os.statvfs(self.tree.root)
-        here = sum(each.stat().st_blocks * 512 for each in self.fetcher.folder.iterdir())
+        free = os.statvfs(self.tree.root.descriptor)
+        here = space_taken(self.fetcher.folder)
         # Some network file systems report no size at all.
         if free.f_blocks and wanted > free.f_bavail * free.f_frsize + here:
             message = f"{wanted} bytes are to be fetched, but the claim has space for {free.f_bavail * free.f_frsize}"
@@ -261,7 +259,7 @@ class Download:
         """Save which objects are finished. With `synced`, their files are made durable before."""
         marks = self.done.snapshot()
         if synced:
-            sync_all(self.tree.root)
+            self.tree.root.sync_all()
         self.ledger.save(marks, synced=synced)
 
 

@@ -3,11 +3,10 @@
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
+from stowplan.agents.attempt.claim.folder import ClaimFolder
 from stowplan.agents.attempt.completion import Completion
 from stowplan.agents.attempt.failure import AttemptError
-from stowplan.agents.attempt.safe_files import sync_all
 from stowplan.agents.transfer.engine import PROTECTED, TransferWork, key_check
 from stowplan.agents.transfer.network.retry import Attempts
 from stowplan.agents.transfer.remotes.s3.download import Download
@@ -30,39 +29,38 @@ class S3Engine:
 
     settings: S3Settings
 
-    def download(self, work: TransferWork, directory: Path, completion: Completion) -> str:
+    def download(self, work: TransferWork, state: ClaimFolder, completion: Completion) -> str:
         """Download all objects of the source. The destination changes only after the source was listed completely."""
         mirror = self.settings.common.config.mirror
         with _failures(), ExitStack() as stack:
-            download = self._prepared(work, stack, directory)
-            download.compare(key_check(directory))
+            download = self._prepared(work, stack, state)
+            download.compare(key_check(state))
             self._guard_emptiness(download)
             if download.wanted or mirror:
                 completion.begin()
             download.fetch()
             if mirror:
                 self._deletion(work, download).run(mirror)
-            sync_all(download.tree.root)
+            download.tree.root.sync_all()
             download.ledger.finish(download.done)
             work.outcome.revision = download.revision
         return "The destination holds everything that the source lists"
 
-    def upload(self, work: TransferWork, directory: Path | None) -> str:  # noqa: ARG002 - the bucket itself says what it has
+    def upload(self, work: TransferWork, state: ClaimFolder | None) -> str:  # noqa: ARG002 - the bucket itself says what it has
         """Upload the files that the bucket lacks."""
         with _failures(), self._wire(work) as wire:
             upload = Upload(self.settings, wire, self._attempts(work), work.progress, work.log)
             upload.run(Crew(self.settings.upload_streams, work.stop, work.log, of_any), PROTECTED)
         return "The bucket holds every file of the source"
 
-    def _prepared(self, work: TransferWork, stack: ExitStack, directory: Path) -> Download:
+    def _prepared(self, work: TransferWork, stack: ExitStack, state: ClaimFolder) -> Download:
         settings, common = self.settings, self.settings.common
         wire = stack.enter_context(self._wire(work))
         source = resolve(wire, settings.key, settings.remote.kind, settings.patterns)
         tree = stack.enter_context(closing(Tree(common.claim, common.local.path, create=True)))
-        ledger = Ledger(directory)
+        ledger = Ledger(state)
         ledger.fold()
-        folder = directory / "parts"
-        folder.mkdir(exist_ok=True)
+        folder = stack.enter_context(state.folder("parts", create=True))
         fetcher = Fetcher(
             wire,
             source.prefix,
@@ -73,7 +71,6 @@ class S3Engine:
             work.log,
             verify_parts=settings.remote.verify_parts,
         )
-        stack.callback(fetcher.close)
         crew = stack.enter_context(Crew(settings.streams, work.stop, work.log, of_any))
         return Download(
             source,

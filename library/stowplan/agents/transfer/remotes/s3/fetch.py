@@ -4,8 +4,8 @@ import hashlib
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 
+from stowplan.agents.attempt.claim.folder import ClaimFolder
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.progress import Progress
 from stowplan.agents.runtime.log import Log
@@ -39,7 +39,7 @@ class Fetcher:
     prefix: str
     """Prefix of the transfer in the bucket; the full key of an object is `prefix` plus its key."""
     tree: Tree
-    folder: Path
+    folder: ClaimFolder
     """Folder for incomplete files, on the file system of the destination."""
     attempts: Attempts
     progress: Progress
@@ -48,27 +48,19 @@ class Fetcher:
     """True if objects for which the store has only an ETag of a multipart upload are verified by it, which is slow."""
     etags_are_md5: bool = True
     """False once the server has reported encryption with its own keys, which changes ETags."""
-    _folder: int = field(init=False)
     _proofs: dict[str, Proof] = field(default_factory=dict)
     """Checksums of objects that are fetched in parts, by `S3Object.identity`."""
-
-    def __post_init__(self) -> None:
-        self._folder = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-
-    def close(self) -> None:
-        os.close(self._folder)
 
     def whole(self, entry: S3Object) -> None:
         """Fetch an object in one request. Raises AttemptError, and ChangedError if it has changed since the listing."""
         name = f"{entry.identity}{WHOLE}"
         self.attempts.run(entry.key, lambda: self._whole(entry, name))
         self.attempts.stop.check()
-        self.tree.place(name, self._folder, entry.key)
+        self.tree.place(name, self.folder, entry.key)
         self.progress.add(files=1, size=entry.size)
 
     def _whole(self, entry: S3Object, name: str) -> None:
-        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
-        descriptor = os.open(name, flags, 0o644, dir_fd=self._folder)
+        descriptor = self.folder.new(name, 0o644)
         digest = hashlib.md5(usedforsecurity=False)
         with os.fdopen(descriptor, "wb", buffering=0) as file:
             for data in self._bytes(entry):
@@ -120,7 +112,7 @@ class Fetcher:
             self._judge(parts.entry, proof, found)
         self.attempts.stop.check()
         parts.close()
-        self.tree.place(parts.file.name, self._folder, parts.entry.key)
+        self.tree.place(parts.name, self.folder, parts.entry.key)
         parts.forget()
         self.progress.add(files=1)
 

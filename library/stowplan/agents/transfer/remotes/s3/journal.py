@@ -11,18 +11,24 @@ An object is fetched again unless its file has the recorded size and time. So a 
 
 import heapq
 import json
-import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from threading import Condition, Lock
-from typing import Any, TextIO
+from typing import Any, TextIO, TypeGuard
 
-from stowplan.agents.attempt.safe_files import boot, replace, sync_directory
+from stowplan.agents.attempt.claim.folder import ClaimFolder, durable
+from stowplan.agents.attempt.safe_files import boot, json_object
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.transfer.remotes.s3.protocol import entry as lines
 from stowplan.agents.transfer.remotes.s3.protocol.entry import S3Object
+
+_KNOWN, _LISTING, _PROGRESS = "known.jsonl", "listing.jsonl", "progress.json"
+_OF_0_1_0 = ("known.tmp", "listing.tmp", "progress.tmp")
+"""Unfinished files that a killed attempt of version 0.1.0 leaves."""
+
+LONGEST_PROGRESS = 64 << 20
+"""Maximum size in bytes of a progress file that is read: that of a million objects that all changed."""
 
 Marks = dict[str, Any]
 """Content of a `Done` as plain data, for `progress.json`."""
@@ -78,49 +84,39 @@ class Done:
 class Ledger:
     """Files in the state directory of one transfer: the finished objects, the listing, and the progress in it."""
 
-    def __init__(self, directory: Path) -> None:
-        self._known = directory / "known.jsonl"
-        self._listing = directory / "listing.jsonl"
-        self._progress = directory / "progress.json"
-        self._directory = directory
+    def __init__(self, state: ClaimFolder) -> None:
+        self._state = state
         self._saving = Lock()
         self._synced: Marks | None = None
 
     def fold(self) -> None:
         """Merge the finished entries of an interrupted attempt's listing into `known.jsonl`, and delete the listing."""
-        saved = _object(self._progress)
-        marks = saved.get("written" if saved.get("boot") == boot() != "" else "synced") if saved else None
-        if isinstance(marks, dict) and self._listing.exists():
-            temporary = self._known.with_suffix(".tmp")
-            with temporary.open("w", encoding="utf-8") as file:
-                for entry in _latest(_done(self.listing(), marks), (each for each, _ in _entries(self._known))):
+        saved = json_object(self._state.read(_PROGRESS, LONGEST_PROGRESS)) or {}
+        marks = saved.get("written" if saved.get("boot") == boot() != "" else "synced")
+        if _is_valid(marks) and self._state.stat(_LISTING):
+            with self._state.replacing(_KNOWN) as file:
+                for entry in _latest(_done(self.listing(), marks), self.known()):
                     file.write(lines.written(entry, wanted=False))
-                _durable(file)
-            temporary.replace(self._known)
-        for each in (self._progress, self._listing):
-            each.unlink(missing_ok=True)
-        sync_directory(self._directory)
+                durable(file)
+        for each in (_PROGRESS, _LISTING, *_OF_0_1_0):
+            self._state.remove_file(each)
+        self._state.sync()
 
     def known(self) -> Iterator[S3Object]:
         """Yield the objects that are in the destination, in ascending order of keys."""
-        return (entry for entry, _ in _entries(self._known))
+        return (entry for entry, _ in _entries(self._state, _KNOWN))
 
     @contextmanager
     def new_listing(self) -> Iterator[TextIO]:
         """Yield a new file, for lines of `entry.written`. It becomes `listing.jsonl` if the block succeeds."""
-        temporary = self._listing.with_suffix(".tmp")
-        try:
-            with temporary.open("w", encoding="utf-8") as file:
-                yield file
-                _durable(file)
-            temporary.replace(self._listing)
-        finally:
-            temporary.unlink(missing_ok=True)
-        sync_directory(self._directory)
+        with self._state.replacing(_LISTING) as file:
+            yield file
+            durable(file)
+        self._state.sync()
 
     def listing(self) -> Iterator[tuple[S3Object, bool]]:
         """Yield (object, wanted) for each listed object in ascending order of keys; `wanted`: it had to be fetched."""
-        return _entries(self._listing)
+        return _entries(self._state, _LISTING)
 
     def save(self, marks: Marks, *, synced: bool) -> None:
         """Save which entries are finished.
@@ -132,32 +128,45 @@ class Ledger:
                 self._synced = marks
             text = json.dumps({"boot": boot(), "written": marks, "synced": self._synced})
             if synced:
-                replace(self._progress, text)
+                self._state.write(_PROGRESS, text)
             else:
-                temporary = self._progress.with_suffix(".tmp")
-                temporary.write_text(text, encoding="utf-8")
-                temporary.replace(self._progress)
+                with self._state.replacing(_PROGRESS) as file:
+                    file.write(text)
 
     def finish(self, done: Done) -> None:
         """Record that the destination has all listed objects, in the versions of `done.replaced` where they differ."""
         if done.replaced:
             self.save(done.snapshot(), synced=True)
-            self._known.unlink(missing_ok=True)
+            self._state.remove_file(_KNOWN)
             self.fold()
             return
-        self._listing.replace(self._known)
-        self._progress.unlink(missing_ok=True)
-        sync_directory(self._directory)
+        self._state.move(_LISTING, self._state, _KNOWN)
+        self._state.remove_file(_PROGRESS)
+        self._state.sync()
+
+
+def _is_valid(marks: object) -> TypeGuard[Marks]:
+    """Return whether saved marks have the form of those of `Done.snapshot`: others may write to the file."""
+    if not isinstance(marks, dict):
+        return False
+    below, beyond, replaced = (marks.get(name) for name in ("below", "beyond", "replaced"))
+    return (
+        isinstance(below, int)
+        and isinstance(beyond, list)
+        and all(isinstance(each, int) for each in beyond)
+        and isinstance(replaced, dict)
+        and all(each is None or (isinstance(each, list) and lines.is_version(*each)) for each in replaced.values())
+    )
 
 
 def _done(listing: Iterable[tuple[S3Object, bool]], marks: Marks) -> Iterator[S3Object]:
-    below, beyond, replaced = int(marks["below"]), set(marks["beyond"]), marks["replaced"]
+    below, beyond, replaced = marks["below"], set(marks["beyond"]), marks["replaced"]
     for index, (entry, wanted) in enumerate(listing):
         if wanted and index >= below and index not in beyond:
             continue
         now = replaced.get(str(index), ())
         if now:
-            yield S3Object(entry.key, int(now[0]), str(now[1]), int(now[2]))
+            yield S3Object(entry.key, *now)
         elif now is not None:
             yield entry
 
@@ -172,27 +181,10 @@ def _latest(newer: Iterable[S3Object], older: Iterable[S3Object]) -> Iterator[S3
             yield entry
 
 
-def _entries(path: Path) -> Iterator[tuple[S3Object, bool]]:
+def _entries(state: ClaimFolder, name: str) -> Iterator[tuple[S3Object, bool]]:
     """Yield (object, wanted) for each line of a file up to the first invalid one; nothing if the file is missing."""
-    try:
-        with path.open(encoding="utf-8") as file:
-            for line in file:
-                try:
-                    yield lines.read(line)
-                except (ValueError, TypeError):
-                    return
-    except FileNotFoundError:
-        return
-
-
-def _object(path: Path) -> dict[str, Any]:
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (FileNotFoundError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
-def _durable(file: TextIO) -> None:
-    file.flush()
-    os.fsync(file.fileno())
+    for line in state.lines(name):
+        try:
+            yield lines.read(line.decode())
+        except ValueError:
+            return

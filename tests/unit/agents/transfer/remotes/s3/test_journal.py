@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from stowplan.agents.attempt.claim.folder import ClaimFolder
 from stowplan.agents.attempt.failure import StoppedError
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.transfer.remotes.s3 import journal as module
@@ -19,7 +20,7 @@ def entry(key: str, version: int = 1) -> S3Object:
 
 @pytest.fixture
 def ledger(tmp_path: Path) -> Ledger:
-    return Ledger(tmp_path)
+    return Ledger(ClaimFolder.at(tmp_path))
 
 
 def list_(ledger: Ledger, entries: list[tuple[S3Object, bool]]) -> None:
@@ -47,7 +48,7 @@ def test_run_that_was_killed(ledger: Ledger, tmp_path: Path) -> None:
         done.add(index)
     assert (done.below, done.beyond) == (2, {4})
     ledger.save(done.snapshot(), synced=False)
-    again = Ledger(tmp_path)
+    again = Ledger(ClaimFolder.at(tmp_path))
     again.fold()
     # c was not finished; d existed already; entries that the source no longer lists do no harm.
     assert list(again.known()) == [entry("a", 2), entry("b", 2), entry("d", 2), entry("e", 2), entry("old")]
@@ -65,8 +66,8 @@ def test_crash_of_the_node_loses_only_entries_that_were_not_durable(
     done.add(1)
     ledger.save(done.snapshot(), synced=False)
     monkeypatch.setattr(module, "boot", lambda: "another boot")
-    Ledger(tmp_path).fold()
-    assert [each.key for each in Ledger(tmp_path).known()] == ["a"]
+    Ledger(ClaimFolder.at(tmp_path)).fold()
+    assert [each.key for each in Ledger(ClaimFolder.at(tmp_path)).known()] == ["a"]
 
 
 def test_entries_that_changed_or_failed(ledger: Ledger) -> None:

@@ -1,18 +1,18 @@
 """Where a sync copies to: a JuiceFS volume without a mount, or a directory of a mounted claim."""
 
-import os
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path, PurePosixPath
 from typing import Protocol
 from urllib.parse import quote
 
-from stowplan.agents.attempt import safe_files
+from stowplan.agents.attempt.claim.folder import ClaimFolder
+from stowplan.agents.attempt.claim.walk import by_name, walk
 from stowplan.agents.attempt.dataset_lock.lock import Lock
 from stowplan.agents.attempt.dataset_lock.mounted_state import MountedState
 from stowplan.agents.attempt.dataset_lock.state import State
 from stowplan.agents.attempt.failure import AttemptError
-from stowplan.agents.attempt.lock import held
+from stowplan.agents.attempt.lock import LockFile, held
 from stowplan.agents.cache.drivers.juicefs import credentials
 from stowplan.agents.cache.drivers.juicefs.child import Child
 from stowplan.agents.cache.drivers.juicefs.formatting import Formatting, is_unformatted
@@ -97,7 +97,7 @@ class ClaimDestination:
         self.child = Child({}, work.stop, work.redact)
         # JuiceFS decodes the path of the address.
         self.address = f"file://{quote(f'{self._mount}{config.destination}')}"
-        self.state: State = MountedState(self._mount / self._path)
+        self.state: State = MountedState(self._mount, str(self._path / STATE_DIRECTORY))
         self._work = work
 
     def past(self, marks: Marks) -> Past:
@@ -107,11 +107,11 @@ class ClaimDestination:
     def locked(self) -> AbstractContextManager[None]:
         # The transfer agent, which may fill the same directory from another source, holds the same lock file.
         work = self._work
-        return held(self._mount / self._path / LOCK_FILE, work.run or _NAME, work.stop, work.log)
+        return held(LockFile(self._mount, str(self._path / LOCK_FILE)), work.run or _NAME, work.stop, work.log)
 
     def settle(self) -> None:
-        with safe_files.folder(self._mount, str(self._path)) as descriptor:
-            safe_files.sync_all(descriptor)
+        with ClaimFolder.at(self._mount, str(self._path)) as folder:
+            folder.sync_all()
 
     def _make(self) -> None:
         """Create the directory of the dataset, unless it exists.
@@ -122,16 +122,22 @@ class ClaimDestination:
         if not self._mount.is_dir():
             raise AttemptError(ExitCode.NOT_FOUND, "NoClaim", f"{self._mount} is not there: is the claim mounted?")
         try:
-            with safe_files.folder(self._mount, str(self._path / STATE_DIRECTORY), create=True):
-                pass
+            folder = ClaimFolder.at(self._mount, str(self._path), create=True)
+            folder.folder(STATE_DIRECTORY, create=True).close()
         except NotADirectoryError:
             where = self._mount / self._path
             message = f"{where} leads through a link or a file: paths must be directories of the claim itself"
             raise AttemptError(ExitCode.CONFLICT, "Link", message) from None
         # `juicefs` follows links to directories, and pods that use the dataset may have made some.
         root = (self._mount / self._path).resolve()
-        for folder, names, _ in os.walk(root):
-            for path in (Path(folder, name) for name in names):
-                if path.is_symlink() and not path.resolve().is_relative_to(root):
+        with folder:
+            for name, entry, _ in walk(folder, by_name):
+                path = root / name
+                if (
+                    not entry.is_folder
+                    and not entry.is_file
+                    and path.is_dir()
+                    and not path.resolve().is_relative_to(root)
+                ):
                     message = f"{path} is a link that leads out of the dataset: remove it"
                     raise AttemptError(ExitCode.CONFLICT, "Link", message)

@@ -121,8 +121,9 @@ def _prove(entry: paths.PathEntry, path: str) -> None:
     A removal always asks the metadata engine; `stat` might answer from the kernel's cache. `path` is for messages.
     """
     is_folder = entry.found is not None and stat.S_ISDIR(entry.found.st_mode)
+    remove = entry.folder.remove_folder if is_folder else entry.folder.remove_file
     try:
-        (os.rmdir if is_folder else os.unlink)(entry.name, dir_fd=entry.folder)
+        remove(entry.name)
     except FileNotFoundError:
         return
     except OSError as error:

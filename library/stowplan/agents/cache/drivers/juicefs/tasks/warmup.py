@@ -173,7 +173,7 @@ class WarmupTask:
             if entry is None or entry.found is None:
                 message = f"There is no {self.config.file!r} in the dataset, which lists the paths to load"
                 raise AttemptError(ExitCode.NOT_FOUND, "NotFound", message)
-            listed = safe_files.content(entry.folder, entry.name, LONGEST_LIST)
+            listed = entry.folder.read(entry.name, LONGEST_LIST)
         if listed is None:
             message = (
                 f"{self.config.file!r} is no file of at most {LONGEST_LIST >> 20} MiB: give it as paths, one a line"

@@ -2,16 +2,15 @@
 
 import hashlib
 import os
+import stat
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
-from pathlib import Path
 
 from stowplan.agents.attempt.failure import AttemptError, of_any
 from stowplan.agents.attempt.redaction import in_url
-from stowplan.agents.attempt.safe_files import replace as write
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.transfer.remotes.git.address import Address
 from stowplan.agents.transfer.remotes.git.contents import Contents
@@ -78,17 +77,28 @@ class Content:
 
         Present objects that are not recorded as verified are read, and deleted if they are damaged.
         """
+        if not self.contents.objects:
+            return self._missing
         known = self._known()
-        for oid, size in self.contents.objects.items():
-            path = self.repository.directory / "lfs" / "objects" / object_key(oid)
-            if not _has_size(path, size):
-                path.unlink(missing_ok=True)
-                self._missing[oid] = size
-            elif oid not in known and _digest(path, self._git.work.stop) != oid:
-                self._git.work.log.warning("An object of Git LFS is damaged: fetching it again", oid=oid)
-                path.unlink()
-                self._missing[oid] = size
+        with closing(self._tree()) as tree:
+            for oid, size in self.contents.objects.items():
+                key = f"objects/{object_key(oid)}"
+                status = tree.stat(key)
+                if status is None:
+                    self._missing[oid] = size
+                elif not stat.S_ISREG(status.st_mode) or status.st_size != size:
+                    tree.remove(key)
+                    self._missing[oid] = size
+                elif oid not in known and _digest(tree, key, self._git.work.stop) != oid:
+                    self._git.work.log.warning("An object of Git LFS is damaged: fetching it again", oid=oid)
+                    tree.remove(key)
+                    self._missing[oid] = size
         return self._missing
+
+    def _tree(self) -> Tree:
+        """Open Git's own `lfs` directory."""
+        inside = str(self.repository.directory.relative_to(self._git.settings.common.claim))
+        return Tree(self._git.settings.common.claim, f"{inside}/lfs", create=True)
 
     def fetch(self) -> None:
         """Fetch the objects that `missing` returned. Raises AttemptError if one cannot be fetched."""
@@ -97,10 +107,9 @@ class Content:
         need_lfs()
         url = server_url(self._git, self.repository.place, self.address, self.commit)
         common, work = self._git.settings.common, self._git.work
-        inside = str(self.repository.directory.relative_to(common.claim))
         with (
             closing(LfsServer(self._git, url, os.environ)) as server,
-            closing(Tree(common.claim, f"{inside}/lfs", create=True)) as tree,
+            closing(self._tree()) as tree,
             Crew(common.config.parallelism, work.stop, work.log, of_any) as crew,
         ):
             for batch in batches(self._missing):
@@ -108,14 +117,17 @@ class Content:
                 for oid, size in batch:
                     crew.give(partial(self._object, server, tree, oid, size, answers.get(oid)))
             crew.end()
-            for each in (self.repository.directory / "lfs" / "incomplete").glob("*.part"):
-                # Partial objects that no commit needs any more.
-                each.unlink(missing_ok=True)
+            with suppress(FileNotFoundError), tree.root.folder("incomplete") as incomplete:
+                for name in incomplete.names():
+                    # Partial objects that no commit needs any more.
+                    if name.endswith(".part"):
+                        incomplete.remove_file(name)
 
     def remember(self) -> None:
         """Record that all objects of the commit are verified and durable. Call it after they were synced to disk."""
         if self.contents.objects:
-            write(self.repository.directory / KNOWN, "".join(f"{oid}\n" for oid in sorted(self.contents.objects)))
+            with self.repository.folder(self.repository.directory) as folder:
+                folder.write(KNOWN, "".join(f"{oid}\n" for oid in sorted(self.contents.objects)))
 
     def _object(self, server: LfsServer, tree: Tree, oid: str, size: int, answer: Answer | None) -> None:
         """Fetch one object. The first answer may have expired, so retries ask for a new one."""
@@ -135,12 +147,8 @@ class Content:
 
         self._git.attempts.run(f"object {oid} of Git LFS", once)
         self._git.work.progress.add(size=size - counted)
-        parent, name = tree.parent(_part(oid))
-        source = os.dup(parent)
-        try:
-            tree.place(name, source, f"objects/{object_key(oid)}")
-        finally:
-            os.close(source)
+        incomplete, name = tree.parent(_part(oid))
+        tree.place(name, incomplete, f"objects/{object_key(oid)}")
 
     def _fetch(  # noqa: PLR0917 - what one object needs
         self, server: LfsServer, tree: Tree, oid: str, size: int, action: Action, count: Callable[[int], None]
@@ -150,8 +158,9 @@ class Content:
         `count` gets the number of bytes of each piece that was written.
         """
         what = f"Object {oid} of Git LFS"
-        parent, name = tree.parent(_part(oid), create=True)
-        descriptor = os.open(name, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644, dir_fd=parent)
+        folder, name = tree.parent(_part(oid), create=True)
+        descriptor = folder.existing(name)
+        descriptor = folder.new(name, 0o644) if descriptor is None else descriptor
         with os.fdopen(descriptor, "r+b", buffering=0) as file:
             digest, begin = hashlib.sha256(), 0
             if os.fstat(descriptor).st_size >= size:
@@ -181,10 +190,8 @@ class Content:
 
     def _known(self) -> set[str]:
         """Return the digests of objects that are recorded as verified; an empty set if there is no record."""
-        try:
-            return set((self.repository.directory / KNOWN).read_text(encoding="ascii").split())
-        except (OSError, UnicodeDecodeError):
-            return set()
+        with self.repository.folder(self.repository.directory) as folder:
+            return {line.decode("ascii", errors="replace") for line in folder.lines(KNOWN)}
 
 
 def action_of(name: str, oid: str, answer: Answer | None) -> Action | None:
@@ -216,16 +223,9 @@ def _part(oid: str) -> str:
     return f"incomplete/{oid}.part"
 
 
-def _has_size(path: Path, size: int) -> bool:
-    try:
-        return path.lstat().st_size == size
-    except OSError:
-        return False
-
-
-def _digest(path: Path, stop: Stop) -> str:
+def _digest(tree: Tree, key: str, stop: Stop) -> str:
     digest = hashlib.sha256()
-    with path.open("rb") as file:
+    with os.fdopen(tree.reader(key), "rb") as file:
         while block := file.read(_BLOCK):
             stop.check()
             digest.update(block)

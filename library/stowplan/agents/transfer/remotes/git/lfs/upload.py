@@ -111,7 +111,7 @@ class LfsUpload:
         """Open the object without following a link, which another writer of the claim may have created."""
         try:
             with closing(Tree(self._git.settings.common.claim, folder, create=False)) as tree:
-                return _Opened(tree.open(object_key(oid)))
+                return _Opened(tree.reader(object_key(oid)))
         except OSError as error:
             message = f"The content of files that are to be pushed is not in the claim: object {oid} of Git LFS"
             raise AttemptError(ExitCode.CONFLICT, "LfsMissing", f"{message} ({error.strerror})") from None

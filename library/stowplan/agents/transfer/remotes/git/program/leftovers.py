@@ -9,8 +9,8 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
+from stowplan.agents.attempt.claim.folder import ClaimFolder
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.stop import Stop
 from stowplan.schema.agents.exit_codes import ExitCode
@@ -20,16 +20,16 @@ PATIENCE_SECONDS = 60.0
 
 
 @contextmanager
-def awaited(directory: Path | None, stop: Stop) -> Iterator[tuple[int, ...]]:
+def awaited(state: ClaimFolder | None, stop: Stop) -> Iterator[tuple[int, ...]]:
     """Wait until no program of an earlier attempt runs, and yield the descriptors that new programs must inherit.
 
-    `directory` is the state directory of the transfer. If it is None, there is no wait, and the tuple is empty. Raises
+    `state` is the state directory of the transfer. If it is None, there is no wait, and the tuple is empty. Raises
     AttemptError if programs still run after `PATIENCE_SECONDS`.
     """
-    if directory is None:
+    if state is None:
         yield ()
         return
-    descriptor = os.open(directory / "children", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
+    descriptor = state.shared("children")
     try:
         _lock(descriptor, stop)
         yield (descriptor,)

@@ -1,10 +1,13 @@
 """Environment variables that the libraries of Hugging Face read at their import."""
 
 import os
+import stat
 import tempfile
 from collections.abc import MutableMapping
 from pathlib import Path
 
+from stowplan.agents.attempt.claim.folder import ClaimFolder
+from stowplan.agents.attempt.claim.walk import by_name, walk
 from stowplan.agents.transfer.settings import TransferSettings
 
 ENDPOINT_ENV, TOKEN_ENV = "HF_ENDPOINT", "HF_TOKEN"
@@ -12,6 +15,8 @@ DISABLE_XET_ENV = "HF_HUB_DISABLE_XET"
 
 LEAST_MIB = 400
 """Free memory in MiB below which only HTTP is used: hf-xet 1.8 needs up to 300 MiB, whatever its settings."""
+
+_CACHE = "xet"
 
 _QUIET = {
     "HF_HUB_DISABLE_TELEMETRY": "1",
@@ -29,15 +34,15 @@ def prepare(settings: TransferSettings, environment: MutableMapping[str, str]) -
     """Set variables in `environment` so that the libraries behave as an agent must. Call it before their import.
 
     They then send no telemetry, neither search for tokens nor store them, and use less memory than the limit of the
-    pod. Their cache is in the state directory of the transfer, or in the directory for temporary files if there is no
-    state.
+    pod. Their cache of what was uploaded is in the state directory of the transfer, so that a later attempt has it. A
+    download needs no cache; without a state it is in the directory for temporary files.
     """
     for name in _LOUD:
         environment.pop(name, None)
     environment.update(_QUIET)
     scratch = Path(tempfile.gettempdir()) / f"stowplan-huggingface-{os.getuid()}"
     state = settings.config.state
-    cache = settings.claim / state.directory / "xet" if state else scratch / "xet"
+    cache = settings.claim / state.directory / _CACHE if state and settings.upload else scratch / _CACHE
     environment.update({"HF_HOME": str(scratch), "HF_XET_CACHE": str(cache)})
     if endpoint := environment.get(ENDPOINT_ENV, "").strip():
         environment[ENDPOINT_ENV] = endpoint.rstrip("/")
@@ -50,6 +55,18 @@ def prepare(settings: TransferSettings, environment: MutableMapping[str, str]) -
         environment.setdefault(DISABLE_XET_ENV, "1")
     for name, value in _bounds(settings).items():
         environment.setdefault(name, str(value))
+
+
+def clean_cache(state: ClaimFolder) -> None:
+    """Remove everything but folders and files from the cache in a state directory, and files with further names.
+
+    hf-xet opens it by its path, and follows what it finds there.
+    """
+    with state.folder(_CACHE, create=True) as cache:
+        for _, entry, folder in walk(cache, by_name):
+            status = None if entry.is_folder else folder.stat(entry.name)
+            if status and (not stat.S_ISREG(status.st_mode) or status.st_nlink > 1):
+                folder.remove_file(entry.name)
 
 
 def _bounds(settings: TransferSettings) -> dict[str, int]:

@@ -55,9 +55,22 @@ def written(entry: S3Object, *, wanted: bool) -> str:
 
 
 def read(line: str) -> tuple[S3Object, bool]:
-    """Parse a line of `written`, and return the entry and `wanted`. Raises ValueError or TypeError if it is invalid."""
-    key, size, etag, modified, wanted = json.loads(line)
-    return S3Object(key, size, etag, modified), bool(wanted)
+    """Parse a line of `written`, and return the entry and `wanted`. Raises ValueError if it is invalid."""
+    try:
+        key, *version, wanted = json.loads(line)
+    except (RecursionError, TypeError):
+        raise ValueError(line) from None
+    if not isinstance(key, str) or not is_version(*version):
+        raise ValueError(line)
+    return S3Object(key, *version), bool(wanted)
+
+
+def is_version(*fields: object) -> bool:
+    """Return whether the fields are size, ETag and time of an object."""
+    if [type(each) for each in fields] != [int, str, int]:
+        return False
+    size, _, modified = fields
+    return 0 <= size < 1 << 63 and abs(modified) < 1 << 40  # type: ignore[operator, arg-type]
 
 
 class InOrder:

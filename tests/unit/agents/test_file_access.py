@@ -1,0 +1,113 @@
+"""Only `claim.folder` opens, creates, renames and removes files of a claim: a path may lead elsewhere at any moment."""
+
+import ast
+from collections import defaultdict
+from pathlib import Path
+
+import stowplan.agents
+
+(AGENTS,) = map(Path, stowplan.agents.__path__)
+ONLY = "attempt/claim/folder.py"
+
+OF_OS = frozenset(
+    "chmod chown fwalk link listdir makedirs mkdir mkfifo mknod open remove removedirs rename renames replace rmdir"
+    " scandir symlink truncate unlink utime walk".split()
+)
+OF_PATHS = frozenset(
+    "chmod glob hardlink_to iterdir mkdir open read_bytes read_text rename rglob rmdir symlink_to touch unlink"
+    " write_bytes write_text".split()
+)
+"""Methods of paths in Python 3.11. Those of `ClaimFolder` and `Tree` have other names."""
+OF_SHUTIL = frozenset("which copyfileobj".split())
+"""Functions that take no path of a file."""
+
+ELSEWHERE = {
+    # Of the pod or the machine, outside of each claim.
+    "attempt/dataset_lock/owner.py": {"read_text"},  # /proc
+    "attempt/safe_files.py": {"read_text"},  # /proc
+    "attempt/termination_log.py": {"write_text"},
+    "cache/drivers/bounded_subprocess.py": {"tempfile.TemporaryFile"},
+    "cache/drivers/juicefs/sync.py": {"tempfile.TemporaryDirectory", "open"},  # a URL of the child is opened
+    "cache/drivers/juicefs/volume_state.py": {"tempfile.TemporaryDirectory", "mkdir", "write_bytes"},
+    "cache/runtime/heartbeat.py": {"read_bytes", "replace", "write_text"},
+    "cache/runtime/space.py": {"read_text"},  # /proc
+    "cluster/access.py": {"read_text"},
+    "cluster/client.py": {"read_bytes"},
+    "reporter/probe.py": {"open", "os.replace"},
+    "runtime/settings.py": {"read_bytes"},
+    "transfer/command.py": {"read_text"},
+    "transfer/remotes/git/program/git.py": {"shutil.rmtree", "tempfile.mkdtemp", "tempfile.gettempdir"},
+    "transfer/remotes/git/upload.py": {"mkdir", "open", "os.utime", "write_text"},  # copies for Git
+    "transfer/remotes/huggingface/hub/environment.py": {"tempfile.gettempdir"},
+    "wait_run/command.py": {"unlink", "write_text"},
+    # By their descriptors.
+    "attempt/lock.py": {"open", "os.utime"},  # `LockFile.open`
+    "transfer/parts.py": {"os.utime"},
+    "transfer/remotes/pvc.py": {"os.utime"},
+    "transfer/remotes/s3/fetch.py": {"os.utime"},
+    # A mount itself, which the pod names; and a program of its own, which imports nothing.
+    "cache/drivers/juicefs/reading.py": {"os.open"},
+    "wait_dataset/readiness.py": {"os.scandir"},
+    # What Git is about to open by its path.
+    "transfer/remotes/git/program/gitdir.py": {"os.scandir"},
+}
+"""Modules that access files in other ways, with the functions that they use for that, and why they may."""
+
+
+def test_nothing_else_accesses_files_of_a_claim() -> None:
+    found: dict[str, set[str]] = defaultdict(set)
+    for path in sorted(AGENTS.rglob("*.py")):
+        name = path.relative_to(AGENTS).as_posix()
+        if name != ONLY:
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                found[name] |= accesses(node)
+    assert {name: used for name, used in found.items() if used} == ELSEWHERE
+
+
+def accesses(node: ast.AST) -> set[str]:
+    """The functions that a call or an import uses to access files by a path."""
+    if isinstance(node, ast.ImportFrom):
+        return {used for each in node.names if (used := of_module(node.module or "", each.name))}
+    return {used} if isinstance(node, ast.Call) and (used := access(node)) else set()
+
+
+def of_module(module: str, name: str) -> str | None:
+    """The full name of a function of a module, if it accesses files by a path."""
+    accessing = {"os": name in OF_OS, "shutil": name not in OF_SHUTIL, "tempfile": True, "io": name == "open"}
+    return f"{module}.{name}" if accessing.get(module) else None
+
+
+def access(call: ast.Call) -> str | None:
+    """The function of a call that accesses files by a path, or may do so; None for any other call."""
+    if isinstance(call.func, ast.Name):
+        return call.func.id if call.func.id == "open" else None
+    if not isinstance(call.func, ast.Attribute):
+        return None
+    name, of = call.func.attr, call.func.value
+    module = of.id if isinstance(of, ast.Name) else ""
+    if module in ("os", "shutil", "tempfile", "io"):
+        return of_module(module, name)
+    # `replace` of strings takes two arguments, and that of times and of dataclasses takes keywords.
+    is_path = name in OF_PATHS or (name == "replace" and len(call.args) == 1 and not call.keywords)
+    return name if is_path else None
+
+
+def test_what_accesses_files_is_recognised() -> None:
+    code = (
+        "from os import unlink",
+        "os.open(p, 0)",
+        "open(p)",
+        "shutil.rmtree(p)",
+        "tempfile.mkdtemp()",
+        "p.open()",
+        "p.replace(q)",
+        "(a / b).unlink()",
+        "os.rename(p, q, src_dir_fd=1)",
+    )
+    other = ("os.fsync(1)", "text.replace('a', 'b')", "replace(x, y=1)", "folder.reader(n)", "moment.replace(hour=1)")
+
+    def found(text: str) -> set[str]:
+        return {used for node in ast.walk(ast.parse(text)) for used in accesses(node)}
+
+    assert all(map(found, code))
+    assert not any(map(found, other))
