@@ -49,7 +49,7 @@ class OfClaim(Transfer):
 
 @dataclass(frozen=True)
 class Copy:
-    """A copy of `FILES`; each run is an attempt."""
+    """A copy of `FILES`; each call is an attempt."""
 
     cube: Transfer
     remote: dict[str, Any]
@@ -58,8 +58,16 @@ class Copy:
     journals: tuple[str, ...] = ()
     """Names of files in the state directory."""
 
-    def run(self) -> str | AttemptError:
+    def download(self) -> str | AttemptError:
+        """To the claim. Gives what was done, or why not."""
         return attempt(self.cube, self.remote, self.cube.local())
+
+    def upload(self) -> str | AttemptError:
+        """From the claim, where the files are first."""
+        for key, data in FILES.items():
+            (self.cube.data / key).parent.mkdir(parents=True, exist_ok=True)
+            (self.cube.data / key).write_bytes(data)
+        return attempt(self.cube, self.cube.local(), self.remote)
 
     @property
     def copied(self) -> dict[str, bytes]:

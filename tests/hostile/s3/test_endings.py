@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from stowplan.agents.attempt.claim.folder import ClaimFolder
 from stowplan.agents.attempt.completion import Completion
 from stowplan.agents.attempt.failure import AttemptError, StoppedError
 from stowplan.agents.attempt.outcome import AttemptOutcome
@@ -124,13 +125,13 @@ class Careless:
     files: int
     size: int
 
-    def download(self, work: TransferWork, directory: Path, completion: Completion) -> str:
+    def download(self, work: TransferWork, state: ClaimFolder, completion: Completion) -> str:
         completion.begin()
-        self.upload(work, directory)
+        self.upload(work, state)
         work.progress.add(size=100 - self.size)
         return "All went well"
 
-    def upload(self, work: TransferWork, directory: Path | None) -> str:  # noqa: ARG002 - as an engine is called
+    def upload(self, work: TransferWork, state: ClaimFolder | None) -> str:  # noqa: ARG002 - as an engine is called
         work.progress.files_total, work.progress.bytes_total = 3, 100
         work.progress.add(files=3 - self.files)
         return "All went well"

@@ -5,8 +5,6 @@ A marker that cannot be read counts as missing. An agent that must write replace
 
 import json
 import os
-import subprocess
-import tempfile
 import threading
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -26,19 +24,19 @@ from stowplan.agents.attempt.redaction import Redactor
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.cache.drivers.juicefs.control import Control
 from stowplan.agents.cache.drivers.juicefs.settling import Settling
-from stowplan.agents.cache.drivers.juicefs.tasks import paths
 from stowplan.agents.cache.drivers.juicefs.tasks.await_sync import SyncMarks
 from stowplan.agents.cache.drivers.juicefs.tasks.marks import Marks
 from stowplan.agents.cache.drivers.juicefs.tasks.warmup import WarmupTask
 from stowplan.agents.cache.drivers.juicefs.tasks.work import TaskOutcome, TaskWork
 from stowplan.agents.runtime.log import Log
+from stowplan.agents.transfer.tree import Tree
 from stowplan.agents.wait_dataset import command
 from stowplan.agents.wait_dataset.readiness import look
 from stowplan.schema.agents.cache_config import WarmupConfig
 from stowplan.schema.agents.exit_codes import ExitCode
 from stowplan.schema.agents.marker import COMPLETE_FILE, FAILED_FILE, STATE_DIRECTORY, marker_path, warmup_path
 from stowplan.schema.agents.wait_config import Until, WaitConfig
-from tests.hostile.copies import COPIES, FILES
+from tests.hostile.copies import COPIES, FILES, Copy
 
 T = TypeVar("T")
 
@@ -241,7 +239,7 @@ def test_a_copy_replaces_what_has_the_names_of_its_own_files(
     with COPIES[engine](tmp_path) as copy:
         for name in (*copy.journals, "stowplan-probe", *(f"parts/{each}" for each in copy.parts)):
             put(copy.cube.state, name, elsewhere, maker)
-        done = within(copy.run)
+        done = within(copy.download)
         untouched(elsewhere)
         if isinstance(done, str):
             assert copy.copied == FILES
@@ -261,7 +259,7 @@ def test_a_copy_enters_no_link_in_the_place_of_its_folder(tmp_path: Path, engine
         path = Path(os.path.normpath(copy.cube.state / place))
         path.parent.mkdir(parents=True, exist_ok=True)
         path.symlink_to(elsewhere)
-        done = within(copy.run)
+        done = within(copy.download)
         assert isinstance(done, AttemptError)
         assert done.code == ExitCode.CONFLICT
         assert "is a link or a file" in str(done) or "leads through a link" in str(done)
@@ -277,13 +275,34 @@ def test_a_copy_writes_no_file_by_way_of_a_link(tmp_path: Path, engine: str) -> 
         with COPIES[engine](tmp_path / f"{number}") as copy:
             (copy.cube.claim / place).parent.mkdir(parents=True, exist_ok=True)
             (copy.cube.claim / place).symlink_to(elsewhere / target)
-            done = within(copy.run)
+            done = within(copy.download)
             untouched(elsewhere)
             if target == ".":
                 assert isinstance(done, AttemptError), place
                 assert done.code == ExitCode.CONFLICT, place
             else:
                 assert copy.copied == FILES, (place, done)
+
+
+@pytest.mark.parametrize(("engine", "run"), [("claim", Copy.download), ("store", Copy.upload), ("hub", Copy.upload)])
+def test_a_pipe_that_gets_the_place_of_a_file_is_not_waited_for(
+    tmp_path: Path, engine: str, run: Callable[[Copy], str | AttemptError], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Once the copy has seen that a file is there."""
+    reader = Tree.reader
+
+    def swapped(tree: Tree, key: str) -> int:
+        if key == "a" and (tree.where / key).is_file():
+            (tree.where / key).unlink()
+            os.mkfifo(tree.where / key)
+        return reader(tree, key)
+
+    monkeypatch.setattr(Tree, "reader", swapped)
+    with COPIES[engine](tmp_path) as copy:
+        done = within(lambda: run(copy))
+        assert isinstance(done, AttemptError)
+        assert (done.code, done.reason) == (ExitCode.CONFLICT, "NotAFile")
+        assert "a is no regular file" in str(done)
 
 
 # The lock of a transfer.
@@ -429,25 +448,6 @@ def test_files_that_look_like_those_of_a_mount_are_not_taken_for_them(claim: Pat
             within(Control(mount, Stop()).probe)
         assert within(Settling(mount, Stop()).look).begun == 0
     untouched(elsewhere)
-
-
-def test_deep_folders_are_no_fault() -> None:
-    depth = 1_500
-    # pytest's own folders are removed by a function that recurses.
-    claim = Path(tempfile.mkdtemp())
-    try:
-        here = os.open(claim, os.O_RDONLY)
-        for _ in range(depth):
-            os.mkdir("d", dir_fd=here)
-            inner = os.open("d", os.O_RDONLY, dir_fd=here)
-            os.close(here)
-            here = inner
-        os.close(os.open("file", os.O_CREAT | os.O_WRONLY, dir_fd=here))
-        os.close(here)
-        ((path, _),) = within(lambda: list(paths.files(claim, ())))
-        assert path.count("/") == depth
-    finally:
-        subprocess.run(["rm", "-rf", claim], check=True)
 
 
 # The wait for a dataset.

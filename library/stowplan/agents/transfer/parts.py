@@ -93,6 +93,7 @@ class PartFile(Generic[P]):
         self._folder = folder
         self._journal_name = f"{entry.identity}{JOURNAL}"
         self._lock = threading.Lock()
+        self._descriptors: tuple[int, ...] = ()
         self._begin(part_size)
         self._synced_at = time.monotonic()
 
@@ -178,7 +179,7 @@ class PartFile(Generic[P]):
         body = "".join(f"w {number}\n" for number in self._written)
         # The new journal has no line `s`: all these parts count as not durable until the next one.
         self._journal = self._folder.begin(self._journal_name, f"{head}\n{body}")
-        self._descriptors: tuple[int, ...] = (descriptor, self._journal)
+        self._descriptors = (descriptor, self._journal)
 
 
 def _read(journal: bytes | None, size: int) -> tuple[int, list[int]]:

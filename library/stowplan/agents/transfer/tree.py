@@ -107,12 +107,14 @@ class Tree:
     def _directory(self, path: str, *, create: bool) -> ClaimFolder:
         """Return a directory.
 
-        It stays open until this thread needs another one: the next key often has the same directory.
+        It stays open until this thread needs another one: the next key often has the same directory, or one in it.
         """
         if not path:
             return self.root
-        near = self._nearby
-        if getattr(near, "path", None) != path:
-            near.folder = self.root.below(path, create=create)
-            near.path = path
-        return near.folder  # type: ignore[no-any-return]
+        near: tuple[str, ClaimFolder] = getattr(self._nearby, "known", ("", self.root))
+        known, folder = near
+        if path != known:
+            inner = path.startswith(f"{known}/")
+            folder = folder.below(path[len(known) :], create=create) if inner else self.root.below(path, create=create)
+            self._nearby.known = path, folder
+        return folder

@@ -102,7 +102,7 @@ def _check(root: ClaimFolder, path: str) -> None:
             f"{root.where}/{path[:100]}… is a folder that is nested too deep: its path has more than {LONGEST_PATH}"
             " bytes. Move it up, or remove it"
         )
-        raise AttemptError(ExitCode.CONFLICT, "TooDeep", message)
+        raise AttemptError(ExitCode.CONFLICT, "UnsafeKeys", message)
 
 
 def empty(folder: ClaimFolder) -> None:
