@@ -16,10 +16,12 @@ EXAMPLES := $(patsubst examples/%/stowplan.yaml,%,$(wildcard examples/*/stowplan
 # The tier of a test is its folder.
 LANDING := $(addprefix tests/,agents cluster command hostile launcher pins release starter upgrade)
 KILLS := $(shell grep -l --include='*.py' "tests.tier import KILLS" -r tests/agents)
-NIGHTLY := tests/nightly tests/cluster $(KILLS)
-ON_REQUEST := kills planted_bugs random
+RACES := $(shell grep -l --include='*.py' "tests.tier import RACES" -r tests/hostile)
+NIGHTLY := tests/nightly tests/cluster $(KILLS) $(RACES)
+ON_REQUEST := kills planted_bugs races random
 on_request_kills := $(KILLS)
 on_request_planted_bugs := tests/on_request/planted_bugs
+on_request_races := $(RACES)
 on_request_random := $(shell grep -lE --include='test_*.py' '^(from|import) hypothesis' -r tests)
 # `tests/conftest.py` says what runs in which process.
 PYTEST := $(BIN)/python -m pytest --no-loadscope-reorder

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-FILES = {"tests/nightly/RESULT.md": {"all"}, "tests/on_request/RESULT.md": {"kills", "planted_bugs", "random"}}
+FILES = {"tests/nightly/RESULT.md": {"all"}, "tests/on_request/RESULT.md": {"kills", "planted_bugs", "races", "random"}}
 """The files of results, and the sections that each must have."""
 
 

@@ -1,7 +1,7 @@
 """What tests do more often in a later tier: `STOWPLAN_TIER`, which `make` sets.
 
 The tier of a test is its folder: `nightly`, `on_request`, and all others. The nightly tier runs some files of the
-others again: those with kills, and those on a control plane.
+others again: those with kills or races, and those on a control plane.
 """
 
 import os
@@ -13,6 +13,8 @@ if service := os.environ.pop("CI", None):
 TIER = os.environ.get("STOWPLAN_TIER", "landing")
 KILLS = {"landing": 4, "nightly": 20, "on-request": 200}[TIER]
 """How often each test with kills ends an agent by SIGKILL."""
+RACES = {"landing": 10, "nightly": 50, "on-request": 1000}[TIER]
+"""How often each test with a second process that swaps files lets it and an agent race."""
 STEPS = {"landing": 40, "nightly": 400, "on-request": 4000}[TIER]
 """How many random steps `test_incremental.py` takes, and how many random inputs tests of `test_fuzz.py` and
 `cluster/test_crds.py` read."""

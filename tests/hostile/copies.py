@@ -1,7 +1,7 @@
 """Copies into a claim in the process of the test: from another claim, from a store, and from a Hub."""
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,7 +10,7 @@ from typing import Any
 from huggingface_hub import set_client_factory
 from huggingface_hub.utils._http import default_client_factory
 
-from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.attempt.failure import AttemptError, of_system
 from stowplan.agents.transfer.remotes.huggingface.hub.remote_file import RemoteFile
 from stowplan.agents.transfer.remotes.s3.protocol.entry import S3Object
 from tests.agents.transfer.agent import Cube, Transfer
@@ -57,31 +57,62 @@ class Copy:
     """Names in the folder for incomplete files that the copy uses."""
     journals: tuple[str, ...] = ()
     """Names of files in the state directory."""
+    more: tuple[Path, ...] = ()
+    """Further files and folders that it uses."""
+    renew: Callable[[], None] = lambda: None
+    """Puts the files where they are copied from, if that is a folder."""
+    sent: Callable[[], Iterable[bytes]] = tuple
+    """The files that the remote side has."""
+
+    @property
+    def places(self) -> list[Path]:
+        """All files and folders that it uses."""
+        data, state = self.cube.data, self.cube.state
+        parts = (state / "parts" / each for each in self.parts)
+        own = (state / each for each in ("parts", *self.journals, "stowplan-probe", "complete.json"))
+        return [*own, *parts, data, *(data / each for each in ("sub", *FILES)), state, state.parent, *self.more]
 
     def download(self) -> str | AttemptError:
         """To the claim. Gives what was done, or why not."""
-        return attempt(self.cube, self.remote, self.cube.local())
+        return self._attempt(self.remote, self.cube.local())
 
     def upload(self) -> str | AttemptError:
-        """From the claim, where the files are first."""
-        for key, data in FILES.items():
-            (self.cube.data / key).parent.mkdir(parents=True, exist_ok=True)
-            (self.cube.data / key).write_bytes(data)
-        return attempt(self.cube, self.cube.local(), self.remote)
+        """From the claim. Gives what was done, or why not."""
+        return self._attempt(self.cube.local(), self.remote)
+
+    def _attempt(self, source: dict[str, Any], sink: dict[str, Any]) -> str | AttemptError:
+        try:
+            return attempt(self.cube, source, sink)
+        except OSError as error:
+            # As the agent's program says it.
+            return of_system(error, "the transfer")
+
+    def fill(self) -> None:
+        """Put the files into the claim."""
+        write(self.cube.data)
 
     @property
     def copied(self) -> dict[str, bytes]:
         return {key: (self.cube.data / key).read_bytes() for key in FILES if (self.cube.data / key).is_file()}
 
 
+def write(folder: Path) -> None:
+    for key, data in FILES.items():
+        (folder / key).parent.mkdir(parents=True, exist_ok=True)
+        (folder / key).write_bytes(data)
+
+
 @contextmanager
 def of_claim(folder: Path) -> Iterator[Copy]:
     cube = OfClaim(folder)
-    for key, data in FILES.items():
-        path = cube.source / "data" / key
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
-    yield Copy(cube, cube.remote(), tuple(hashlib.sha256(key.encode()).hexdigest() for key in FILES))
+
+    def renew() -> None:
+        write(cube.source / "data")
+
+    renew()
+    parts = tuple(hashlib.sha256(key.encode()).hexdigest() for key in FILES)
+    sources = tuple(cube.source / "data" / each for each in ("", "sub", *FILES))
+    yield Copy(cube, cube.remote(), parts, more=sources, renew=renew)
 
 
 @contextmanager
@@ -92,7 +123,13 @@ def of_store(folder: Path) -> Iterator[Copy]:
         cube = Cube(folder, Storage(server.url, BUCKET), options={"requestRetries": 0})
         names = tuple(f"{name}.jsonl{end}" for name in ("known", "listing") for end in ("", ".tmp"))
         old = ("known.tmp", "listing.tmp", "progress.tmp")
-        yield Copy(cube, cube.remote(), _parts(found), (*names, *old, "progress.json", "progress.json.tmp"))
+        yield Copy(
+            cube,
+            cube.remote(),
+            _parts(found),
+            (*names, *old, "progress.json", "progress.json.tmp"),
+            sent=server.objects.values,
+        )
 
 
 @contextmanager
@@ -108,7 +145,8 @@ def of_hub(folder: Path) -> Iterator[Copy]:
         ]
         cube = HubCube(folder, hub, repository, options={"requestRetries": 0})
         try:
-            yield Copy(cube, cube.remote(), _parts(found), ("files.jsonl", "files.jsonl.tmp"))
+            journals = ("files.jsonl", "files.jsonl.tmp")
+            yield Copy(cube, cube.remote(), _parts(found), journals, sent=lambda: hub.store.read(repository).values())
         finally:
             # The library has only one kind of connections, and other tests use it too.
             set_client_factory(default_client_factory)

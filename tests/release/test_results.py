@@ -64,14 +64,14 @@ def refusals(repo: Path) -> list[str]:
 
 
 def test_a_release_needs_all_results(repo: Path) -> None:
-    assert len(refusals(repo)) == 4
+    assert len(refusals(repo)) == 5
     tested = git(repo, "rev-parse", "HEAD")
     assert run(repo, "all", "kills") == 0
     text = (repo / "tests/nightly/RESULT.md").read_text()
     assert f"## all\n\n- Passed\n- Commit: {tested}\n" in text
     assert "| tests/nightly | 1 | 0 | 1 |" in text
     assert "- Skipped 1: Skipped: no machine" in text
-    others = ("planted_bugs", "random")
+    others = ("planted_bugs", "races", "random")
     assert refusals(repo) == [f"tests/on_request/RESULT.md: no result of {part!r}" for part in others]
     # The second part was run with the result of the first, which is not committed, beside it. That is no change.
     assert run(repo, *others) == 0
@@ -79,7 +79,7 @@ def test_a_release_needs_all_results(repo: Path) -> None:
 
 
 def test_a_result_of_something_else_is_refused(repo: Path) -> None:
-    run(repo, "all", "kills", "planted_bugs", "random")
+    run(repo, "all", "kills", "planted_bugs", "races", "random")
     (repo / "new.py").write_text("")
     commit(repo)
     assert refusals(repo)[0] == "tests/nightly/RESULT.md: all: 1 files have changed since, such as new.py"

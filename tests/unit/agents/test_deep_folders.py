@@ -35,6 +35,7 @@ def test_a_copy_of_deep_folders() -> None:
 def test_an_upload_of_deep_folders(engine: str) -> None:
     with deep.place() as folder, COPIES[engine](folder) as copy:
         deep.nest(copy.cube.data)
+        copy.fill()
         done = copy.upload()
         assert isinstance(done, str), done
 

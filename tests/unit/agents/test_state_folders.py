@@ -5,11 +5,10 @@ A marker that cannot be read counts as missing. An agent that must write replace
 
 import json
 import os
-import threading
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
 
@@ -37,37 +36,12 @@ from stowplan.schema.agents.exit_codes import ExitCode
 from stowplan.schema.agents.marker import COMPLETE_FILE, FAILED_FILE, STATE_DIRECTORY, marker_path, warmup_path
 from stowplan.schema.agents.wait_config import Until, WaitConfig
 from tests.hostile.copies import COPIES, FILES, Copy
-
-T = TypeVar("T")
+from tests.hostile.within import HANGS, within
 
 RUN = "sync-abc"
 SECRET = "of another file"
 DEEP = b"[" * 60_000
 UNTIL: tuple[Until, ...] = ("mounted", "synced", "warmed")
-
-
-HANGS = 60.0
-"""Seconds after which a call hangs; each takes milliseconds, and one that waits gives up within three seconds."""
-
-
-def within(call: Callable[[], T]) -> T:
-    """What a call gives or raises; a failure of the test if it hangs."""
-    results: list[T] = []
-    errors: list[BaseException] = []
-
-    def run() -> None:
-        try:
-            results.append(call())
-        except BaseException as error:
-            errors.append(error)
-
-    thread = threading.Thread(target=run, daemon=True)
-    thread.start()
-    thread.join(HANGS)
-    assert not thread.is_alive(), "it hangs"
-    if errors:
-        raise errors[0]
-    return results[0]
 
 
 def foreseen(call: Callable[[], object]) -> None:
@@ -299,6 +273,7 @@ def test_a_pipe_that_gets_the_place_of_a_file_is_not_waited_for(
 
     monkeypatch.setattr(Tree, "reader", swapped)
     with COPIES[engine](tmp_path) as copy:
+        copy.fill()
         done = within(lambda: run(copy))
         assert isinstance(done, AttemptError)
         assert (done.code, done.reason) == (ExitCode.CONFLICT, "NotAFile")

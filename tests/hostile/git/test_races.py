@@ -1,0 +1,138 @@
+"""A second process swaps what the agent keeps of Git LFS for links and pipes while the agent fetches or sends it.
+
+`git-lfs` itself, which opens it by its path, does not run meanwhile.
+"""
+
+import hashlib
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from stowplan.agents.attempt.failure import of_any
+from stowplan.agents.attempt.outcome import AttemptOutcome
+from stowplan.agents.attempt.redaction import Redactor
+from stowplan.agents.attempt.stop import Stop
+from stowplan.agents.runtime.log import Log
+from stowplan.agents.transfer.engine import TransferWork
+from stowplan.agents.transfer.remotes.git import contents
+from stowplan.agents.transfer.remotes.git.lfs.objects import Content, object_key
+from stowplan.agents.transfer.remotes.git.lfs.upload import LfsUpload
+from stowplan.agents.transfer.remotes.git.program.git import Git, prepared
+from stowplan.agents.transfer.remotes.git.repository import Repository
+from stowplan.agents.transfer.remotes.git.settings import git_settings
+from stowplan.agents.transfer.settings import settings
+from stowplan.schema.agents.transfer_config import TransferConfig
+from tests.agents.transfer.git.agent import Cube
+from tests.agents.transfer.git.author import Author
+from tests.agents.transfer.git.server import TOKEN, USERNAME, Forge
+from tests.hostile.s3.attempt import LOOPBACK
+from tests.hostile.swapping import AT_ONCE, KINDS, READABLE, SECRET, Outside, cleaned, made
+from tests.hostile.within import within
+from tests.tier import RACES
+
+FILES = {f"{number}.big": b"%d" % number * 3000 for number in range(4)}
+OIDS = [hashlib.sha256(data).hexdigest() for data in FILES.values()]
+NAMES = [
+    name
+    for oid in OIDS
+    for end in (oid, f"{oid}.part")
+    for name in (end, f"{oid[2:4]}/{end}", f"{oid[:2]}/{oid[2:4]}/{end}", f"incomplete/{end}")
+]
+ATTRIBUTES = b"*.big filter=lfs diff=lfs merge=lfs -text\n"
+
+
+@pytest.fixture
+def clone(cube: Cube, writer: Author) -> Cube:
+    """One with files of Git LFS."""
+    writer.commit({".gitattributes": ATTRIBUTES, **writer.lfs(FILES)})
+    ended = cube.download()
+    assert ended.code == 0, ended.output
+    return cube
+
+
+@contextmanager
+def prepared_git(cube: Cube) -> Iterator[Git]:
+    """What an attempt has."""
+    remote = {"type": "git", "urlEnv": "URL", "tokenEnv": "TOKEN", "username": USERNAME}
+    local = {"type": "pvc", "claim": "claim", "mountPath": str(cube.claim), "path": "data"}
+    config = TransferConfig.model_validate({**cube.config(remote, local), "requestRetries": 0})
+    given = git_settings(settings(config, {"URL": cube.url, "TOKEN": TOKEN}, LOOPBACK))
+    work = TransferWork(AttemptOutcome(None, None), Stop(), Log(), Redactor(()))
+    with prepared(given, work, ()) as git:
+        yield git
+
+
+def places(cube: Cube) -> list[Path]:
+    lfs, path = cube.clone / ".git/lfs", Path(object_key(OIDS[0]))
+    inner = ("incomplete", "objects", *(f"objects/{each}" for each in (path.parts[0], path.parent, path)))
+    return [lfs, *(lfs / each for each in inner), lfs / f"incomplete/{OIDS[0]}.part", lfs.parent / "stowplan-lfs"]
+
+
+def fetched(cube: Cube) -> bool:
+    """Whether an attempt has fetched all objects; it must say why, if it has not."""
+    with prepared_git(cube) as git:
+        repository = Repository(cube.clone, git)
+        commit = repository.commit("HEAD")
+        assert commit
+        content = Content(repository, git.settings.address, commit, contents.read(repository, commit, lfs=True))
+        try:
+            content.missing()
+            content.fetch()
+            content.remember()
+        except Exception as error:
+            # Raises it again, if it is a fault.
+            of_any(error, "the test")
+            return False
+    return True
+
+
+@pytest.mark.parametrize("first", range(0, RACES, AT_ONCE))
+def test_downloads(clone: Cube, tmp_path: Path, first: int) -> None:
+    outside = Outside(tmp_path / "outside", NAMES)
+    before, lfs = outside.seen(), clone.clone / ".git/lfs"
+    for number in range(first, first + AT_ONCE):
+        shutil.rmtree(lfs)
+        lfs.mkdir()
+        favourites = places(clone)
+        with outside.swapped(number, KINDS, favourites[number % len(favourites)], lfs):
+            within(lambda: fetched(clone))
+        assert outside.seen() == before, number
+        assert not [path for path, data in made(lfs).items() if SECRET in data], number
+        cleaned(lfs)
+        assert within(lambda: fetched(clone)), number
+        assert {each for path in made(lfs) if (each := Path(path).name) in OIDS} == set(OIDS)
+
+
+def sent(cube: Cube) -> bool:
+    """Whether an attempt has sent all objects."""
+    with prepared_git(cube) as git:
+        repository = Repository(cube.clone, git)
+        commit = repository.commit("HEAD")
+        assert commit
+        try:
+            LfsUpload(repository, repository.place, "refs/heads/main", None, commit).run()
+        except Exception as error:
+            # Raises it again, if it is a fault.
+            of_any(error, "the test")
+            return False
+    return True
+
+
+@pytest.mark.parametrize("first", range(0, RACES, AT_ONCE))
+def test_uploads(clone: Cube, forge: Forge, tmp_path: Path, first: int) -> None:
+    outside = Outside(tmp_path / "outside", NAMES)
+    before, lfs, whole = outside.seen(), clone.clone / ".git/lfs", tmp_path / "whole"
+    lfs.rename(whole)
+    for number in range(first, first + AT_ONCE):
+        shutil.copytree(whole, lfs)
+        for each in forge.objects().iterdir():
+            each.unlink()
+        favourites = places(clone)
+        with outside.swapped(number, READABLE, favourites[number % len(favourites)], lfs):
+            within(lambda: sent(clone))
+        assert outside.seen() == before, number
+        assert SECRET not in b"".join(each.read_bytes() for each in forge.objects().iterdir()), number
+        shutil.rmtree(lfs)
