@@ -34,11 +34,13 @@ def _refusal(root: Path, section: str) -> str:
     commit = re.search(r"^- Commit: ([0-9a-f]{40})$", section, re.MULTILINE)
     if not commit:
         return "it names no commit, or was run with changes that are not committed"
-    command = ["git", "-C", root, "diff", "--name-only", commit[1], "HEAD"]
+    # No setting of a submodule hides it, and a file that became a result is a file that is gone.
+    options = ["-r", "-z", "--name-only", "--no-renames", "--ignore-submodules=none"]
+    command = ["git", "-C", root, "--no-replace-objects", "diff-tree", *options, commit[1], "HEAD"]
     changed = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
     if changed.returncode:
         return f"its commit {commit[1]} is not in this repository"
-    others = [line for line in changed.stdout.splitlines() if line not in FILES]
+    others = [line for line in changed.stdout.split("\0") if line and line not in FILES]
     return f"{len(others)} files have changed since, such as {others[0]}" if others else ""
 
 

@@ -88,6 +88,29 @@ def test_a_result_of_something_else_is_refused(repo: Path) -> None:
     assert refusals(repo)[0].endswith("it names no commit, or was run with changes that are not committed")
 
 
+def test_a_change_that_a_comparison_could_hide_is_refused(repo: Path) -> None:
+    """A submodule that says so itself, and a file that was a part of what is tested and became the result."""
+    file = repo / "tests/nightly/RESULT.md"
+    tested = git(repo, "rev-parse", "HEAD")
+    text = f"\n## all\n\n- Passed\n- Commit: {tested}\n"
+    file.write_text(text)
+    (repo / ".gitmodules").write_text('[submodule "a"]\n\tpath = a\n\turl = ../a\n\tignore = all\n')
+    commit(repo)
+    (repo / "a").mkdir()
+    git(repo, "update-index", "--add", "--cacheinfo", f"160000,{tested},a")
+    git(repo, "commit", "-qm", "Add a submodule")
+    file.write_text(text.replace(tested, git(repo, "rev-parse", "HEAD^")))
+    commit(repo)
+    assert refusals(repo)[0] == "tests/nightly/RESULT.md: all: 1 files have changed since, such as a"
+    (repo / "old.md").write_text(text.replace(tested, "0" * 40))
+    file.unlink()
+    commit(repo)
+    (repo / "old.md").unlink()
+    file.write_text(text.replace(tested, git(repo, "rev-parse", "HEAD")))
+    commit(repo)
+    assert refusals(repo)[0] == "tests/nightly/RESULT.md: all: 1 files have changed since, such as old.md"
+
+
 def test_a_failure_is_kept_and_refused(repo: Path) -> None:
     (repo / "tests/nightly/test_sums.py").write_text(TESTS.format(sum="1 + 1 == 3"))
     commit(repo)
