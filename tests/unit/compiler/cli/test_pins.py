@@ -151,6 +151,7 @@ def test_a_check_in_ci_fails_until_the_output_has_the_moved_pins(monkeypatch: py
     moved(COMMIT, NEXT)
     assert run("synth", "--check", "--base", "HEAD").exit_code == 1
     compiled()
+    git("add", "-A")
     assert run("synth", "--check", "--base", "HEAD").exit_code == 0
 
 
