@@ -149,8 +149,8 @@ class Runner:
 
 
 def filled(text: str, known: Mapping[str, str]) -> str:
-    """A value with the expressions in it replaced, as the service does it before a step runs."""
-    return re.sub(r"\$\{\{ *([\w.]+) *\}\}", lambda found: known[found[1]], text)
+    """A value with the expressions in it replaced, as the service does it before a step runs: by nothing if unknown."""
+    return re.sub(r"\$\{\{ *([\w.]+) *\}\}", lambda found: known.get(found[1], ""), text)
 
 
 def expanded(text: str, known: Mapping[str, str]) -> str:

@@ -47,6 +47,7 @@ def installations(tmp_path_factory: pytest.TempPathFactory) -> Installations:
 def runner(begun: StarterRepository, installations: Installations) -> Runner:
     (begun.root / "requirements/stowplan.txt").write_text(installations.requirement)
     begun.must("git", "commit", "-qam", "Say where Stowplan comes from")
+    begun.must("git", "update-ref", "refs/remotes/origin/main", "HEAD")
     return Runner(begun, installations)
 
 

@@ -38,12 +38,10 @@ def test_they_have_the_form_that_their_services_want(tmp_path: Path) -> None:
 
 def pull_request(runner: Runner) -> dict[str, str]:
     """What GitHub tells a step in a pull request."""
-    runner.repo.must("git", "update-ref", "refs/remotes/origin/main", "HEAD")
     summary = str(runner.repo.root.parent / "summary.md")
     return {
         "GITHUB_BASE_REF": "main",
         "GITHUB_STEP_SUMMARY": summary,
-        "github.event.before": "",
         "github.event.pull_request.number": "7",
         "github.event_name": "pull_request",
     }
@@ -72,15 +70,19 @@ def github(runner: Runner) -> subprocess.CompletedProcess[str]:
     return runner.run(workflow(runner), pull_request(runner))
 
 
-def merge_request(base: str) -> dict[str, str]:
+def merge_request() -> dict[str, str]:
     """What GitLab tells a job in a merge request."""
-    return {"CI_MERGE_REQUEST_IID": "7", "CI_MERGE_REQUEST_DIFF_BASE_SHA": base, "CI_COMMIT_BEFORE_SHA": NONE}
+    return {
+        "CI_MERGE_REQUEST_IID": "7",
+        "CI_MERGE_REQUEST_TARGET_BRANCH_NAME": "main",
+        "CI_MERGE_REQUEST_DIFF_BASE_SHA": "1" * 40,
+        "CI_COMMIT_BEFORE_SHA": NONE,
+    }
 
 
 def gitlab(runner: Runner) -> subprocess.CompletedProcess[str]:
     """The starter's job for a merge request."""
-    base = runner.repo.must("git", "rev-parse", "HEAD").strip()
-    return runner.run(gitlab_check(runner), merge_request(base))
+    return runner.run(gitlab_check(runner), merge_request())
 
 
 def action(runner: Runner, **inputs: str) -> subprocess.CompletedProcess[str]:

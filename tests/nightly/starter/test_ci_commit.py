@@ -17,7 +17,7 @@ WORKFLOWS, GITLAB = ".github/workflows", ".gitlab-ci.yml"
 SPEC, JOB = "specs/mnist-train.yaml", "out/ml/training-mnist-train/job-mnist-train-training-node.yaml"
 TOKEN = "a-token-that-may-push"
 ROBOT = "stowplan@ci.invalid"
-SENTENCE = "writes out/, and nobody else. Take your changes of it back: git checkout "
+SENTENCE = "writes out/, and nobody else. Take your changes of it back: git restore "
 
 
 @dataclass(frozen=True)
@@ -338,8 +338,7 @@ def request(
     machine = Runner(repo, remote.installations)
     repo.must("git", "fetch", "-q", "origin", f"main:refs/remotes/origin/{branch}")
     if provider == "gitlab":
-        base = repo.must("git", "merge-base", "HEAD", f"origin/{branch}").strip()
-        context = {"CI_MERGE_REQUEST_IID": "7", "CI_MERGE_REQUEST_DIFF_BASE_SHA": base}
+        context = {"CI_MERGE_REQUEST_IID": "7", "CI_MERGE_REQUEST_TARGET_BRANCH_NAME": branch}
         return machine.run(check_job(provider, repo.root), context)
     repo.must("git", "checkout", "-q", "-B", "merged", f"origin/{branch}")
     repo.must("git", "merge", "-q", "--no-ff", "-m", "merge", "work")

@@ -51,6 +51,12 @@ def action_push(runner: Runner, before: str, programs: Path | None = None) -> su
 PUSHES = [github_push, gitlab_push, action_push]
 
 
+def compile_and_commit(repo: StarterRepository) -> None:
+    repo.must("stowplan", "synth")
+    repo.must("git", "add", "-A")
+    repo.must("git", "commit", "-qm", "Compile")
+
+
 @pytest.mark.parametrize("job", [github, gitlab, action])
 def test_what_is_up_to_date_passes(runner: Runner, job: Any) -> None:
     done = job(runner)
@@ -75,7 +81,7 @@ def test_a_mistake_fails_at_its_line(runner: Runner, job: Any, words: str) -> No
 
 def test_the_page_of_a_pull_request_says_what_changes(runner: Runner) -> None:
     runner.repo.edit(SPEC, "numNodes: 2", "numNodes: 3")
-    runner.repo.must("stowplan", "synth")
+    compile_and_commit(runner.repo)
     assert github(runner).returncode == 0
     summary = (runner.repo.root.parent / "summary.md").read_text()
     assert summary.startswith("### Stowplan\n\n**1 run ends and starts again; ")
@@ -85,7 +91,7 @@ def test_the_page_of_a_pull_request_says_what_changes(runner: Runner) -> None:
 @pytest.mark.parametrize("job", [github, gitlab, action])
 def test_reviewers_get_a_page_and_a_comment(runner: Runner, job: Any) -> None:
     runner.repo.edit(SPEC, "numNodes: 2", "numNodes: 3")
-    runner.repo.must("stowplan", "synth")
+    compile_and_commit(runner.repo)
     folder = runner.repo.root / "review of it"
     done = job(runner, review=str(folder)) if job is action else job(runner)
     assert done.returncode == 0, done.stdout
@@ -106,7 +112,7 @@ def test_risks_that_the_variable_names_fail_the_check(runner: Runner, provider: 
     assert file.read_text().count('FAIL_ON: ""') == 1
     file.write_text(file.read_text().replace('FAIL_ON: ""', f'FAIL_ON: "{risks}"'))
     runner.repo.edit(SPEC, "numNodes: 2", "numNodes: 3")
-    runner.repo.must("stowplan", "synth")
+    compile_and_commit(runner.repo)
     done = github(runner) if provider == "github" else gitlab(runner)
     assert done.returncode == code, done.stdout
     assert ("rerun: Job ml/mnist-train" in done.stdout) == bool(code)
@@ -121,6 +127,8 @@ def test_a_repository_below_the_root_and_an_output_elsewhere(runner: Runner) -> 
         (root / "my data").mkdir(exist_ok=True)
         (root / name).rename(root / "my data" / name)
     runner.repo.must("stowplan", "synth", "my data", "--out", "made here")
+    runner.repo.must("git", "add", "-A")
+    runner.repo.must("git", "commit", "-qm", "Move")
     assert action(runner, repository="my data", out="made here").returncode == 0
     assert action(runner, repository="my data").returncode == 1
     line = runner.repo.edit(f"my data/{SPEC}", *MISTAKE[1:])
@@ -212,17 +220,17 @@ def test_the_very_first_push_passes(runner: Runner, push: Any) -> None:
 def test_requests_are_compared_with_the_branch_they_go_to(runner: Runner, recorder: Path) -> None:
     """Never with their own parent, which the author made as well."""
     context = pull_request(runner)
-    assert bases(runner.run(workflow(runner), context, recorder)) == {"origin/main"}
-    assert bases(runner.run(action_job(), action_inputs() | context, recorder)) == {"origin/main"}
+    assert bases(runner.run(workflow(runner), context, recorder)) == {"refs/remotes/origin/main"}
+    assert bases(runner.run(action_job(), action_inputs() | context, recorder)) == {"refs/remotes/origin/main"}
     assert bases(runner.run(action_job(), action_inputs(base="release") | context, recorder)) == {"release"}
-    request = merge_request("1" * 40)
-    assert bases(runner.run(gitlab_check(runner), request, recorder)) == {"1" * 40}
+    request = merge_request()
+    assert bases(runner.run(gitlab_check(runner), request, recorder)) == {"refs/remotes/origin/main"}
     request["CI_MERGE_REQUEST_TARGET_BRANCH_SHA"] = "2" * 40
     assert bases(runner.run(gitlab_check(runner), request, recorder)) == {"2" * 40}
 
 
 def forge(repo: StarterRepository) -> None:
-    """Put another image into a committed run, and the digest of that into the inventory."""
+    """Put another image into a run, and the digest of that into the inventory, and commit it."""
     file, inventory = repo.root / "out" / JOB, in_one_file(repo.root / "out")
     content = file.read_bytes().replace(b"ml/mnist:1.0", b"ml/evil:1.0")
     file.write_bytes(content)
@@ -232,6 +240,8 @@ def forge(repo: StarterRepository) -> None:
     entry |= {"sha256": hashlib.sha256(content).hexdigest(), "size": len(content)}
     entry.pop("compiled", None)
     inventory.write_text("\n".join([head, *(json.dumps(each, sort_keys=True) for each in entries)]) + "\n")
+    repo.must("git", "add", "-A")
+    repo.must("git", "commit", "-qm", "forged")
 
 
 @pytest.mark.parametrize("job", [github, gitlab, action])
@@ -246,7 +256,6 @@ def test_a_forged_run_fails(runner: Runner, job: Any) -> None:
 def test_a_run_that_was_forged_in_an_earlier_commit_of_a_push_fails(runner: Runner, push: Any) -> None:
     before = runner.repo.must("git", "rev-parse", "HEAD").strip()
     forge(runner.repo)
-    runner.repo.must("git", "commit", "-qam", "forged")
     commit(runner.repo, "innocent")
     done = push(runner, before)
     assert done.returncode == 1

@@ -40,8 +40,9 @@ def base_missing(out: Path) -> Diagnostic:
         " reused."
     )
     hint = (
-        'On GitHub give `--base "origin/$GITHUB_BASE_REF"` in pull requests and `--base HEAD^1` after a push to the'
-        ' main branch, on GitLab `--base "$CI_MERGE_REQUEST_DIFF_BASE_SHA"`, elsewhere the commit that the change is'
-        " merged into; fetch the whole history (`fetch-depth: 0`, `GIT_DEPTH: 0`)."
+        'On GitHub give `--base "refs/remotes/origin/$GITHUB_BASE_REF"` in pull requests and `--base HEAD^1` after a'
+        ' push to the main branch, on GitLab `--base "refs/remotes/origin/$CI_MERGE_REQUEST_TARGET_BRANCH_NAME"`,'
+        " elsewhere the commit that the change is merged into; fetch the whole history (`fetch-depth: 0`,"
+        " `GIT_DEPTH: 0`)."
     )
     return diagnose_at(paths.location(out), finding("SP526", (), message, hint))

@@ -21,15 +21,15 @@ class Held(NamedTuple):
 def held(folder: Path, near: Path) -> list[Held]:
     """Return the entries of the index below `folder` and in its place; none without a work tree.
 
-    It is the index of the work tree around the folder `near`, if `folder` lies in that: a submodule has another one.
-    Raises `GitError`.
+    If `folder` lies in the work tree around the folder `near`, that is asked first, since it holds a submodule as an
+    entry, and the submodule has an index of its own. Raises `GitError`.
     """
-    real = Path(os.path.realpath(folder))
-    top = top_of(near)
-    if top is None or not real.is_relative_to(top):
-        top = top_of(folder)
-    if top is None:
-        return []
+    outer, inner = top_of(near), top_of(folder)
+    found = _below(outer, folder) if outer and Path(os.path.realpath(folder)).is_relative_to(outer) else []
+    return found or (_below(inner, folder) if inner and inner != outer else [])
+
+
+def _below(top: Path, folder: Path) -> list[Held]:
     own = place(top, folder)
     listed = ask(top, "ls-files", "--stage", "-z", "--full-name", "--", f":(top,literal){own}" if own else ":(top)")
     return [_held(os.fsdecode(line), f"{own}/" if own else "") for line in listed.split(b"\0") if line]

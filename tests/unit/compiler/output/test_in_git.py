@@ -77,14 +77,16 @@ def test_submodule_that_is_the_output_is_found_when_it_is_checked_out(repo: Path
     assert found(repo) == [("SP538", "out")]
 
 
-def test_another_repository_for_the_output_is_none(repo: Path, tmp_path: Path, in_ci: None) -> None:
-    (tmp_path / "other/out").mkdir(parents=True)
-    (tmp_path / "other/out/a.yaml").write_text("")
-    git(tmp_path / "other", "init", "-q")
-    commit(tmp_path / "other")
-    assert found(repo, "../other/out") == []
-    (tmp_path / "other/out/a.yaml").write_text("a: 1\n")
-    assert found(repo, "../other/out") == [("SP539", "out/a.yaml")]
+@pytest.mark.parametrize("other", ["../other", "below"])
+def test_another_repository_may_hold_the_output(repo: Path, in_ci: None, other: str) -> None:
+    """Beside this one, or in a folder of it that it does not hold."""
+    (repo / other / "out").mkdir(parents=True)
+    (repo / other / "out/a.yaml").write_text("")
+    git(repo / other, "init", "-q")
+    commit(repo / other)
+    assert found(repo, f"{other}/out") == []
+    (repo / other / "out/a.yaml").write_text("a: 1\n")
+    assert found(repo, f"{other}/out") == [("SP539", "out/a.yaml")]
 
 
 @pytest.mark.parametrize("path", ["out/ml/a.yaml", "out/ml/new.yaml"])

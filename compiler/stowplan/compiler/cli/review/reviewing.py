@@ -88,11 +88,11 @@ def reviewed(found: "Comparisons", folder: Path, base: str | None) -> "Review":
 
 
 def _shown(folder: Path, base: str) -> str:
-    """Return a base commit as reviewers see it: its name, and which commit the change is compared with."""
+    """Return a base commit as reviewers see it: its short name, and which commit the change is compared with."""
     from stowplan.compiler.git.commit import merge_base  # noqa: PLC0415 - start-up time
 
     commit = merge_base(folder, base)[:_DIGITS]
-    return commit if base.startswith(commit) else f"{base} ({commit})"
+    return commit if base.startswith(commit) else f"{base.removeprefix('refs/remotes/')} ({commit})"
 
 
 def _write_comment(made: "Review", found: "Comparisons", page: str, file: Path | None) -> None:

@@ -15,6 +15,12 @@ unset STOWPLAN_PUSH_TOKEN
 
 if [ -n "${GITHUB_ACTIONS:-}" ]; then format=github; else format=text; fi
 
+# Git without what a clone or a machine may have that runs programs, answers for other commits or fetches submodules.
+git() {
+  command git --no-replace-objects -c core.hooksPath=/dev/null -c core.fsmonitor=false -c core.attributesFile=/dev/null \
+    -c core.commitGraph=false -c submodule.recurse=false "$@"
+}
+
 fail() {
   if [ "$format" = github ]; then printf '::error::%s\n' "$1"; else printf '%s\n' "$1" >&2; fi
   exit 1
@@ -39,29 +45,38 @@ tools() {
   git ls-tree "$1" requirements ci
 }
 
-# The newest commit of this script, if there is one.
+# The output folder in a commit or tree, as one line that no setting and no attribute has a part in; empty without one.
+output() {
+  git ls-tree "$1" out
+}
+
+# The newest commit of this script, if there is one. `git log` would read the names of authors in .mailmap.
 last_own() {
-  git log -1 --first-parent --fixed-strings --author="<$EMAIL>" --grep="$MARK: " --format=%H
+  git rev-list --max-count=1 --first-parent --fixed-strings --author="<$EMAIL>" --grep="$MARK: " HEAD
 }
 
 # Refuse an output folder that is not as this script left it: runs in it would be taken over as they are.
 refuse_foreign() {
   local own="$1" from
-  from="$(git log -1 --format="%(trailers:key=$MARK,valueonly,separator=%x2C)" "$own")"
+  # A line with the commit comes first.
+  from="$(git rev-list --max-count=1 --format="%(trailers:key=$MARK,valueonly,separator=%x2C)" "$own" | tail -n +2)"
   [ "$from" = "$(git rev-parse "$own^")" ] ||
     fail "Commit $own says that it holds the compiled output, and this workflow did not make it. Revert it."
-  git diff --quiet "$own" HEAD -- out ||
-    fail "out/ is not as the workflow left it in $own. Only the workflow writes it: revert $(git log --format=%h "$own..HEAD" -- out | tr '\n' ' ')"
+  [ "$(output "$own")" = "$(output HEAD)" ] ||
+    fail "out/ is not as the workflow left it in $own. Only the workflow writes it: revert $(git rev-list --abbrev-commit "$own..HEAD" -- out | tr '\n' ' ')"
 }
 
 # Compile what is checked out and commit it. Without a change of the output there is no commit, except for the first one:
 # later runs compare with it.
 commit_output() {
-  local own="$1" from
+  local own="$1" from made
   from="$(git rev-parse HEAD)"
   stowplan synth --format "$format" || exit 1
-  git add --all -- out
-  if [ -n "$own" ] && git diff --cached --quiet; then return; fi
+  git add --all --force -- out
+  # What Git holds now is what lands.
+  stowplan synth --check --base "$from" || exit 1
+  made="$(git write-tree)"
+  if [ -n "$own" ] && [ "$(output "$made")" = "$(output HEAD)" ]; then return; fi
   GIT_AUTHOR_NAME="$NAME" GIT_AUTHOR_EMAIL="$EMAIL" GIT_COMMITTER_NAME="$NAME" GIT_COMMITTER_EMAIL="$EMAIL" \
     git commit --quiet --no-verify --allow-empty -m "Compile the specs" -m "$MARK: $from"
 }
