@@ -37,6 +37,9 @@ HASH = re.compile(
 )
 """In the name of a run. It changes with whatever the run is made of, which is no concern of these tests."""
 
+DIGEST = re.compile(r"(?<=digest: )sha256:[0-9a-f]{64}")
+"""That of a run, which changes likewise."""
+
 
 def _command(name: str) -> str:
     if name in BUILT:
@@ -153,7 +156,7 @@ def _lay_out_folder(case: Path, repo: Path) -> None:
 
 def _run(command: str) -> str:
     result = run(*command.split())
-    reported = HASH.sub(r"\1<hash>", result.output)
+    reported = DIGEST.sub("<digest>", HASH.sub(r"\1<hash>", result.output))
     return f"exit code {result.exit_code}\n{reported}"
 
 

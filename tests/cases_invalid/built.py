@@ -6,6 +6,7 @@ lock; so each is a context.
 
 import fcntl
 import os
+import re
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -217,6 +218,26 @@ def _forged_config_map(repo: Path) -> None:
     meta = {"name": "imagenet-more-aaaaaaaa", "namespace": "ml", "labels": labels}
     body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta, "data": {"a": "b"}}
     forged.forge("ml/sampleset-imagenet/configmap-imagenet-more.yaml", body)
+
+
+TRAINING = """\
+apiVersion: stowplan.dev/v1alpha1
+kind: Training
+metadata: {name: mnist, namespace: ml}
+spec: {framework: torch, image: "registry.example.com/ml/mnist:1", command: [python, train.py]}
+"""
+
+
+@case("SP816-eight-characters", "synth .")
+def _without_digest(repo: Path) -> None:
+    """The run is named as versions before digests said it."""
+    (repo / "specs/mnist.yaml").write_text(TRAINING)
+    platform = f"{(repo / 'stowplan.yaml').read_text()}environments:\n- name: prod\n  runs: manual\n"
+    (repo / "stowplan.yaml").write_text(platform)
+    said = CliRunner().invoke(app, ["synth", str(repo)]).output
+    (run,) = re.findall(r"run: ([a-z2-7]{8})}", said)
+    entry = f"{{kind: Training, namespace: ml, name: mnist, run: {run}}}"
+    (repo / "stowplan.yaml").write_text(f"{platform}  start:\n  - {entry}\n")
 
 
 @case("SP543-local-images", "synth .")

@@ -41,14 +41,15 @@ def retire(
     """
     from stowplan.compiler.committed.runs import Recompile  # noqa: PLC0415 - start-up time
     from stowplan.compiler.compiling.retirable_runs import retirable  # noqa: PLC0415
-    from stowplan.compiler.yaml.run_list import with_runs  # noqa: PLC0415
+    from stowplan.compiler.yaml.run_list import with_digests, with_runs  # noqa: PLC0415
 
     source, report = repository(repo, platform), Report()
     target = output(out, source)
     clusters = chosen(source, env, output_format)
     only_one(clusters)
-    texts, runs = retirable(source, target, clusters, report)
-    ending = Ending(source.folder, report, texts, output_format)
+    found = retirable(source, target, clusters, report)
+    runs = found.runs
+    ending = Ending(source.folder, report, found.texts, output_format)
     if report.failed:
         ending.finish({})
     wanted = Recompile(names=frozenset(names))
@@ -58,7 +59,9 @@ def retire(
     entries = [run for spec, own in sorted(runs.items()) if wanted.covers(spec) for run in own]
     path = source.folder / source.runs_file
     before = path.read_text(encoding="utf-8") if path.exists() else ""
-    text = with_runs(before, [each.model_dump(exclude_none=True) for each in entries], source.platform)
+    digests = {(each.spec, each.run): str(each.digest) for each in found.compiled}
+    listed = [each.model_dump(exclude_none=True) for each in entries]
+    text = with_runs(with_digests(before, digests), listed, source.platform)
     if text is None:
         raise typer.BadParameter(f"{path} is no list of runs.", param_hint="--repo")
     write(path, text, "--repo")

@@ -1,76 +1,105 @@
 """Runs of training jobs in an environment with `runs: manual`, which start only where somebody has named them.
 
-A run is named by the hash at the end of the names of its Jobs. So an entry starts exactly what was reviewed: a changed
-spec is another run.
+A run is named by the hash at the end of the names of its Jobs, and by its whole digest. So an entry starts exactly what
+was reviewed: a changed spec is another run. An entry of before may lack the digest.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from stowplan.compiler.committed import copies, retirement
+from stowplan.compiler.committed import copies, retirement, run_digest
+from stowplan.compiler.committed.last_output import Committed
+from stowplan.compiler.committed.objects import body_of
 from stowplan.compiler.committed.runs import by_spec
 from stowplan.compiler.diagnostics.report import Diagnostic, diagnose
 from stowplan.compiler.model import Output, Spec
 from stowplan.compiler.output.inventory import Inventory
+from stowplan.compiler.output.inventory_lines import Entry
 from stowplan.library.builders import gate
 from stowplan.library.engines.registry import STARTING_KINDS
 from stowplan.library.values.names import without_hash
 from stowplan.schema.diagnostics import Severity, finding
 from stowplan.schema.kinds.table import TRAINING_KINDS
 from stowplan.schema.meta import ObjectId, SpecId
+from stowplan.schema.platform.environments import StartedRun
+
+
+class Run(NamedTuple):
+    """A run by the hash in its names and its digest; both are empty without a run."""
+
+    hash: str = ""
+    digest: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """The runs that may start in an environment: their hashes, by spec. `environment` is its name."""
+    """The runs that may start in an environment, by spec. `environment` is its name."""
 
     environment: str
-    runs: Mapping[SpecId, frozenset[str]]
+    runs: Mapping[SpecId, Sequence[StartedRun]]
+
+    def naming(self, spec: SpecId, run: Run) -> list[StartedRun]:
+        """Return the entries that name a run of a spec; empty for no run."""
+        entries = [each for each in self.runs.get(spec, ()) if each.run == run.hash]
+        return [each for each in entries if each.digest in (None, run.digest)]
 
 
-class Sorted(NamedTuple):
-    """The outputs without runs that wait, the specs whose committed run is kept, and the infos about waiting runs."""
+@dataclass(frozen=True, slots=True)
+class Sorted:
+    """The outputs without runs that wait, the specs whose committed run is kept, and the diagnostics.
+
+    `waiting` are those about runs that wait, `incomplete` those about entries without a digest, both by spec.
+    """
 
     outputs: Sequence[Output]
-    kept: frozenset[SpecId]
-    waiting: Mapping[SpecId, Diagnostic]
+    kept: frozenset[SpecId] = frozenset()
+    waiting: Mapping[SpecId, Diagnostic] = field(default_factory=dict)
+    incomplete: Mapping[SpecId, Diagnostic] = field(default_factory=dict)
 
 
-def sort(started: Started, outputs: Sequence[Output], specs: Mapping[SpecId, Spec], previous: Inventory) -> Sorted:
+def sort(
+    started: Started,
+    outputs: Sequence[Output],
+    specs: Mapping[SpecId, Spec],
+    previous: Inventory,
+    committed: Committed,
+) -> Sorted:
     """Choose the runs that are written: of each training job the compiled one, the committed one, or none.
 
-    `outputs` are the compiled outputs, `previous` is the inventory of the committed output. The run of an unchanged
+    `outputs` are the compiled outputs, `previous` is the inventory of the `committed` output. The run of an unchanged
     spec is the committed one. Of a changed spec, the compiled run is written if it is named, else the committed one is
     kept if that is named. Without either, the objects of the run, what only its pods need, and the custom resource are
-    left out. A run that is not named is SP810.
+    left out. A run that is not named is SP810, an entry without a digest SP816.
     """
     chosen: list[Output] = []
     kept: set[SpecId] = set()
     waiting: dict[SpecId, Diagnostic] = {}
+    incomplete: dict[SpecId, Diagnostic] = {}
     for spec, own in by_spec(outputs).items():
-        job = _job(own)
-        compiled = _hash([job])
-        if spec is None or spec.kind not in TRAINING_KINDS or not compiled:
+        compiled = _compiled(own)
+        if spec is None or spec.kind not in TRAINING_KINDS or not compiled.hash:
             chosen += own
             continue
-        named = started.runs.get(spec, frozenset())
         entries = [entry for entry in copies.apart(previous.by_spec.get(spec, ()))[0] if entry.run]
-        names = [entry.id.name for entry in entries if entry.id.kind in STARTING_KINDS]
-        # A run has Jobs of its gate and its outputs too, with hashes of their own.
-        before = _hash(sorted(names, key=lambda name: without_hash(name) != without_hash(job)))
-        unchanged = bool(before) and all(entry.spec_digest in own[0].digests for entry in entries)
+        before = _before(entries, own, committed)
+        # What was edited by hand is compiled anew.
+        unchanged = bool(before.digest) and all(entry.spec_digest in own[0].digests for entry in entries)
         present = before if unchanged else compiled
-        if present in named:
+        named, goes_on = started.naming(spec, present), started.naming(spec, before)
+        for run, naming in ((present, named), (before, goes_on)):
+            if naming and not any(each.digest for each in naming) and spec not in incomplete:
+                incomplete[spec] = _incomplete(started, specs[spec], run, _unknown(spec, run, committed))
+        if named:
             chosen += own
             continue
-        waiting[spec] = _waiting(started, specs[spec], present, before, kept=before in named)
-        if before in named:
+        waiting[spec] = _waiting(started, specs[spec], present, before, kept=bool(goes_on))
+        if goes_on:
             kept.add(spec)
             chosen += own
         else:
             chosen += [each for each in retirement.without_runs(own, [spec]) if each.id.kind != spec.kind]
-    return Sorted(chosen, frozenset(kept), waiting)
+    return Sorted(chosen, frozenset(kept), waiting, incomplete)
 
 
 def run_of(outputs: Iterable[Output]) -> str:
@@ -84,6 +113,36 @@ def _job(outputs: Iterable[Output]) -> str:
     return next((each.id.name for each in starting if not gate.is_gate(each.manifest.body)), "")
 
 
+def _compiled(own: Sequence[Output]) -> Run:
+    job = _job(own)
+    bodies = [each.manifest.body for each in copies.apart(own)[0] if each.manifest.run]
+    return Run(_hash([job]), run_digest.of_objects(bodies)) if job else Run()
+
+
+def _before(entries: Sequence[Entry], own: Sequence[Output], committed: Committed) -> Run:
+    """Return the committed run, whose files are `entries`; without a digest if one of them is missing or edited.
+
+    `own` are the compiled outputs of the spec.
+    """
+    names = [entry.id.name for entry in entries if entry.id.kind in STARTING_KINDS]
+    # A run has Jobs of its gate too, with hashes of their own.
+    found = _hash(sorted(names, key=lambda name: without_hash(name) != without_hash(_job(own))))
+    bodies = [body_of(entry, committed.tree) for entry in entries]
+    sound = [body for body in bodies if body is not None]
+    return Run(found, run_digest.of_objects(sound) if len(sound) == len(bodies) else "")
+
+
+def _unknown(spec: SpecId, run: Run, committed: Committed) -> Severity | None:
+    """Return the severity with which the base commit refuses runs that it does not have; None if it has this one.
+
+    None also without a base commit, where nobody knows.
+    """
+    if committed.base is None:
+        return None
+    ids = (each.id for each in committed.base.vouchers if each.spec == spec and each.id.kind in STARTING_KINDS)
+    return None if any(_hash([each.name]) == run.hash for each in ids) else committed.base.severity
+
+
 def hashes(objects: Iterable[ObjectId]) -> frozenset[str]:
     """Return the hashes of the runs that objects belong to by their names; those that start no pods belong to none."""
     return frozenset(_hash([each.name]) for each in objects if each.kind in STARTING_KINDS) - {""}
@@ -94,17 +153,37 @@ def _hash(names: Iterable[str]) -> str:
     return next((name.rpartition("-")[2] for name in names if without_hash(name) != name), "")
 
 
-def _waiting(started: Started, spec: Spec, run: str, before: str, *, kept: bool) -> Diagnostic:
-    """Return SP810 for the run that waits. `before` is the committed run, empty without one; with `kept` it stays.
+def _waiting(started: Started, spec: Spec, run: Run, before: Run, *, kept: bool) -> Diagnostic:
+    """Return SP810 for the run that waits. `before` is the committed run, if any; with `kept` it stays.
 
     A committed run that does not stay is ended by the next sync, so the diagnostic is a warning then.
     """
-    stays = f" Its run {before} stays as it is." if kept else ""
-    ends = f" Its run {before} is taken out of the output, and Argo CD ends it." if before and not kept else ""
-    message = f"The run {run} of {spec.id} is not started: `start` of {started.environment} does not name it."
-    entry = f"{{kind: {spec.id.kind}, namespace: {spec.id.namespace}, name: {spec.id.name}, run: {run}}}"
-    place = f"put it in the place of the entry with the run {before} in" if kept else "add it to"
-    hint = f"To start it, {place} `start` of the environment: {entry}."
+    stays = f" Its run {before.hash} stays as it is." if kept else ""
+    ends = (
+        f" Its run {before.hash} is taken out of the output, and Argo CD ends it." if before.hash and not kept else ""
+    )
+    alike = any(each.run == run.hash for each in started.runs.get(spec.id, ()))
+    why = "names another run with these characters, as its digest shows" if alike else "does not name it"
+    message = f"The run {run.hash} of {spec.id} is not started: `start` of {started.environment} {why}."
+    place = f"put it in the place of the entry with the run {before.hash} in" if kept else "add it to"
+    hint = f"To start it, {place} `start` of the environment: {_entry(spec, run)}."
     severity = Severity.WARNING if ends else None
     found = finding("SP810", ("metadata", "name"), f"{message}{stays}{ends}", hint, severity=severity)
     return diagnose(spec.document, found)
+
+
+def _incomplete(started: Started, spec: Spec, run: Run, severity: Severity | None) -> Diagnostic:
+    """Return SP816 for a run that is named without its digest. `severity` is as from `_unknown`."""
+    message = (
+        f"`start` of {started.environment} names the run {run.hash} of {spec.id} by these characters alone, which "
+        "another run can have."
+    )
+    if severity:
+        message += " The base commit does not have this run."
+    hint = f"Put this in the place of the entry: {_entry(spec, run)}."
+    return diagnose(spec.document, finding("SP816", ("metadata", "name"), message, hint, severity=severity))
+
+
+def _entry(spec: Spec, run: Run) -> str:
+    named = f"kind: {spec.id.kind}, namespace: {spec.id.namespace}, name: {spec.id.name}"
+    return f"{{{named}, digest: {run.digest}, run: {run.hash}}}"

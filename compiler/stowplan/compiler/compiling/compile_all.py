@@ -1,6 +1,6 @@
 """Compiling all specs of a program that the cache does not have, and the objects of the platform file."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -18,6 +18,7 @@ from stowplan.compiler.lowering.platform_objects import Place, delivered, settin
 from stowplan.compiler.model import Output
 from stowplan.schema.kinds.table import TRAINING_KINDS
 from stowplan.schema.meta import ObjectId, SpecId
+from stowplan.schema.platform.environments import StartedRun
 
 WORTH_PROCESSES = 100
 """Number of specs from which several processes save more time than their start costs."""
@@ -48,7 +49,7 @@ class Parts(Compilation):
             if part.spec and part.spec.kind in TRAINING_KINDS
         }
 
-    def placed(self, started: Mapping[SpecId, Collection[str]] | None) -> tuple[tuple[str, ObjectId], ...]:
+    def placed(self, started: Mapping[SpecId, Sequence[StartedRun]] | None) -> tuple[tuple[str, ObjectId], ...]:
         """Return the objects with their paths, without jobs none of whose runs may start.
 
         `started` are the runs that may, by spec; None if all may.

@@ -119,9 +119,9 @@ def finish(outputs: Sequence[Output], setting: Setting, specs: Sequence[SpecId |
     own, renderings = Inventory(committed.entries(specs)), Renderings()
     wanted = retirement.without_runs(outputs, setting.retired) if setting.retired else outputs
     kept = Inventory(tuple(each for each in own.entries if each.spec not in setting.retired))
-    chosen = Sorted(wanted, frozenset(), {})
+    chosen = Sorted(wanted)
     if setting.started:
-        chosen = sort(setting.started, wanted, {spec.id: spec for spec in setting.program.specs}, kept)
+        chosen = sort(setting.started, wanted, {spec.id: spec for spec in setting.program.specs}, kept, committed)
     reused = runs.reuse(
         chosen.outputs, kept, committed.tree, setting.recompile, renderings, base=committed.base, kept=chosen.kept
     )
@@ -134,7 +134,10 @@ def finish(outputs: Sequence[Output], setting: Setting, specs: Sequence[SpecId |
     present = {output.id for output in reused.outputs}
     files = [] if _wrong(checked) else renderings.all(reused.outputs, committed.tree)
     return Compilation(
-        lowered={spec: (found,) for spec, found in chosen.waiting.items()},
+        lowered={
+            spec: tuple(found[spec] for found in (chosen.waiting, chosen.incomplete) if spec in found)
+            for spec in {**chosen.waiting, **chosen.incomplete}
+        },
         outputs=reused.outputs if setting.keep_objects else (),
         files=tuple(files),
         checked=tuple(checked),

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from stowplan.compiler.compiling.lookup import Lookup
 from stowplan.compiler.compiling.reading import read
@@ -14,19 +15,30 @@ from stowplan.compiler.specs.retired_runs import RetiredRun
 from stowplan.schema.meta import SpecId
 
 
-def retirable(
-    repo: Repository, out: Path, clusters: Sequence[Target], report: Report
-) -> tuple[Mapping[str, str], dict[SpecId, list[RetiredRun]]]:
-    """Return the contents of files that diagnostics name, by path, and the present runs below `out`, each once.
+class Retirable(NamedTuple):
+    """The present runs, each once, and the entries of the runs to which all specs compile now.
 
-    Diagnostics go to `report`. A spec on a schedule, and one whose run is retired, has none. `clusters` are those of
-    one environment, whose specs may have other runs in each; empty if the platform file has no environments.
+    `texts` are the contents of files that diagnostics name, by path.
+    """
+
+    texts: Mapping[str, str]
+    runs: Mapping[SpecId, Sequence[RetiredRun]]
+    compiled: Sequence[RetiredRun]
+
+
+def retirable(repo: Repository, out: Path, clusters: Sequence[Target], report: Report) -> Retirable:
+    """Return the present runs below `out`. Diagnostics go to `report`.
+
+    A spec on a schedule, and one whose run is retired, has none. `clusters` are those of one environment, whose specs
+    may have other runs in each; empty if the platform file has no environments.
     """
     texts: dict[str, str] = {}
     runs: dict[SpecId, list[RetiredRun]] = {}
+    compiled: list[RetiredRun] = []
     for target in clusters or (None,):
         reading = read(repo, report, Lookup("status"), target)
         by_spec = inventory.read(out / target.name if target else out)[0].by_spec
+        compiled += map(retired_runs.of_spec, reading.facts)
         for each in (each for each in reading.facts if each.id not in reading.retired):
             digests = (each.run_digest, each.digest)
             if any(entry.run and entry.spec_digest in digests for entry in by_spec.get(each.id, ())):
@@ -34,4 +46,4 @@ def retirable(
                 own = runs.setdefault(each.id, [])
                 own += [] if run in own else [run]
         texts |= reading.texts(report)
-    return texts, runs
+    return Retirable(texts, runs, compiled)

@@ -47,14 +47,14 @@ class Target:
         return (self.cluster or self.environment).adopts is not None
 
     @property
-    def runs(self) -> dict[SpecId, frozenset[str]] | None:
+    def runs(self) -> dict[SpecId, tuple[StartedRun, ...]] | None:
         """The runs that may start here, by spec; None if every run starts by itself."""
         if self.environment.runs == "automatic":
             return None
-        named: dict[SpecId, frozenset[str]] = {}
+        named: dict[SpecId, tuple[StartedRun, ...]] = {}
         for each in self.environment.start:
             spec = self.named(each)
-            named[spec] = named.get(spec, frozenset()) | {each.run}
+            named[spec] = (*named.get(spec, ()), each)
         return named
 
     def named(self, entry: StartedRun) -> SpecId:

@@ -11,9 +11,9 @@ from pydantic import Field
 from stowplan.compiler.diagnostics.document import Document
 from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.specs.spec_facts import SpecFacts
-from stowplan.library.values.names import content_hash
+from stowplan.library.values.names import content_digest, content_hash
 from stowplan.schema.diagnostics import Finding, finding
-from stowplan.schema.meta import Model, SpecId
+from stowplan.schema.meta import Digest, Model, SpecId
 from stowplan.schema.parse_model import read
 
 
@@ -26,6 +26,10 @@ class RetiredRun(Model):
         max_length=400,
     )
     run: str = Field(description="Hash of what the run depends on.", pattern=r"^[a-z2-7]{8}$")
+    digest: Digest | None = Field(
+        default=None,
+        description="Whole digest of the same. Without it, each run of the spec with the hash is over.",
+    )
     environment: str | None = Field(
         default=None,
         description="Environment of the platform file in which the run is over. Without it, all.",
@@ -41,7 +45,8 @@ class RetiredRuns(Model):
 
 def of_spec(facts: SpecFacts, environment: str | None = None) -> RetiredRun:
     """Return the entry for the run to which a spec compiles now. `facts` are as after `resolve`."""
-    return RetiredRun(spec=str(facts.id), run=content_hash(facts.run_digest), environment=environment)
+    run, digest = content_hash(facts.run_digest), content_digest(facts.run_digest)
+    return RetiredRun(spec=str(facts.id), run=run, digest=digest, environment=environment)
 
 
 def listed(document: Document | None, report: Report) -> tuple[RetiredRun, ...]:
@@ -60,11 +65,16 @@ def kept_out(
 
     `environment` is None if the platform file has no environments.
     """
-    ours = [
-        (index, each) for index, each in enumerate(listed(document, report)) if each.environment in (None, environment)
-    ]
-    entries = {_key(each): index for index, each in reversed(ours)}
-    found = {each.id: entries[key] for each in specs if (key := _key(of_spec(each))) in entries} if entries else {}
+    entries: dict[tuple[str, str], list[tuple[int, RetiredRun]]] = {}
+    for index, each in enumerate(listed(document, report)):
+        if each.environment in (None, environment):
+            entries.setdefault(_key(each), []).append((index, each))
+    found: dict[SpecId, int] = {}
+    for spec in specs if entries else ():
+        own = of_spec(spec)
+        same = (index for index, each in entries.get(_key(own), ()) if each.digest in (None, own.digest))
+        if (first := next(same, None)) is not None:
+            found[spec.id] = first
     if document is not None and found:
         ordered = sorted(found.items(), key=lambda each: each[1])
         report.add_findings(document, [_finding(spec, index) for spec, index in ordered])

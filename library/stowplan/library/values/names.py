@@ -51,11 +51,19 @@ def is_dns_subdomain(text: str) -> bool:
     return len(text) <= SUBDOMAIN_LIMIT and _DNS_SUBDOMAIN.fullmatch(text) is not None
 
 
+def content_digest(*values: Any) -> str:
+    """Return the whole digest of plain data, `sha256:…`, of which `content_hash` has the beginning."""
+    return f"sha256:{_digest(values).hex()}"
+
+
 def content_hash(*values: Any) -> str:
     """Return eight lower-case base32 characters of a hash over the canonical JSON of plain data."""
-    digest = hashlib.sha256(canonical(values)).digest()
-    bits = int.from_bytes(digest[:_HASHED_BYTES])
+    bits = int.from_bytes(_digest(values)[:_HASHED_BYTES])
     return "".join([_PAIRS[bits >> shift & 1023] for shift in (30, 20, 10, 0)])
+
+
+def _digest(values: Any) -> bytes:
+    return hashlib.sha256(canonical(values)).digest()
 
 
 def shorten(name: str, limit: int) -> str:

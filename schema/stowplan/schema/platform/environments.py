@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from stowplan.schema.meta import DnsLabel, Model
+from stowplan.schema.meta import Digest, DnsLabel, Model
 from stowplan.schema.platform.policy import Policy
 from stowplan.schema.platform.settings import Settings
 
@@ -82,6 +82,10 @@ class StartedRun(Model):
     run: str = Field(
         max_length=63,
         description="The eight characters at the end of the names of the run's Jobs. `stowplan synth` says them.",
+    )
+    digest: Digest | None = Field(
+        default=None,
+        description="Digest of what the run does. `stowplan synth` says it. Without it, whatever has the eight characters may start, and a spec can be made to have them.",
     )
 
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ import stowplan.library.constructs  # noqa: F401 - brings the Node that `synth` 
 from stowplan.compiler import pipeline
 from stowplan.compiler.cli import app
 from stowplan.compiler.repository.layout import Repository
+from stowplan.library.values import names
+from tests.hostile.forged_runs import Repository as GitRepository
 
 PLATFORM = """\
 images: {registry: registry.example.com/ml, tag: "1"}
@@ -205,14 +208,89 @@ def test_a_run_of_an_environment_with_manual_runs_starts_once_it_is_named(repo: 
     assert run("synth --check").exit_code == 0
     second = re.findall(r"run: ([a-z2-7]{8})", told[0]["hint"])[0]
 
+    # The digest is that of the first run, so another name beside it starts nothing.
     (repo / "stowplan.yaml").write_text(f"{MANUAL}  start:\n  - {entry[0].replace(first, second)}\n")
-    synth()
+    assert run("synth").exit_code == 1
+    assert jobs("prod/prod-a") == [f"mnist-training-node-{first}"]
+    new = re.search(r"\{.*\}", told[0]["hint"])
+    assert new
+    (repo / "stowplan.yaml").write_text(f"{MANUAL}  start:\n  - {new[0]}\n")
+    assert [each["code"] for each in synth()["diagnostics"]] == ["SP542"]
     assert jobs("prod/prod-a") == [f"mnist-training-node-{second}"]
 
     # What is not named any more is ended, with a warning.
     (repo / "stowplan.yaml").write_text(MANUAL)
     assert [(each["code"], each["severity"]) for each in synth()["diagnostics"]] == [("SP810", "warning")]
     assert not jobs("prod/prod-a")
+
+
+def test_an_entry_starts_no_other_run_with_the_same_hash(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two specs with one hash are found within a minute; here every hash is the same."""
+    monkeypatch.setattr(names, "content_hash", lambda *_: "aaaaaaaa")
+    (repo / "stowplan.yaml").write_text(MANUAL)
+    entry = re.search(r"\{.*\}", synth()["diagnostics"][0]["hint"])
+    assert entry
+    assert entry[0].endswith(", run: aaaaaaaa}")
+    (repo / "stowplan.yaml").write_text(f"{MANUAL}  start:\n  - {entry[0]}\n")
+    assert synth()["diagnostics"] == []
+    job = Path("out/prod/prod-a/ml/training-mnist/job-mnist-training-node.yaml")
+    reviewed = job.read_bytes()
+    (repo / "specs/mnist.yaml").write_text(SPEC.replace("train.py", "evil.py"))
+    (told,) = [each for each in synth()["diagnostics"] if each["code"] == "SP810"]
+    assert "names another run with these characters" in told["message"]
+    assert job.read_bytes() == reviewed
+    # Nor does it if its author has committed the output, so that the run seems to be there already.
+    for place in ("dev", "prod/prod-a", "prod/prod-b"):
+        shutil.rmtree(Path("out") / place)
+    (repo / "stowplan.yaml").write_text(PLATFORM)
+    synth()
+    assert b"evil.py" in job.read_bytes()
+    (repo / "stowplan.yaml").write_text(f"{MANUAL}  start:\n  - {entry[0]}\n")
+    done = run("synth --check")
+    assert done.exit_code == 1
+    assert "names another run with these characters" in done.output
+    assert "has no run aaaaaaaa" in done.output
+
+
+def test_an_entry_without_a_digest_stays_what_it_is_and_its_run_goes_on(repo: Path) -> None:
+    """As those of before. The message has the entry with the digest, which changes nothing in the output."""
+    (repo / "stowplan.yaml").write_text(MANUAL)
+    entry = re.search(r"\{.*\}", synth()["diagnostics"][0]["hint"])
+    assert entry
+    short = re.sub(r"digest: \S+ ", "", entry[0])
+    (repo / "stowplan.yaml").write_text(f"{MANUAL}  start:\n  - {short}\n")
+    for _ in ("the run is written", "and stays"):
+        (told,) = synth()["diagnostics"]
+        assert (told["code"], told["severity"], entry[0] in told["hint"]) == ("SP816", "warning", True)
+    before = jobs("prod/prod-a")
+    assert before
+    (repo / "stowplan.yaml").write_text(f"{MANUAL}  start:\n  - {entry[0]}\n")
+    assert synth()["diagnostics"] == []
+    assert jobs("prod/prod-a") == before
+    # A change of what may change in place is no other run.
+    (repo / "specs/mnist.yaml").write_text(SPEC.replace("spec:\n", "spec:\n  suspend: true\n"))
+    assert synth()["diagnostics"] == []
+    assert jobs("prod/prod-a") == before
+
+
+def test_with_a_base_commit_no_entry_without_a_digest_starts_a_run(repo: Path) -> None:
+    git = GitRepository(repo)
+    git.git("init", "-q")
+    (repo / "stowplan.yaml").write_text(MANUAL)
+    entry = re.search(r"\{.*\}", synth()["diagnostics"][0]["hint"])
+    assert entry
+    git.commit("base")
+    short = f"{MANUAL}  start:\n  - {re.sub(r'digest: [^ ]+ ', '', entry[0])}\n"
+    (repo / "stowplan.yaml").write_text(short)
+    synth()
+    refused = run("synth --check --base HEAD")
+    assert refused.exit_code == 1
+    assert "error SP816" in refused.output
+    assert "The base commit does not have this run." in refused.output
+    git.commit("merged without the check")
+    later = run("synth --check --base HEAD")
+    assert later.exit_code == 0, later.output
+    assert "warning SP816" in later.output
 
 
 def test_a_run_to_start_that_nobody_has_is_an_error(repo: Path) -> None:

@@ -1,5 +1,6 @@
 """`stowplan retire`: runs that are over leave the output, and never come back."""
 
+import re
 from errno import ENOSPC
 from pathlib import Path
 
@@ -131,6 +132,34 @@ def test_comments_of_the_list_stay() -> None:
     before = "# Reviewed by Ada.\nruns:\n- spec: SampleJob ml/a # done in May\n  run: aaaaaaaa\n"
     after = with_runs(before, [{"spec": "SampleJob ml/b", "run": "bbbbbbbb"}])
     assert after == f"{before}- spec: SampleJob ml/b\n  run: bbbbbbbb\n"
+
+
+def test_a_list_of_before_stays_and_the_next_command_completes_it(tmp_path: Path) -> None:
+    """Its entries have no digests; their runs do not come back."""
+    compiled(tmp_path, LEGACY)
+    retired(tmp_path, "rmr")
+    compiled(tmp_path, LEGACY)
+    left, whole = names(tmp_path), (tmp_path / LIST).read_text()
+    assert whole.count("digest: sha256:") == 1
+    before = "".join(line for line in whole.splitlines(keepends=True) if "digest" not in line)
+    (tmp_path / LIST).write_text(before)
+    compiled(tmp_path, LEGACY)
+    assert names(tmp_path) == left
+    assert (tmp_path / LIST).read_text() == before
+    retired(tmp_path, "clear")
+    assert (tmp_path / LIST).read_text().startswith(whole)
+    compiled(tmp_path, LEGACY)
+    assert names(tmp_path) < left
+
+
+def test_another_run_with_the_same_hash_is_not_over(tmp_path: Path) -> None:
+    compiled(tmp_path, LEGACY)
+    before = names(tmp_path)
+    retired(tmp_path, "rmr")
+    text = (tmp_path / LIST).read_text()
+    (tmp_path / LIST).write_text(re.sub("sha256:[0-9a-f]{64}", f"sha256:{'0' * 64}", text))
+    compiled(tmp_path, LEGACY)
+    assert names(tmp_path) == before
 
 
 @pytest.mark.parametrize("text", ["runs: 1\n", "a: b\n", "runs: [\n", "- a\n"])

@@ -58,7 +58,7 @@ NOT_COMPILED = {
     **dict.fromkeys(MIGRATED, MIGRATION),
     **dict.fromkeys(("SP901", "SP903", "SP904"), LOCK),
     "SP906": REMOTE,
-    **dict.fromkeys(("SP808", "SP810", "SP813", "SP814"), SYNTH),
+    **dict.fromkeys(("SP808", "SP810", "SP813", "SP814", "SP816"), SYNTH),
     **dict.fromkeys(("SP533", "SP560", "SP561", "SP604", "SP605"), EXTENSION),
 }
 """Codes whose examples are no repository; `test_cases_invalid.py` has one for each."""
