@@ -7,7 +7,7 @@ from pathlib import Path
 from subprocess import CompletedProcess
 
 from stowplan.compiler.generate import starter
-from stowplan.compiler.generate.starter import Ci
+from stowplan.compiler.generate.starter.ci_files import Ci, of_other_ci
 from tests.hostile.forged_runs import Repository, container
 from tests.starter.ci import Installations, Job, Runner, github_job, gitlab_job
 from tests.starter.repository import PROGRAMS, StarterRepository
@@ -173,7 +173,7 @@ def begun(template: StarterRepository, root: Path, ci: Ci) -> None:
     shutil.copytree(template.root, root / "begun")
     repo = StarterRepository(root / "begun")
     if ci is Ci.COMMIT:
-        for path in starter.of_other_ci(repo.root, ci):
+        for path in of_other_ci(repo.root, ci):
             (repo.root / path).unlink()
         starter.write(repo.root, ci=ci)
         repo.must("git", "add", "-A")

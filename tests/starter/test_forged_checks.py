@@ -14,7 +14,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from stowplan.compiler.generate import starter
-from stowplan.compiler.generate.starter import Ci
+from stowplan.compiler.generate.starter.ci_files import Ci
 from tests.repositories import REPOSITORY
 from tests.starter.repository import StarterRepository
 from tests.starter.service import JOB, MARK, PROVIDERS, ROBOT, Machine, Service, begun, served
