@@ -1,5 +1,6 @@
 """A Git service with a repository of `stowplan init`, somebody who may push branches and tags, and machines for CI."""
 
+import os
 import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -32,7 +33,7 @@ class Installed(Installations):
     """In the place of what the install steps of jobs install: the command in the environment of the tests."""
 
     def environment(self, step: str, folder: Path, variables: Mapping[str, str]) -> dict[str, str]:  # noqa: ARG002
-        return {"PATH": f"{PROGRAMS}:/usr/local/bin:/usr/bin:/bin"}
+        return {"PATH": f"{PROGRAMS}{os.pathsep}{os.environ['PATH']}"}
 
 
 @dataclass(frozen=True)
