@@ -19,7 +19,7 @@ _REQUEST = re.compile(
     r"""
       [!&] (?=[0-9])                                       # merge requests and epics of GitLab
     | (?<!&) [#] (?=[0-9]+ (?![0-9A-Za-z_]))               # issues; no colours of Mermaid
-    | \b [A-Z][A-Z0-9_]* - (?=[0-9])                       # issues such as GH-1, GL-1 or those of Jira
+    | \b [A-Z][A-Z0-9_]+ - (?=[0-9]+ (?![0-9A-Za-z_]))     # issues such as GH-1, GL-1 or those of Jira
     | \[ (?:epic|issue|merge_request|work_item) :          # the same of GitLab, such as [issue:1]
     | / (?:discussions|epics|issues|merge_requests|pull|pulls|work_items) / (?=[0-9])    # URLs
     """,

@@ -213,6 +213,7 @@ def test_text_of_strangers_mentions_nobody_and_starts_nothing(hostile: str, show
         "stroke:#1a7f37,stroke-width:2px",
         "![](a.png)",
         "~bug %12 $3",
+        "nvidia.com/gpu.product: NVIDIA-H100-80GB-HBM3",
     ],
 )
 def test_ordinary_text_stays(text: str) -> None:
