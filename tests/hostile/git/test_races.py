@@ -5,30 +5,20 @@
 
 import hashlib
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from stowplan.agents.attempt.failure import of_any
-from stowplan.agents.attempt.outcome import AttemptOutcome
-from stowplan.agents.attempt.redaction import Redactor
-from stowplan.agents.attempt.stop import Stop
-from stowplan.agents.runtime.log import Log
-from stowplan.agents.transfer.engine import TransferWork
 from stowplan.agents.transfer.remotes.git import contents
-from stowplan.agents.transfer.remotes.git.lfs.objects import Content, object_key
+from stowplan.agents.transfer.remotes.git.lfs.objects import Content
+from stowplan.agents.transfer.remotes.git.lfs.pointer import object_key
 from stowplan.agents.transfer.remotes.git.lfs.upload import LfsUpload
-from stowplan.agents.transfer.remotes.git.program.git import Git, prepared
 from stowplan.agents.transfer.remotes.git.repository import Repository
-from stowplan.agents.transfer.remotes.git.settings import git_settings
-from stowplan.agents.transfer.settings import settings
-from stowplan.schema.agents.transfer_config import TransferConfig
 from tests.agents.transfer.git.agent import Cube
 from tests.agents.transfer.git.author import Author
-from tests.agents.transfer.git.server import TOKEN, USERNAME, Forge
-from tests.hostile.s3.attempt import LOOPBACK
+from tests.agents.transfer.git.server import Forge
+from tests.hostile.git.attempt import prepared_git
 from tests.hostile.swapping import AT_ONCE, KINDS, READABLE, SECRET, Outside, cleaned, made
 from tests.hostile.within import within
 from tests.tier import RACES
@@ -53,18 +43,6 @@ def clone(cube: Cube, writer: Author) -> Cube:
     return cube
 
 
-@contextmanager
-def prepared_git(cube: Cube) -> Iterator[Git]:
-    """What an attempt has."""
-    remote = {"type": "git", "urlEnv": "URL", "tokenEnv": "TOKEN", "username": USERNAME}
-    local = {"type": "pvc", "claim": "claim", "mountPath": str(cube.claim), "path": "data"}
-    config = TransferConfig.model_validate({**cube.config(remote, local), "requestRetries": 0})
-    given = git_settings(settings(config, {"URL": cube.url, "TOKEN": TOKEN}, LOOPBACK))
-    work = TransferWork(AttemptOutcome(None, None), Stop(), Log(), Redactor(()))
-    with prepared(given, work, ()) as git:
-        yield git
-
-
 def places(cube: Cube) -> list[Path]:
     lfs, path = cube.clone / ".git/lfs", Path(object_key(OIDS[0]))
     inner = ("incomplete", "objects", *(f"objects/{each}" for each in (path.parts[0], path.parent, path)))
@@ -75,6 +53,7 @@ def fetched(cube: Cube) -> bool:
     """Whether an attempt has fetched all objects; it must say why, if it has not."""
     with prepared_git(cube) as git:
         repository = Repository(cube.clone, git)
+        repository.look()
         commit = repository.commit("HEAD")
         assert commit
         content = Content(repository, git.settings.address, commit, contents.read(repository, commit, lfs=True))
@@ -110,10 +89,11 @@ def sent(cube: Cube) -> bool:
     """Whether an attempt has sent all objects."""
     with prepared_git(cube) as git:
         repository = Repository(cube.clone, git)
+        repository.look()
         commit = repository.commit("HEAD")
         assert commit
         try:
-            LfsUpload(repository, repository.place, "refs/heads/main", None, commit).run()
+            LfsUpload(repository, "refs/heads/main", None, commit).run()
         except Exception as error:
             # Raises it again, if it is a fault.
             of_any(error, "the test")

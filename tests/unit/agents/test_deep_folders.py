@@ -2,11 +2,10 @@
 
 import hashlib
 from collections.abc import Callable
-from pathlib import Path
-from typing import cast
 
 import pytest
 
+from stowplan.agents.attempt.claim.folder import ClaimFolder
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.redaction import Redactor
 from stowplan.agents.attempt.stop import Stop
@@ -15,8 +14,7 @@ from stowplan.agents.cache.drivers.juicefs.tasks.destination import ClaimDestina
 from stowplan.agents.cache.drivers.juicefs.tasks.marks import Marks
 from stowplan.agents.cache.drivers.juicefs.tasks.work import TaskOutcome, TaskWork
 from stowplan.agents.runtime.log import Log
-from stowplan.agents.transfer.remotes.git.program.git import Git
-from stowplan.agents.transfer.remotes.git.repository import Repository
+from stowplan.agents.transfer.remotes.git.program import leftovers
 from stowplan.schema.agents.cache_config import SyncConfig
 from stowplan.schema.agents.exit_codes import ExitCode
 from tests.hostile import deep
@@ -93,14 +91,6 @@ def test_a_sync_into_deep_folders() -> None:
         assert (raised.value.code, raised.value.reason) == (ExitCode.CONFLICT, "UnsafeKeys")
 
 
-class Claim:
-    """Of the settings of a transfer, what a repository asks for."""
-
-    def __init__(self, claim: Path) -> None:
-        self.settings = self.common = self
-        self.claim = claim
-
-
 def test_locks_in_a_deep_repository() -> None:
     with deep.place() as claim:
         git = claim / "model/.git"
@@ -114,6 +104,7 @@ def test_locks_in_a_deep_repository() -> None:
             (git / name).parent.mkdir(parents=True, exist_ok=True)
             (git / name).touch()
         (git / "lfs/incomplete/other").touch()
-        Repository(claim / "model", cast("Git", Claim(claim))).clear_locks()
+        with ClaimFolder.at(git) as inside:
+            leftovers.clear(inside)
         files = (each for part in ("*", "lfs/*/*", "objects/*/*", "refs/*", "refs/d/d/*") for each in git.glob(part))
         assert {str(each.relative_to(git)) for each in files if each.is_file()} == set(kept)

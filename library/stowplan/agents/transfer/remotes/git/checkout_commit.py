@@ -9,7 +9,7 @@ from stowplan.agents.transfer.remotes.git import contents as trees
 from stowplan.agents.transfer.remotes.git.address import Address
 from stowplan.agents.transfer.remotes.git.contents import Contents
 from stowplan.agents.transfer.remotes.git.lfs.objects import Content
-from stowplan.agents.transfer.remotes.git.program.git import Git, need_lfs
+from stowplan.agents.transfer.remotes.git.program.git import Git
 from stowplan.agents.transfer.remotes.git.remote import Wanted, find
 from stowplan.agents.transfer.remotes.git.repository import FETCHED, Repository
 from stowplan.agents.transfer.remotes.git.work_tree import Checkout
@@ -57,14 +57,13 @@ class Bringing:
         if not fresh:
             checkout.guard_commits(wanted, commit)
         contents = trees.read(self.repository, commit, lfs=self._git.settings.remote.lfs)
-        if contents.pointers:
-            need_lfs()
         content = Content(self.repository, self.address, commit, contents)
         self._count(contents, content, fresh=fresh)
         content.fetch()
         self._check_out(checkout, wanted, commit, contents, fresh=fresh)
         checkout.check_files(commit, contents.files)
         self._submodules(commit, contents, fresh=fresh)
+        self.repository.private.publish()
         with self.repository.folder(self.repository.path) as folder:
             folder.sync_all()
         content.remember()
@@ -144,6 +143,7 @@ class Bringing:
     def _fetch_all(self) -> None:
         """Fetch all branches and tags: the server refuses to send the commit by name, or the name is abbreviated."""
         self._online([], ["+refs/heads/*:refs/remotes/origin/*", "+refs/tags/*:refs/tags/*"])
+        self._git.offline(self.repository.place, "pack-refs", "--all")
 
     def _online(self, options: list[str], refs: list[str]) -> None:
         """Run `git fetch` for these refspecs. The server may send no more bytes than the claim has free space."""
@@ -154,6 +154,7 @@ class Bringing:
         # Some network file systems report no size at all.
         free = space.f_bavail * space.f_frsize if space.f_blocks else 1 << 50
         self._git.online(self.repository.place, *words, "--", self.address.url, *refs, what=what, limit=free)
+        self.repository.private.publish()
 
     def _submodules(self, commit: str, contents: Contents, *, fresh: bool) -> None:
         """Fetch and check out the submodules of the commit, if the spec asks for them.
@@ -187,11 +188,11 @@ class Bringing:
             new = files.stat(_LINK) is None
             if files.entries(1) if new else files.read(_LINK, len(text)) != text.encode():
                 raise AttemptError(ExitCode.CONFLICT, "NotARepository", f"{path} is no place for a submodule")
-            if not (repository.directory / "HEAD").exists():
+            if (repository.directory / "HEAD").exists():
+                repository.open(address)
+            else:
                 repository.remove()
                 repository.make(address, length=len(wanted.name))
-            repository.check(address)
-            repository.clear_locks()
             files.write(_LINK, text)
         inner = Bringing(repository, address, self.completion, self.depth + 1)
         inner.run(wanted, wanted.name, fresh=fresh or new)

@@ -6,17 +6,14 @@ only the needed entries are stored.
 
 import os
 import posixpath
-import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.transfer.remotes.git.lfs.pointer import POINTER_LIMIT, Pointer, pointer_of
 from stowplan.agents.transfer.remotes.git.repository import Repository
 from stowplan.schema.agents.exit_codes import ExitCode
-
-POINTER_LIMIT = 1024
-"""Size in bytes that every Git LFS pointer is below."""
 
 SHOWN = 10
 """Maximum number of paths that an error message lists."""
@@ -40,19 +37,6 @@ SUBMODULE = b"160000"
 """Mode of a submodule in a tree."""
 
 _LINK = b"120000"
-_POINTER = re.compile(
-    rb"version https://git-lfs\.github\.com/spec/v1\n(?:ext-.*\n)*oid sha256:([0-9a-f]{64})\nsize (\d{1,19})\n"
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Pointer:
-    """Git LFS pointer: the digest and size of the content that it replaces in the commit."""
-
-    oid: str
-    """SHA-256 of the content in hexadecimal digits."""
-    size: int
-    """Size of the content in bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +56,6 @@ class Contents:
     def objects(self) -> dict[str, int]:
         """Sizes in bytes of all Git LFS objects of the commit, by digest."""
         return {each.oid: each.size for each in self.pointers.values()}
-
-
-def pointer_of(data: bytes) -> Pointer | None:
-    """Parse the content of a file as a Git LFS pointer; None if it is none."""
-    found = _POINTER.match(data)
-    return Pointer(found[1].decode(), int(found[2])) if found else None
 
 
 class _Listing:

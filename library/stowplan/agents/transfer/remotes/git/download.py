@@ -49,8 +49,7 @@ class Download:
         fresh = self.around.stat(self._name) is None
         repository = Repository(self.hidden if fresh else self.destination, self.git)
         if not fresh:
-            repository.check(settings.address)
-            repository.clear_locks()
+            repository.open(settings.address)
         wanted = find(self.git, settings.address, settings.ref)
         if wanted is None:
             return self._empty(repository, fresh=fresh)
@@ -75,11 +74,10 @@ class Download:
         """
         if (repository.directory / "HEAD").exists():
             try:
-                repository.check(self.git.settings.address)
+                repository.open(self.git.settings.address)
             except AttemptError:
                 remove(self.clones, self._name)
             else:
-                repository.clear_locks()
                 self.git.work.log.info("Goes on with a clone that an earlier attempt began")
                 return
         else:

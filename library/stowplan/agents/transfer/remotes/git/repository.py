@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import stat
 from collections.abc import Iterator
 from contextlib import suppress
@@ -9,44 +10,50 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stowplan.agents.attempt.claim.folder import ClaimFolder
-from stowplan.agents.attempt.claim.walk import by_name, remove, walk
+from stowplan.agents.attempt.claim.walk import remove
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.redaction import in_url
 from stowplan.agents.transfer.remotes.git.address import Address
-from stowplan.agents.transfer.remotes.git.program import gitdir
+from stowplan.agents.transfer.remotes.git.lfs.filter import command
+from stowplan.agents.transfer.remotes.git.private import PrivateDirectory
+from stowplan.agents.transfer.remotes.git.program import gitdir, leftovers
 from stowplan.agents.transfer.remotes.git.program.git import Git, GitPlace
 from stowplan.schema.agents.exit_codes import ExitCode
 
 FETCHED, CHECKED_OUT = "refs/stowplan/fetched", "refs/stowplan/checked-out"
 """Names of refs that this program sets: to the commit of the last complete fetch, and to that of the last checkout."""
 
-_LEFT = re.compile(
-    r"[^/]*\.lock|refs/.*\.lock|objects/[^/]*\.lock"
-    r"|objects/(pack/)?(tmp_pack_|tmp_idx_|tmp_rev_|tmp_obj_|\.tmp-)[^/]*|objects/[^/]*/tmp_obj_[^/]*"
-    # Git LFS resumes only `.part` files, and never removes the others.
-    r"|lfs/incomplete/(?!.*\.part$)[^/]*",
-    re.DOTALL,
-)
-"""Paths of files that killed Git programs leave in Git's own directory."""
 
-
-@dataclass(frozen=True)
+@dataclass
 class Repository:
-    """Repository whose work tree is `path`. Git's own directory is `.git` in it, except for a submodule."""
+    """Repository whose work tree is `path`. In the claim, Git's own directory is `.git` in it, except for a submodule.
+
+    Git works with a private one, once `open`, `look` or `make` has returned.
+    """
 
     path: Path
     git: Git
     elsewhere: Path | None = None
     """Git's own directory of a submodule, which is inside of the outer repository's; None for `.git` in `path`."""
+    _private: PrivateDirectory | None = None
 
     @property
     def place(self) -> GitPlace:
         """Paths of the repository as the runner of Git needs them."""
-        return GitPlace(self.directory, self.path)
+        lfs = self.git.settings.remote.lfs
+        filters = (("filter.lfs.process", command(self.private.held[0])), ("filter.lfs.required", "true"))
+        return GitPlace(self.private.path, self.path, {}, filters if lfs else (), self.private.held)
+
+    @property
+    def private(self) -> PrivateDirectory:
+        """Git's own directory in scratch."""
+        if self._private is None:
+            raise RuntimeError(f"{self.path} was not opened")
+        return self._private
 
     @property
     def directory(self) -> Path:
-        """Git's own directory."""
+        """Git's own directory in the claim. Git itself reads and writes only the objects there."""
         return self.elsewhere or self.path / ".git"
 
     def folder(self, path: Path, *, create: bool = False) -> ClaimFolder:
@@ -56,11 +63,22 @@ class Repository:
 
     def make(self, address: Address, *, length: int) -> None:
         """Create an empty repository with this origin. Commit names of `length` 64 mean SHA-256, others SHA-1."""
-        self.folder(self.directory, create=True).close()
-        words = ("init", "--quiet", "--template=", f"--object-format={'sha256' if length == 64 else 'sha1'}")
-        self.git.offline(self.place, *words)
+        self.folder(self.directory / "objects/pack", create=True).close()
+        self.folder(self.directory / "refs", create=True).close()
+        self._private = PrivateDirectory(self.git.folder, self.folder(self.directory))
+        self._begin("sha256" if length == 64 else "sha1")
+        shutil.copyfile(self.private.path / "config", self.private.config)
+        if self.elsewhere:
+            self.set("core.worktree", os.path.relpath(self.path, self.elsewhere))
         self.set("remote.origin.url", address.url)
         self.set("remote.origin.fetch", "+refs/heads/*:refs/remotes/origin/*")
+        self.private.publish()
+
+    def _begin(self, names: str) -> None:
+        """Let Git write its own settings into the private directory. `names` is the digest that names objects."""
+        place = GitPlace(self.private.path, held=self.private.held)
+        self.git.offline(place, "init", "--quiet", "--template=", f"--object-format={names}")
+        self.git.offline(place, "config", "core.bare", "false")
 
     def remove(self) -> None:
         """Remove Git's own directory, if there is one."""
@@ -68,27 +86,35 @@ class Repository:
             remove(folder, self.directory.name)
 
     def set(self, key: str, value: str) -> None:
-        """Set a value in the configuration file of the repository."""
-        self.git.offline(self.place, "config", "--local", "--replace-all", key, value)
+        """Set a value in the configuration file of the claim, which `publish` brings there."""
+        words = ("config", "--file", str(self.private.config), "--replace-all", key, value)
+        self.git.offline(None, *words)
 
-    def check(self, address: Address) -> None:
-        """Raise AttemptError (5) if the path is no repository, or one that is unsafe or a clone of another address.
+    def look(self) -> None:
+        """Copy the state of an existing repository, to read it.
 
-        It is unsafe if its files or settings could lead Git to other files or servers. Credentials in the URLs of its
-        remotes are removed; TensorStack's DataCube controller stored them there.
+        Raises AttemptError (5) if the path is none, or one whose files could lead Git to other files.
         """
-        inside = self.directory
-        whole = is_directory(self.path) and is_directory(inside) and (inside / "HEAD").is_file()
-        if not whole:
-            message = f"{self.path} exists, but is no Git repository, so {address.url} cannot be cloned there"
-            raise AttemptError(ExitCode.CONFLICT, "NotARepository", message)
-        gitdir.check(inside)
+        self._check()
+        self._copy()
+
+    def open(self, address: Address) -> None:
+        """Copy the state of an existing clone of `address`, to change it. Delete what killed Git programs left in it.
+
+        Raises AttemptError (5) as `look` does, for settings that no clone has, and for a clone of another address.
+        Credentials in the URLs of its remotes are removed; TensorStack's DataCube controller stored them there.
+        """
+        self._check()
+        with self.folder(self.directory) as inside:
+            leftovers.clear(inside)
+        self._copy()
         foreign = gitdir.unknown(key for key, _ in self.settings())
         if foreign:
             names = ", ".join(addresses_removed(key) for key in foreign[:10])
             message = (
-                f"{inside / 'config'} has settings that could lead Git elsewhere or change what it checks out: {names}."
-                " Remove them: a clone may have only those that `git clone`, `git lfs` and a person who commits write"
+                f"{self.directory / 'config'} has settings that could lead Git elsewhere or change what it checks out:"
+                f" {names}. Remove them: a clone may have only those that `git clone`, `git lfs` and a person who"
+                " commits write"
             )
             raise AttemptError(ExitCode.CONFLICT, "ForeignConfig", message)
         self._clean_urls()
@@ -97,12 +123,23 @@ class Repository:
             message = f"{self.path} is a clone of {addresses_removed(origin) or 'nothing'}, not of {address.url}"
             raise AttemptError(ExitCode.CONFLICT, "OtherOrigin", message)
 
+    def _check(self) -> None:
+        if not (is_directory(self.path) and is_directory(self.directory) and (self.directory / "HEAD").is_file()):
+            message = f"{self.path} exists, but is no Git repository of its own"
+            raise AttemptError(ExitCode.CONFLICT, "NotARepository", message)
+        gitdir.check(self.directory)
+
+    def _copy(self) -> None:
+        self._private = PrivateDirectory(self.git.folder, self.folder(self.directory))
+        names = next((value for key, value in self.settings() if key == "extensions.objectformat"), "sha1")
+        self._begin("sha256" if names == "sha256" else "sha1")
+
     def settings(self) -> Iterator[tuple[str, str]]:
-        """Yield (name, value) for each setting in the configuration file of the repository.
+        """Yield (name, value) for each setting in the configuration file of the claim, as it was copied.
 
         Names are in lower case, except for their middle part, such as the branch in `branch.Main.remote`.
         """
-        words = ("config", "--file", str(self.directory / "config"), "--no-includes", "--null", "--list")
+        words = ("config", "--file", str(self.private.config), "--no-includes", "--null", "--list")
         for each in os.fsdecode(self.git.offline(None, *words)).split("\0")[:-1]:
             key, _, value = each.partition("\n")
             yield key, value
@@ -113,13 +150,7 @@ class Repository:
             if key.startswith("remote.") and key.endswith("url") and in_url(value):
                 self.set(key, addresses_removed(value))
                 self.git.work.log.info("Took the credentials out of the repository's configuration", setting=key)
-
-    def clear_locks(self) -> None:
-        """Delete lock files and temporary files of killed Git programs. Call it only while no Git program runs here."""
-        with self.folder(self.directory) as inside:
-            for path, entry, folder in walk(inside, by_name, lambda path, _: path in ("lfs/objects", "modules")):
-                if not entry.is_folder and _LEFT.fullmatch(path):
-                    folder.remove_file(entry.name)
+        self.private.publish()
 
     def commit(self, name: str) -> str | None:
         """Return the full name of the commit that a ref or commit name means; None if the repository lacks it."""
@@ -134,7 +165,7 @@ class Repository:
     @property
     def is_shallow(self) -> bool:
         """True if the repository has only a part of the history."""
-        return (self.directory / "shallow").exists()
+        return (self.private.path / "shallow").exists()
 
 
 def is_directory(path: Path) -> bool:

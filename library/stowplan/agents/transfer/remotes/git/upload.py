@@ -2,17 +2,14 @@
 
 import os
 import re
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from stowplan.agents.attempt.claim.folder import ClaimFolder
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.transfer.remotes.git import remote
 from stowplan.agents.transfer.remotes.git.lfs.upload import LfsUpload
-from stowplan.agents.transfer.remotes.git.program import gitdir
 from stowplan.agents.transfer.remotes.git.program.git import Git, GitPlace
-from stowplan.agents.transfer.remotes.git.repository import Repository, is_directory
+from stowplan.agents.transfer.remotes.git.repository import Repository
 from stowplan.agents.transfer.remotes.git.work_tree import edited_files
 from stowplan.schema.agents.exit_codes import ExitCode
 
@@ -34,15 +31,14 @@ class Upload:
         branch, commit = self._head(repository)
         self.git.work.outcome.revision = commit
         name = branch.removeprefix("refs/heads/")
-        place = self._workshop(repository, branch, commit)
-        left = self._uncommitted(repository, place)
+        left = self._uncommitted(repository)
         there = remote.branch(self.git, self.git.settings.address, name)
         if there != commit:
-            self._check_ancestry(place, name, there, commit)
+            self._check_ancestry(repository.place, name, there, commit)
             if self.git.settings.remote.lfs:
                 # Objects go before the branch, so that every visible commit has its content.
-                LfsUpload(repository, place, branch, there, commit).run()
-            self._push(place, branch, commit)
+                LfsUpload(repository, branch, there, commit).run()
+            self._push(repository.place, branch, commit)
         done = "was there before" if there == commit else "was pushed"
         rest = f"; {left} files have changes that nobody committed, and were not pushed" if left else ""
         return f"Branch {name} of {url} is at {commit[:12]}, which {done}{rest}"
@@ -55,11 +51,7 @@ class Upload:
                 f"{self.source} is not there: the path in the claim is that of the directory around the repository"
             )
             raise AttemptError(ExitCode.NOT_FOUND, "NotFound", message)
-        whole = is_directory(self.source) and is_directory(repository.directory)
-        if not whole:
-            message = f"{self.source} is no Git repository of its own"
-            raise AttemptError(ExitCode.CONFLICT, "NotARepository", message)
-        gitdir.check(repository.directory)
+        repository.look()
         return repository
 
     def _head(self, repository: Repository) -> tuple[str, str]:
@@ -76,41 +68,11 @@ class Upload:
             raise AttemptError(ExitCode.CONFLICT, "NothingCommitted", message)
         return branch, commit
 
-    def _workshop(self, repository: Repository, branch: str, commit: str) -> GitPlace:
-        """Create a temporary bare repository with this branch at this commit, and return its paths.
-
-        It uses the objects of the repository in the claim, but not its settings.
-        """
-        place = GitPlace(self.git.folder / "workshop")
-        place.directory.mkdir()
-        kind = "sha256" if len(commit) == 64 else "sha1"
-        self.git.offline(place, "init", "--quiet", "--bare", "--template=", f"--object-format={kind}")
-        objects = str((repository.directory / "objects").absolute())
-        (place.directory / "objects" / "info" / "alternates").write_text(f"{objects}\n", encoding="utf-8")
-        if repository.is_shallow:
-            with repository.folder(repository.directory) as folder:
-                copied(folder, "shallow", place.directory / "shallow")
-        self.git.offline(place, "update-ref", branch, commit)
-        self.git.offline(place, "symbolic-ref", "HEAD", branch)
-        self.git.offline(place, "config", "remote.origin.url", self.git.settings.address.url)
-        return place
-
-    def _uncommitted(self, repository: Repository, place: GitPlace) -> int:
+    def _uncommitted(self, repository: Repository) -> int:
         """Return the number of tracked files with changes that are in no commit, and log their names."""
-        copy = self.git.folder / "index"
-        with repository.folder(repository.directory) as folder:
-            if folder.stat("index") is None:
-                return 0
-            copied(folder, "index", copy)
-            # The second half of a split index lies in the claim.
-            for name in folder.names():
-                if name.startswith("sharedindex."):
-                    copied(folder, name, place.directory / name)
-        # The usual filter of Git LFS would store a copy of each edited file.
-        asking = (("filter.lfs.clean", "git-lfs pointer --file=%f"),) if self.git.settings.remote.lfs else ()
-        index_file = {"GIT_INDEX_FILE": str(copy)}
-        own = GitPlace(place.directory, repository.path, index_file, asking, without=("filter.lfs.process",))
-        edited = edited_files(self.git, own)
+        if not (repository.private.path / "index").exists():
+            return 0
+        edited = edited_files(self.git, repository.place)
         if edited:
             shown = ", ".join(edited[:10])
             self.git.work.log.warning("Files with changes that nobody committed", count=len(edited), files=shown)
@@ -154,15 +116,3 @@ def _judge(output: str) -> AttemptError | None:
         message = f"Others pushed meanwhile ({why}): merge first, since nothing is ever pushed over what others pushed"
         return AttemptError(ExitCode.CONFLICT, "NonFastForward", message)
     return AttemptError(ExitCode.CONFLICT, "Refused", f"The server refuses the branch: {why}")
-
-
-def copied(folder: ClaimFolder, name: str, target: Path) -> None:
-    """Copy a file of the claim, with its times, to a path that does not exist.
-
-    Raises OSError for anything but a regular file, which another writer may have created.
-    """
-    with os.fdopen(folder.reader(name), "rb") as file:
-        status = os.fstat(file.fileno())
-        with target.open("xb") as copy:
-            shutil.copyfileobj(file, copy)
-    os.utime(target, ns=(status.st_atime_ns, status.st_mtime_ns))

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from stowplan.agents.attempt.claim.folder import ClaimFolder
 from stowplan.agents.attempt.claim.walk import remove
 from stowplan.agents.attempt.failure import AttemptError
-from stowplan.agents.transfer.remotes.git.contents import POINTER_LIMIT, SHOWN, SUBMODULE, Contents, Records, listed
+from stowplan.agents.transfer.remotes.git.contents import SHOWN, SUBMODULE, Contents, Records, listed
+from stowplan.agents.transfer.remotes.git.lfs.pointer import POINTER_LIMIT
 from stowplan.agents.transfer.remotes.git.program.git import Git, GitPlace
 from stowplan.agents.transfer.remotes.git.remote import Wanted
 from stowplan.agents.transfer.remotes.git.repository import CHECKED_OUT, Repository
@@ -33,7 +34,7 @@ class Checkout:
 
         The error is also raised if the index hides edits from Git.
         """
-        self._check_marks()
+        self._check_index()
         self._finish()
         # Git may update its index: the files of a fresh clone are as young as the index, so Git must read them once.
         place = replace(self.repository.place, variables={"GIT_OPTIONAL_LOCKS": "1"})
@@ -70,14 +71,22 @@ class Checkout:
             )
             raise AttemptError(ExitCode.INTEGRITY, "FilesMissing", message)
 
-    def _check_marks(self) -> None:
-        """Raise AttemptError (exit code 5) if the index marks files as unchanged for Git, which hides edits."""
+    def _check_index(self) -> None:
+        """Raise AttemptError (exit code 5) if others have changed the index so that a checkout would harm.
+
+        It may mark files as unchanged, which hides edits from Git. It may also name paths outside of the work tree,
+        from which Git would delete files.
+        """
         marked: list[str] = []
 
         def take(record: bytes) -> None:
+            path = os.fsdecode(record[2:])
+            if {"", ".", "..", ".git"} & set(path.lower().split("/")):
+                message = f"The index of {self.repository.path} names {path!r}, which is no path of a file in it"
+                raise AttemptError(ExitCode.CONFLICT, "UnsafeKeys", message)
             # `S` is skip-worktree; small letters are assume-unchanged (git-ls-files(1)).
             if (record[:1] == b"S" or record[:1].islower()) and len(marked) < SHOWN:
-                marked.append(os.fsdecode(record[2:]))
+                marked.append(path)
 
         words = ("ls-files", "-v", "-z")
         self.repository.git.streamed(self.repository.place, *words, take=Records(take).take)
@@ -117,8 +126,7 @@ class Checkout:
             for each in files.entries():
                 if each.name != ".git":
                     remove(files, each.name)
-        with self._inside() as inside:
-            inside.remove_file("index")
+        (self.repository.private.path / "index").unlink(missing_ok=True)
 
     def run(self, wanted: Wanted, commit: str, *, force: bool) -> None:
         """Check out the commit, and set the refs that a clone would have. `force` overwrites edited files.
@@ -127,6 +135,7 @@ class Checkout:
         """
         self._move(self.repository.commit("HEAD") or "", commit, force=force)
         self._name(wanted, commit)
+        self.repository.private.publish()
         self._forget()
 
     def pointers(self, contents: Contents) -> list[str]:
@@ -203,6 +212,7 @@ class Checkout:
         if not strange:
             self._move(before, commit, force=True)
             self.repository.git.offline(self.repository.place, "update-ref", CHECKED_OUT, commit)
+            self.repository.private.publish()
             self._forget()
 
     def _changed(self, before: str, commit: str) -> set[str]:

@@ -15,8 +15,9 @@ from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.transfer.remotes.git.address import Address
 from stowplan.agents.transfer.remotes.git.contents import Contents
 from stowplan.agents.transfer.remotes.git.lfs.answers import Action, Answer
+from stowplan.agents.transfer.remotes.git.lfs.pointer import object_key
 from stowplan.agents.transfer.remotes.git.lfs.server import AT_ONCE, LfsServer, content_of
-from stowplan.agents.transfer.remotes.git.program.git import Git, GitPlace, need_lfs
+from stowplan.agents.transfer.remotes.git.program.git import Git, GitPlace
 from stowplan.agents.transfer.remotes.git.repository import Repository
 from stowplan.agents.transfer.thread_pool import Crew
 from stowplan.agents.transfer.tree import Tree
@@ -51,11 +52,6 @@ def batches(objects: dict[str, int]) -> Iterator[list[tuple[str, int]]]:
     rest = iter(sorted(objects.items()))
     while batch := list(islice(rest, AT_ONCE)):
         yield batch
-
-
-def object_key(oid: str) -> str:
-    """Return an object's path below `lfs/objects`."""
-    return f"{oid[:2]}/{oid[2:4]}/{oid}"
 
 
 @dataclass
@@ -104,7 +100,6 @@ class Content:
         """Fetch the objects that `missing` returned. Raises AttemptError if one cannot be fetched."""
         if not self._missing:
             return
-        need_lfs()
         url = server_url(self._git, self.repository.place, self.address, self.commit)
         common, work = self._git.settings.common, self._git.work
         with (

@@ -11,11 +11,11 @@ from itertools import islice
 
 from stowplan.agents.attempt.failure import AttemptError, of_any
 from stowplan.agents.attempt.stop import Stop
-from stowplan.agents.transfer.remotes.git.contents import POINTER_LIMIT, pointer_of
 from stowplan.agents.transfer.remotes.git.lfs.answers import Action, Answer
-from stowplan.agents.transfer.remotes.git.lfs.objects import action_of, batches, object_key, server_url
+from stowplan.agents.transfer.remotes.git.lfs.objects import action_of, batches, server_url
+from stowplan.agents.transfer.remotes.git.lfs.pointer import POINTER_LIMIT, object_key, pointer_of
 from stowplan.agents.transfer.remotes.git.lfs.server import LfsServer
-from stowplan.agents.transfer.remotes.git.program.git import Git, GitPlace
+from stowplan.agents.transfer.remotes.git.program.git import Git
 from stowplan.agents.transfer.remotes.git.repository import Repository
 from stowplan.agents.transfer.thread_pool import Crew
 from stowplan.agents.transfer.tree import Tree
@@ -30,12 +30,10 @@ _AT_ONCE = 4096
 class LfsUpload:
     """Upload of the Git LFS objects of the commits from `since` (exclusive) to `commit` on `branch`.
 
-    `since` is None if the server does not have the branch. `place` is the repository with the commits. The objects are
-    in `repository`, in the claim.
+    `since` is None if the server does not have the branch.
     """
 
     repository: Repository
-    place: GitPlace
     branch: str
     since: str | None
     commit: str
@@ -50,7 +48,7 @@ class LfsUpload:
         if not objects:
             return
         common, work = self._git.settings.common, self._git.work
-        url = server_url(self._git, self.place, self._git.settings.address, self.commit)
+        url = server_url(self._git, self.repository.place, self._git.settings.address, self.commit)
         folder = f"{self.repository.directory.relative_to(common.claim)}/lfs/objects"
         with (
             closing(LfsServer(self._git, url, os.environ)) as server,
@@ -67,11 +65,11 @@ class LfsUpload:
         since = (f"^{self.since}",) if self.since else ()
         small = ("--filter=object:type=blob", f"--filter=blob:limit={POINTER_LIMIT}", "--filter-provided-objects")
         words = ("rev-list", "--objects", "--no-object-names", *small, self.commit, *since)
-        names = iter(self._git.offline(self.place, *words).split())
+        names = iter(self._git.offline(self.repository.place, *words).split())
         found: dict[str, int] = {}
         while batch := list(islice(names, _AT_ONCE)):
             output = self._git.offline(
-                self.place, "cat-file", "--batch", feed=b"".join(b"%b\n" % each for each in batch)
+                self.repository.place, "cat-file", "--batch", feed=b"".join(b"%b\n" % each for each in batch)
             )
             at = 0
             while at < len(output):

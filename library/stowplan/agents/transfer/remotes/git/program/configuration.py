@@ -1,4 +1,4 @@
-"""Settings and environment of Git and Git LFS for this transfer. They override the configuration of a repository."""
+"""Settings and environment of Git for this transfer."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -28,9 +28,22 @@ SAFE = (
     ("core.protectNTFS", "true"),
     ("core.fsync", "committed,reference"),
     ("core.preloadIndex", "true"),
+    ("core.logAllRefUpdates", "false"),
     ("core.sparseCheckout", "false"),
+    # Others can write to the folders that have these files.
+    ("core.commitGraph", "false"),
+    ("core.multiPackIndex", "false"),
+    ("pack.readReverseIndex", "false"),
+    ("pack.useBitmaps", "false"),
+    # Git would write each object of a small fetch into a folder of its own.
+    ("fetch.unpackLimit", "1"),
+    ("transfer.unpackLimit", "1"),
     ("core.splitIndex", "false"),
     ("core.autocrlf", "false"),
+    # No filter runs but that of `lfs/filter.py`, in repositories whose files are checked out.
+    ("filter.lfs.process", ""),
+    ("filter.lfs.clean", ""),
+    ("filter.lfs.smudge", ""),
     ("transfer.fsckObjects", "true"),
     # Git reads these before `transfer.fsckObjects`.
     ("fetch.fsckObjects", "true"),
@@ -60,39 +73,17 @@ SAFE = (
 NOWHERE = "http://127.0.0.1:1/"
 """URL where no server listens. It stops programs from connecting to any server by themselves."""
 
-LFS = (
-    ("lfs.url", NOWHERE),
-    ("lfs.pushurl", NOWHERE),
-    ("lfs.basictransfersonly", "true"),
-    ("lfs.standalonetransferagent", ""),
-    ("lfs.locksverify", "false"),
-    ("lfs.skipdownloaderrors", "false"),
-    ("lfs.fetchinclude", ""),
-    ("lfs.fetchexclude", ""),
-    ("lfs.transfer.maxretries", "1"),
-)
-"""Settings that override `.lfsconfig`: only this program transfers Git LFS objects."""
 
-
-def pairs(settings: GitSettings, paths: tuple[Path, ...], relay: str | None) -> Iterator[tuple[str, str]]:
+def pairs(settings: GitSettings, relay: str | None) -> Iterator[tuple[str, str]]:
     """Yield (name, value) for each setting of Git.
 
-    `paths` are the directories of repositories that Git uses although another user may own them. `relay` is the URL of
-    the local proxy through which Git reaches the server; None if Git must not connect to any server.
+    `relay` is the URL of the local proxy through which Git reaches the server; None if Git must not connect to any
+    server.
     """
     yield from SAFE
     # This setting overrides the variables of the environment. The relay itself uses the user's proxy.
     yield "http.proxy", relay or NOWHERE
-    yield from LFS
     yield from _memory(settings)
-    for path in paths:
-        yield "safe.directory", str(path)
-    on = settings.remote.lfs
-    # These settings override those of the machine and the repository: no other filter ever runs.
-    yield "filter.lfs.process", "git-lfs filter-process" if on else ""
-    yield "filter.lfs.clean", "git-lfs clean -- %f" if on else ""
-    yield "filter.lfs.smudge", "git-lfs smudge -- %f" if on else ""
-    yield "filter.lfs.required", "true" if on else "false"
     config = settings.common.config
     yield "checkout.workers", str(min(4, config.parallelism))
     if config.ca_bundle:
@@ -137,7 +128,6 @@ def environment(settings: GitSettings, folder: Path, given: Mapping[str, str], *
         "GIT_NO_LAZY_FETCH": "1",
         "GIT_OPTIONAL_LOCKS": "0",
         "GIT_ALLOW_PROTOCOL": "http:https" if online else "none",
-        "GOMEMLIMIT": f"{max(16, settings.common.free_mib // 2)}MiB",
     }
     if online:
         variables |= {name: value for name, value in given.items() if name in CA_ENV}

@@ -17,7 +17,6 @@ from stowplan.agents.transfer.remotes.git.program.configuration import as_variab
 from stowplan.agents.transfer.remotes.git.program.password_socket import Answers
 from stowplan.agents.transfer.remotes.git.program.relay import Relay
 from stowplan.agents.transfer.remotes.git.settings import GitSettings
-from stowplan.schema.agents.exit_codes import ExitCode
 
 Judge = Callable[[str], AttemptError | None]
 """Function from the standard output of a failed program to its failure; None if the output does not tell."""
@@ -34,20 +33,20 @@ class GitPlace:
     """Paths of a repository, and variables and settings of Git for it."""
 
     directory: Path
-    """Git's own directory."""
+    """Git's own directory, which nobody else can write to."""
     files: Path | None = None
     """Work tree; None for a bare repository."""
     variables: dict[str, str] = field(default_factory=dict)
     """Further environment variables, such as `GIT_INDEX_FILE` for another index."""
     settings: tuple[tuple[str, str], ...] = ()
     """Further settings of Git as (name, value)."""
-    without: tuple[str, ...] = ()
-    """Names of settings to leave out: Git treats a setting with an empty value differently from a missing one."""
+    held: tuple[int, ...] = ()
+    """Descriptors that Git must inherit, since links in `directory` lead through them."""
 
 
 @dataclass(frozen=True)
 class Git:
-    """Runs Git, which may start Git LFS, for one attempt."""
+    """Runs Git for one attempt."""
 
     settings: GitSettings
     work: TransferWork
@@ -121,13 +120,11 @@ class Git:
         options = [("credential.helper", "")]
         if online:
             options.append(("credential.helper", self.answers.helper))
-        paths = tuple(path for path in (place.directory, place.files) if path) if place else ()
-        options += [
-            *pairs(self.settings, paths, self.relay.url if online else None),
-            *(place.settings if place else ()),
-        ]
+        options += pairs(self.settings, self.relay.url if online else None)
+        held = self.held
         if place:
-            options = [each for each in options if each[0] not in place.without]
+            options += place.settings
+            held += place.held
             variables["GIT_DIR"] = str(place.directory)
             variables |= {"GIT_WORK_TREE": str(place.files)} if place.files else {}
             variables |= place.variables
@@ -135,7 +132,7 @@ class Git:
         cwd = place.files or place.directory if place else self.folder
         # A small answer of a server may grow without limit when Git unpacks it.
         memory = self.settings.common.config.memory_mib << 20 if online else None
-        return child.run(Call(command, variables, cwd, feed, self.held, take, memory), self.work.stop)
+        return child.run(Call(command, variables, cwd, feed, held, take, memory), self.work.stop)
 
 
 @contextmanager
@@ -154,10 +151,3 @@ def prepared(settings: GitSettings, work: TransferWork, held: tuple[int, ...]) -
         relay.close()
         answers.close()
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def need_lfs() -> None:
-    """Raise AttemptError if `git-lfs` is not installed: without it Git would write pointers instead of the content."""
-    if shutil.which("git-lfs") is None:
-        message = "The repository keeps files in Git LFS, but there is no git-lfs here; `lfs: false` takes the pointers"
-        raise AttemptError(ExitCode.BAD_SPEC, "NoGitLfs", message)

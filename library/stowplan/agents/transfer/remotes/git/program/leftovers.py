@@ -1,22 +1,33 @@
-"""Wait for Git programs of a killed attempt that still run.
+"""What a killed attempt leaves: Git programs that still run, and their files.
 
-They end by themselves within moments, since their output is no longer read. Each of them holds a file lock through an
-inherited descriptor, so the next attempt can detect that they still run.
+The programs end by themselves within moments, since their output is no longer read. Each of them holds a file lock
+through an inherited descriptor, so the next attempt can detect that they still run.
 """
 
 import fcntl
 import os
+import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from stowplan.agents.attempt.claim.folder import ClaimFolder
+from stowplan.agents.attempt.claim.walk import by_name, walk
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.stop import Stop
 from stowplan.schema.agents.exit_codes import ExitCode
 
 PATIENCE_SECONDS = 60.0
 """Maximum seconds to wait for programs of an earlier attempt."""
+
+_LEFT = re.compile(
+    r"[^/]*\.lock|refs/.*\.lock|objects/[^/]*\.lock"
+    r"|objects/(pack/)?(tmp_pack_|tmp_idx_|tmp_rev_|tmp_obj_|\.tmp-)[^/]*|objects/[^/]*/tmp_obj_[^/]*"
+    # Git LFS resumes only `.part` files, and never removes the others.
+    r"|lfs/incomplete/(?!.*\.part$)[^/]*",
+    re.DOTALL,
+)
+"""Paths of files that killed Git programs leave in Git's own directory."""
 
 
 @contextmanager
@@ -56,3 +67,10 @@ def _lock(descriptor: int, stop: Stop) -> None:
             return
         else:
             return
+
+
+def clear(inside: ClaimFolder) -> None:
+    """Delete lock files and temporary files in Git's own directory. Call it only while no Git program runs there."""
+    for path, entry, folder in walk(inside, by_name, lambda path, _: path in ("lfs/objects", "modules")):
+        if not entry.is_folder and _LEFT.fullmatch(path):
+            folder.remove_file(entry.name)
