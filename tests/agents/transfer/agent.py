@@ -16,6 +16,18 @@ from tests.agents.transfer.server import ACCESS_KEY, SECRET_KEY, Storage
 STATE = {"directory": ".stowplan/datacubes/cube", "lock": ".stowplan/locks/data"}
 
 
+def mounted(folder: Path, values: Mapping[str, str]) -> str:
+    """The argument of an agent for files with secret values, as the kubelet mounts a Secret: by links."""
+    content = folder / "secrets/..data"
+    content.mkdir(parents=True, exist_ok=True)
+    for name, value in values.items():
+        (content / name).write_text(value, encoding="utf-8")
+        link = content.parent / name
+        link.unlink(missing_ok=True)
+        link.symlink_to(f"..data/{name}")
+    return f"--secrets={content.parent}"
+
+
 @contextmanager
 def started(
     folder: Path,

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import pytest
 import yaml
 
-from tests.agents.transfer.agent import files
+from tests.agents.transfer.agent import files, mounted
 from tests.agents.transfer.hub_base import TOKEN, Hub
 from tests.agents.transfer.test_compiled import OUT, job_of
 
@@ -31,7 +31,6 @@ def test_example(folder: Path, hub: Hub, tmp_path: Path) -> None:
     config = json.loads(yaml.safe_load(config_map.read_text(encoding="utf-8"))["data"]["config.json"])
     (container,) = job_of(folder)["template"]["spec"]["containers"]
     environment = {each["name"]: each.get("value", "") for each in container["env"]}
-    assert {each["name"] for each in container["env"] if "secretKeyRef" in each.get("valueFrom", {})} == {"TOKEN"}
     upload = config["source"]["type"] == "pvc"
     local, remote = (config["source"], config["sink"]) if upload else (config["sink"], config["source"])
     local["mountPath"] = str(tmp_path / "claim")
@@ -46,9 +45,10 @@ def test_example(folder: Path, hub: Hub, tmp_path: Path) -> None:
     else:
         hub.store.put(repository, content)
     (tmp_path / "config.json").write_text(json.dumps(config))
-    environment |= {"TOKEN": f"{TOKEN}\n", "HF_ENDPOINT": hub.url, "STOWPLAN_RUN": "run", "PATH": os.environ["PATH"]}
+    environment |= {"HF_ENDPOINT": hub.url, "STOWPLAN_RUN": "run", "PATH": os.environ["PATH"]}
     environment |= {"HOME": str(tmp_path), "TMPDIR": str(tmp_path)}
-    command = [sys.executable, *container["command"][1:], f"--config={tmp_path / 'config.json'}", "--allow-loopback"]
+    words = [f"--config={tmp_path / 'config.json'}", "--allow-loopback", mounted(tmp_path, {"TOKEN": f"{TOKEN}\n"})]
+    command = [sys.executable, *container["command"][1:], *words]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert files(data) == content

@@ -70,7 +70,7 @@ def test_what_is_changed_after_the_check(
     proof = tmp_path / "proof"
     with prepared_git(cloned) as git:
         repository = Repository(cloned.clone, git)
-        repository.open(git.settings.address)
+        repository.adopt(git.settings.address)
         change(cloned.clone / ".git", proof)
         wanted = find(git, git.settings.address, None)
         assert wanted
@@ -87,7 +87,7 @@ def test_objects_are_reached_by_no_path(cloned: Cube, writer: Author, tmp_path: 
     (outside / "pack").mkdir(parents=True)
     with prepared_git(cloned) as git:
         repository = Repository(cloned.clone, git)
-        repository.open(git.settings.address)
+        repository.adopt(git.settings.address)
         (inside / "objects").rename(inside / "aside")
         (inside / "objects").symlink_to(outside)
         wanted = find(git, git.settings.address, None)
@@ -141,7 +141,7 @@ def test_links_in_the_place_of_content_bring_no_other_file(cloned: Cube, writer:
     (tmp_path / "secret").write_bytes(SECRET)
     with prepared_git(cloned) as git:
         repository = Repository(cloned.clone, git)
-        repository.open(git.settings.address)
+        repository.adopt(git.settings.address)
         address = git.settings.address
         git.online(repository.place, "fetch", "-q", address.url, f"{commit}:refs/stowplan/fetched", what="Fetching")
         content = Content(repository, address, commit, contents.read(repository, commit, lfs=True))

@@ -12,8 +12,8 @@ import pytest
 from stowplan.agents.attempt.failure import of_any
 from stowplan.agents.transfer.remotes.git import contents
 from stowplan.agents.transfer.remotes.git.lfs.objects import Content
-from stowplan.agents.transfer.remotes.git.lfs.pointer import object_key
 from stowplan.agents.transfer.remotes.git.lfs.upload import LfsUpload
+from stowplan.agents.transfer.remotes.git.program.lfs_pointer import object_key
 from stowplan.agents.transfer.remotes.git.repository import Repository
 from tests.agents.transfer.git.agent import Cube
 from tests.agents.transfer.git.author import Author

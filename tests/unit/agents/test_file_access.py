@@ -21,6 +21,7 @@ OF_PATHS = frozenset(
 OF_SHUTIL = frozenset("which copyfileobj".split())
 """Functions that take no path of a file."""
 
+PRIVATE = {"glob", "mkdir", "open", "os.utime", "rglob", "symlink_to", "tempfile.mkdtemp"}
 ELSEWHERE = {
     # Of the pod or the machine, outside of each claim.
     "attempt/dataset_lock/owner.py": {"read_text"},  # /proc
@@ -37,7 +38,11 @@ ELSEWHERE = {
     "runtime/settings.py": {"read_bytes"},
     "transfer/command.py": {"read_text"},
     "transfer/remotes/git/program/git.py": {"shutil.rmtree", "tempfile.mkdtemp", "tempfile.gettempdir"},
-    "transfer/remotes/git/upload.py": {"mkdir", "open", "os.utime", "write_text"},  # copies for Git
+    "transfer/remotes/git/private.py": PRIVATE,  # Git's own directory in scratch
+    "transfer/remotes/git/program/lfs_filter.py": {"tempfile.SpooledTemporaryFile"},
+    "transfer/remotes/git/repository.py": {"shutil.copyfile"},  # within scratch
+    "transfer/remotes/git/work_tree.py": {"unlink"},  # within scratch
+    "transfer/settings.py": {"iterdir", "read_text"},  # mounted Secrets
     "transfer/remotes/huggingface/hub/environment.py": {"tempfile.gettempdir"},
     "wait_run/command.py": {"unlink", "write_text"},
     # By their descriptors.

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 from typing import Literal, TextIO, cast
 
+from stowplan.agents.attempt.child_process import hide
 from stowplan.agents.attempt.network import Network
 from stowplan.agents.attempt.outcome import AttemptOutcome
 from stowplan.agents.attempt.program import AttemptProgram
@@ -20,7 +21,7 @@ from stowplan.agents.transfer.dataset_status import DatasetStatus
 from stowplan.agents.transfer.engine import TransferWork
 from stowplan.agents.transfer.registry import engine
 from stowplan.agents.transfer.run import TransferRun
-from stowplan.agents.transfer.settings import TransferSettings, arguments, read, secrets, settings
+from stowplan.agents.transfer.settings import TransferSettings, arguments, read, secrets, settings, with_files
 from stowplan.schema.agents import field_managers
 from stowplan.schema.agents.cache_config import POD_ENV
 from stowplan.schema.agents.exit_codes import ExitCode
@@ -30,16 +31,18 @@ from stowplan.schema.agents.transfer_config import PvcEndpoint
 def main() -> int:
     """Run one attempt of the transfer that the command line names, and return its exit code."""
     given = arguments(sys.argv[1:])
+    hide()
     log = Log(given.log_format, identity(os.environ))
     try:
         config = read(given.config)
-        redact = Redactor(secrets(config, os.environ))
+        environment = with_files(os.environ, given.secrets)
+        redact = Redactor(secrets(config, environment))
         # Tracebacks and warnings of libraries also go to standard error.
         sys.stderr = sys.stdout = cast("TextIO", RedactedStream(sys.stderr, redact))
         log = Log(given.log_format, identity(os.environ), sys.stderr)
         if config.skip_file and (file := Path(config.skip_file)).is_file():
             return _skipped(file.read_text(encoding="utf-8"), log)
-        parsed = settings(config, os.environ, Network(given.allow_loopback))
+        parsed = settings(config, environment, Network(given.allow_loopback))
         chosen = engine(parsed)
     except SettingsError as error:
         log.error(str(error), reason="BadSpec", code=int(ExitCode.BAD_SPEC))  # noqa: TRY400 - not that logging

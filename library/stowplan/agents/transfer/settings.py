@@ -10,7 +10,7 @@ from stowplan.agents.attempt.redaction import in_url
 from stowplan.agents.runtime.arguments import Arguments, parser
 from stowplan.agents.runtime.settings import SettingsError, read_config
 from stowplan.schema.agents.cache_config import RUN_ENV
-from stowplan.schema.agents.transfer_config import PROXY_ENV, PvcEndpoint, TransferConfig
+from stowplan.schema.agents.transfer_config import PROXY_ENV, SECRETS_DIRECTORY, PvcEndpoint, TransferConfig
 from stowplan.schema.remotes.remote import RemoteEndpoint
 
 _COMMAND = "stowplan-transfer"
@@ -67,6 +67,8 @@ class TransferArguments(Arguments):
 
     allow_loopback: bool
     """True if the remote side may be a server on this machine."""
+    secrets: Path
+    """Directory with the files of secret values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,13 +106,35 @@ def arguments(words: Sequence[str]) -> TransferArguments:
     known.add_argument(
         "--allow-loopback", action="store_true", help="let the remote side be a server on this very machine"
     )
+    known.add_argument(
+        "--secrets",
+        type=Path,
+        default=Path(SECRETS_DIRECTORY),
+        metavar="DIRECTORY",
+        help="holds files that are named by variables and have their values; default: %(default)s",
+    )
     given = known.parse_args(words)
-    return TransferArguments(given.config, given.service_account, given.log_format, given.allow_loopback)
+    return TransferArguments(given.config, given.service_account, given.log_format, given.allow_loopback, given.secrets)
 
 
 def read(path: Path) -> TransferConfig:
     """Return the configuration in a file. Raises SettingsError if it cannot be read or is invalid."""
     return read_config(path, TransferConfig.model_validate_json)
+
+
+def with_files(environment: Mapping[str, str], directory: Path) -> dict[str, str]:
+    """Return the variables with those whose values are files in a directory, which may be missing.
+
+    Other programs cannot read a file of another container, nor is it passed on to child processes. The kubelet mounts
+    a Secret as links to files. Raises SettingsError if a file cannot be read.
+    """
+    found = dict(environment)
+    try:
+        files = sorted(each for each in directory.iterdir() if each.is_file()) if directory.is_dir() else []
+        found |= {each.name: each.read_text(encoding="utf-8") for each in files}
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(f"The secret values in {directory} cannot be read: {type(error).__name__}") from None
+    return found
 
 
 def secrets(config: TransferConfig, environment: Mapping[str, str]) -> list[str]:

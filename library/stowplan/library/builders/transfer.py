@@ -6,11 +6,18 @@ from typing import Any
 
 from stowplan.library.builders import job
 from stowplan.library.builders.config_map import config_map
-from stowplan.library.builders.pods import agent_pod, order_container
+from stowplan.library.builders.pods import agent_pod, order_container, secret_files
 from stowplan.library.ir.data import Site, Transfer
 from stowplan.library.manifest import Json, Manifest
 from stowplan.library.values.quantities import amount
-from stowplan.schema.agents.transfer_config import CA_DIRECTORY, CLAIM_DIRECTORY, SOURCE_DIRECTORY, PvcEndpoint
+from stowplan.schema.agents.transfer_config import (
+    CA_DIRECTORY,
+    CLAIM_DIRECTORY,
+    SECRETS_DIRECTORY,
+    SOURCE_DIRECTORY,
+    PvcEndpoint,
+)
+from stowplan.schema.remotes.remote import RemoteEndpoint
 
 MODULE = "stowplan.agents.transfer"
 
@@ -82,6 +89,9 @@ def _job(transfer: Transfer, site: Site, config: str) -> Json:
 
 
 def _pod(transfer: Transfer, site: Site, config: str) -> agent_pod.AgentPod:
+    sides = (transfer.config.source, transfer.config.sink)
+    confidential = {name for side in sides if isinstance(side, RemoteEndpoint) for name in side.confidential}
+    values = secret_files.split(transfer.env, confidential)
     return agent_pod.AgentPod(
         component=transfer.component,
         agent=transfer.agent,
@@ -91,18 +101,21 @@ def _pod(transfer: Transfer, site: Site, config: str) -> agent_pod.AgentPod:
         service_account=transfer.account,
         resources=transfer.resources,
         mount=agent_pod.Mount(transfer.claim, CLAIM_DIRECTORY, transfer.read_only),
-        env=(agent_pod.run_env(), *transfer.env),
+        env=(agent_pod.run_env(), *values.variables),
         placement=transfer.placement,
         annotations=KEEP_NODE,
-        files=tuple(_files(transfer)),
+        files=tuple(_files(transfer, values.source)),
         security={**_group(transfer), **transfer.security},
         deadline_seconds=transfer.attempt_seconds,
+        scratch_size=agent_pod.GIT_SCRATCH if transfer.agent == "git" else agent_pod.SCRATCH_SIZE,
         init=order_container.containers(transfer.run_after, site),
     )
 
 
-def _files(transfer: Transfer) -> Iterator[agent_pod.FileMount]:
-    """Yield the volumes that the agent only reads: certificates, and the claim of the source if the sink is one too."""
+def _files(transfer: Transfer, secrets: Json | None) -> Iterator[agent_pod.FileMount]:
+    """Yield the volumes that the agent only reads: secret values, certificates, and the claim of a source."""
+    if secrets:
+        yield agent_pod.FileMount("secrets", secrets, SECRETS_DIRECTORY)
     if transfer.certificates:
         yield agent_pod.FileMount("ca", transfer.certificates, CA_DIRECTORY)
     if transfer.source_claim:

@@ -23,6 +23,9 @@ CLAIM_DIRECTORY = "/mnt/claim"
 SOURCE_DIRECTORY = "/mnt/source"
 """Mount path, read-only, of the root of the source's claim in a copy from one claim to another."""
 
+SECRETS_DIRECTORY = "/etc/stowplan-secrets"
+"""Mount path of secret values. Each file has the name of the variable that it stands for."""
+
 CA_DIRECTORY = "/etc/stowplan-ca"
 CA_FILE = "ca.crt"
 

@@ -40,6 +40,11 @@ class RemoteEndpoint(Model):
 
     type: str = Field(description="What it is.", max_length=64)
 
+    @property
+    def confidential(self) -> frozenset[str]:
+        """Names of the variables whose values are secret, or URLs that may hold credentials."""
+        return frozenset(name for field in self.SECRETS | self.ADDRESSES if (name := getattr(self, field)))
+
 
 @dataclass(frozen=True, slots=True)
 class RemoteModels:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.agents.ended import Ended
-from tests.agents.transfer.agent import STATE, started
+from tests.agents.transfer.agent import STATE, mounted, started
 from tests.agents.transfer.git.author import variables
 from tests.agents.transfer.git.server import TOKEN, USERNAME
 
@@ -114,12 +114,12 @@ class Cube:
         given = {
             "TMPDIR": scratch(),
             "URL": f"{self.url}\n",
-            "TOKEN": f"{TOKEN}\n",
             **({"REF": ref} if ref else {}),
             **({"STOWPLAN_RUN": run} if run else {}),
             **(environment or {}),
         }
-        with started(self.folder, config, given, more) as process:
+        secrets = mounted(self.folder, {"TOKEN": f"{TOKEN}\n"})
+        with started(self.folder, config, given, (secrets, *more)) as process:
             yield process
 
     def config(self, source: dict[str, Any], sink: dict[str, Any]) -> dict[str, Any]:

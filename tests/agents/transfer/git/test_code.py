@@ -75,12 +75,17 @@ def test_a_commit_that_does_not_exist_ends_the_pod_with_the_code_for_what_is_mis
     assert (done.returncode, "9fceb02d" in done.stderr) == (4, True), done.stderr
 
 
-def test_the_token_is_a_variable_of_the_init_container_alone() -> None:
+def test_the_token_is_a_file_of_the_init_container_alone() -> None:
     git = {"url": "https://git.example.com/ml/sft.git", "ref": "v1", "secretRef": {"name": "git"}}
     result = compiled(training(code={"git": git}))
     spec = pod(result)
     (init,) = spec["initContainers"]
-    assert "TOKEN" in {each["name"] for each in init["env"] if "valueFrom" in each}
+    items = [{"key": "token", "path": "TOKEN"}]
+    (volume,) = [each["name"] for each in spec["volumes"] if "projected" in each]
+    (source,) = [each["projected"]["sources"] for each in spec["volumes"] if "projected" in each]
+    assert source == [{"secret": {"name": "git", "items": items}}]
+    assert volume in {each["name"] for each in init["volumeMounts"]}
+    assert volume not in {each["name"] for each in trainer(spec)["volumeMounts"]}
     assert "secretKeyRef" not in json.dumps(trainer(spec))
     assert "args" not in init
     (secret,) = [each for each in result.unit.externals if each.kind == "Secret" and each.keys]

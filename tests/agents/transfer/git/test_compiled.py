@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.agents.transfer.agent import mounted
 from tests.agents.transfer.git.agent import tree
 from tests.agents.transfer.git.author import author
 from tests.agents.transfer.git.server import TOKEN, Forge
@@ -48,9 +49,10 @@ def test_example(folder: Path, forge: Forge, tmp_path: Path) -> None:
         writer.git("tag", environment.get("REF", "v0"), writer.commit({"a": b"a"}))
         writer.git("push", "-q", "origin", "--tags")
     (tmp_path / "config.json").write_text(json.dumps(config))
-    environment |= {"URL": f"{forge.url}/{name}.git", "TOKEN": f"{TOKEN}\n", "STOWPLAN_RUN": "run"}
+    environment |= {"URL": f"{forge.url}/{name}.git", "STOWPLAN_RUN": "run"}
     environment |= {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
-    command = [sys.executable, *container["command"][1:], f"--config={tmp_path / 'config.json'}", "--allow-loopback"]
+    words = [f"--config={tmp_path / 'config.json'}", "--allow-loopback", mounted(tmp_path, {"TOKEN": f"{TOKEN}\n"})]
+    command = [sys.executable, *container["command"][1:], *words]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     if upload:

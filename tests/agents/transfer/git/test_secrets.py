@@ -2,6 +2,8 @@
 
 import base64
 import json
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -14,6 +16,7 @@ from urllib.parse import quote
 
 import pytest
 
+from tests.agents.compiled_dataset import AS_USER
 from tests.agents.transfer.faults import Fault, Proxy
 from tests.agents.transfer.git.agent import Cube
 from tests.agents.transfer.git.author import Author
@@ -176,3 +179,25 @@ def test_an_address_that_cannot_be(cube: Cube) -> None:
     assert (ended.code, "URL" in ended.last["message"]) == (2, True), ended.output
     assert "p4ss" not in ended.output
     assert list(cube.claim.iterdir()) == []
+
+
+def test_token_in_a_variable_as_older_pods_have_it(cube: Cube, writer: Author) -> None:
+    writer.commit({"a": b"1"})
+    ended = cube.download(environment={"OLD": f"{TOKEN}\n"}, tokenEnv="OLD")
+    assert ended.code == 0, ended.output
+
+
+def test_nobody_reads_what_the_agent_began_with() -> None:
+    """Another process of the same user, such as one that Git starts."""
+    script = "from stowplan.agents.attempt.child_process import hide; hide()"
+    for first, hidden in (("pass", False), (script, True)):
+        words = [*AS_USER, sys.executable, "-c", f"{first}; print(flush=True); input()"]
+        with subprocess.Popen(
+            words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={"TOKEN": TOKEN}, cwd="/"
+        ) as process:
+            assert process.stdout
+            process.stdout.readline()
+            read = [*AS_USER, "cat", f"/proc/{process.pid}/environ"]
+            done = subprocess.run(read, capture_output=True, check=False)
+            assert (TOKEN.encode() in done.stdout, bool(done.returncode)) == (not hidden, hidden)
+            process.communicate(b"\n")

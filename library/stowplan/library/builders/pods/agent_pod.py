@@ -23,6 +23,8 @@ AGENT_USER = 65532
 ROOT = 0
 SCRATCH = "/tmp"  # noqa: S108 - a directory in the pod, on an emptyDir of its own
 SCRATCH_VOLUME = "scratch"
+SCRATCH_SIZE, GIT_SCRATCH = "1Gi", "4Gi"
+"""Most scratch space of an agent; that of one with Git holds three indexes, of up to ten million files each."""
 
 
 def image(site: Site, agent: Agent) -> str:
@@ -101,7 +103,7 @@ class AgentPod(NamedTuple):
     pod_anti_affinity: Json | None = None
     probes: Mapping[str, Sequence[str]] = _NONE
     restart_policy: Literal["Always", "Never", "OnFailure"] = "Never"
-    scratch_size: str = "1Gi"
+    scratch_size: str = SCRATCH_SIZE
     extra_labels: Mapping[str, str] = _NONE
     annotations: Mapping[str, str] = _NONE
     files: tuple[FileMount, ...] = ()

@@ -1,13 +1,13 @@
 """Init container that clones a Git repository into a volume of a training pod, which the trainer mounts read-only.
 
-It reports to nobody, so it needs neither a token nor RBAC rights. A token for the repository is a variable from a
-Secret, which only this container has.
+It reports to nobody, so it needs neither a token nor RBAC rights. A token for the repository is a file, which only this
+container mounts.
 """
 
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from stowplan.library.builders.pods import agent_pod
+from stowplan.library.builders.pods import agent_pod, secret_files
 from stowplan.library.ir.data import Site
 from stowplan.library.manifest import Json
 from stowplan.library.values import labels
@@ -17,19 +17,24 @@ from stowplan.schema.agents.transfer_config import CLAIM_DIRECTORY
 
 COMPONENT = "code"
 CONTAINER = "fetch-code"
-VOLUME, _CONFIG, _SCRATCH = VOLUMES = ("stowplan-code", "stowplan-code-config", "stowplan-code-scratch")
+VOLUME, _CONFIG, _SCRATCH, _SECRETS = VOLUMES = (
+    "stowplan-code",
+    "stowplan-code-config",
+    "stowplan-code-scratch",
+    "stowplan-code-secrets",
+)
 _COMMAND = ("python", "-m", "stowplan.agents.transfer")
 
 
 class Code(NamedTuple):
     """A repository for the trainer.
 
-    `config` is the name of the agent's ConfigMap, `env` the variables that the configuration names. `directory` is the
+    `config` is the name of the agent's ConfigMap, `values` are those that the configuration names. `directory` is the
     repository in the volume, `path` where the trainer finds it.
     """
 
     config: str
-    env: tuple[Json, ...]
+    values: secret_files.Values
     directory: str
     path: str
 
@@ -49,7 +54,8 @@ def added(template: Json, code: Code, trainer: int, site: Site) -> Json:
         *(spec.get("volumes") or ()),
         {"name": VOLUME, "emptyDir": {}},
         {"name": _CONFIG, "configMap": {"name": code.config}},
-        {"name": _SCRATCH, "emptyDir": {"sizeLimit": "1Gi"}},
+        {"name": _SCRATCH, "emptyDir": {"sizeLimit": agent_pod.GIT_SCRATCH}},
+        *([{"name": _SECRETS, **code.values.source}] if code.values.source else ()),
     ]
     return {**template, "spec": spec}
 
@@ -74,7 +80,7 @@ def _container(code: Code, site: Site) -> Json:
         "env": [
             {"name": "HOME", "value": agent_pod.SCRATCH},
             agent_pod.field_env(RUN_ENV, f"metadata.labels['{labels.RUN_HASH}']"),
-            *code.env,
+            *code.values.variables,
         ],
         "resources": agent_pod.amounts(site.platform.resources.task),
         "securityContext": agent_pod.restricted_container(),
@@ -82,5 +88,6 @@ def _container(code: Code, site: Site) -> Json:
             {"mountPath": CONFIG_DIRECTORY, "name": _CONFIG, "readOnly": True},
             {"mountPath": agent_pod.SCRATCH, "name": _SCRATCH},
             {"mountPath": CLAIM_DIRECTORY, "name": VOLUME},
+            *([secret_files.mount(_SECRETS)] if code.values.source else ()),
         ],
     }

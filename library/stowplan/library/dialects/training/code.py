@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from stowplan.library.builders import transfer
 from stowplan.library.builders.config_map import config_map
 from stowplan.library.builders.dataset_transfer import LEAST_MEMORY
-from stowplan.library.builders.pods import code_container
+from stowplan.library.builders.pods import code_container, secret_files
 from stowplan.library.dialects.dataset import remotes, sources
 from stowplan.library.dialects.shared.context import Context
 from stowplan.library.ir.data import Origin
@@ -79,7 +79,8 @@ def added(template: Json, code: TrainingCode, config: Manifest, container: int, 
     `container` is the index of the trainer. `config` is the result of `configuration`.
     """
     remote = remotes.remote_of(code.git, "")
-    fetched = code_container.Code(config.name, remote.env, repository_directory(code.git.url), code.mount_path)
+    values = secret_files.split(remote.env, remote.endpoint.confidential)
+    fetched = code_container.Code(config.name, values, repository_directory(code.git.url), code.mount_path)
     return code_container.added(template, fetched, container, context.site)
 
 

@@ -198,16 +198,27 @@ def test_the_agent_reads_the_compiled_configuration(name: str) -> None:
     maps = [each["data"]["config.json"] for each in objects if each["kind"] == "ConfigMap"]
     assert maps
     (variables,) = {
-        frozenset(variable["name"] for variable in container["env"])
+        frozenset(variable["name"] for variable in values(_template(each)["spec"]))
         for each in objects
         if each["kind"] in ("Job", "CronJob")
-        for container in _template(each)["spec"]["containers"]
     }
     for text in maps:
         config = TransferConfig.model_validate_json(text)
         assert config.model_dump(mode="json", exclude_none=True) == json.loads(text)
         reported = {**config.source.model_dump(), **config.sink.model_dump()}
         assert {value for key, value in reported.items() if key.endswith("Env") and value} <= variables
+
+
+def values(spec: Json) -> list[Json]:
+    """The variables of an agent's pod; the files that stand for variables have the fields of a variable."""
+    (container,) = spec["containers"]
+    sources = (each["secret"] for volume in spec["volumes"] for each in volume.get("projected", {}).get("sources", ()))
+    files = [
+        {"name": item["path"], "valueFrom": {"secretKeyRef": {"name": each["name"], "key": item["key"]}}}
+        for each in sources
+        for item in each["items"]
+    ]
+    return [*container["env"], *files]
 
 
 def _template(job: Json) -> Json:
@@ -227,9 +238,8 @@ SECRETS = {
 def test_the_agent_starts_with_the_variables_of_its_pod(name: str) -> None:
     """Variables are expanded as by the kubelet, each from the earlier ones."""
     objects = {output.manifest.kind: output.manifest.body for output in case(name).outputs if output.spec}
-    (container,) = _template(objects["Job"])["spec"]["containers"]
     environment: dict[str, str] = {}
-    for each in container["env"]:
+    for each in values(_template(objects["Job"])["spec"]):
         source = each.get("valueFrom", {})
         value = SECRETS[source["secretKeyRef"]["key"]] if "secretKeyRef" in source else each.get("value", "llama")
         for reference in references(value):

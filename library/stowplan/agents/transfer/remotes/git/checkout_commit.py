@@ -189,7 +189,7 @@ class Bringing:
             if files.entries(1) if new else files.read(_LINK, len(text)) != text.encode():
                 raise AttemptError(ExitCode.CONFLICT, "NotARepository", f"{path} is no place for a submodule")
             if (repository.directory / "HEAD").exists():
-                repository.open(address)
+                repository.adopt(address)
             else:
                 repository.remove()
                 repository.make(address, length=len(wanted.name))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from stowplan.agents.attempt.failure import AttemptError
-from stowplan.agents.transfer.remotes.git.lfs.pointer import POINTER_LIMIT, Pointer, pointer_of
+from stowplan.agents.transfer.remotes.git.program.lfs_pointer import POINTER_LIMIT, Pointer, pointer_of
 from stowplan.agents.transfer.remotes.git.repository import Repository
 from stowplan.schema.agents.exit_codes import ExitCode
 

@@ -49,7 +49,7 @@ class Download:
         fresh = self.around.stat(self._name) is None
         repository = Repository(self.hidden if fresh else self.destination, self.git)
         if not fresh:
-            repository.open(settings.address)
+            repository.adopt(settings.address)
         wanted = find(self.git, settings.address, settings.ref)
         if wanted is None:
             return self._empty(repository, fresh=fresh)
@@ -74,7 +74,7 @@ class Download:
         """
         if (repository.directory / "HEAD").exists():
             try:
-                repository.open(self.git.settings.address)
+                repository.adopt(self.git.settings.address)
             except AttemptError:
                 remove(self.clones, self._name)
             else:

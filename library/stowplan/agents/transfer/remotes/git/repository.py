@@ -14,10 +14,10 @@ from stowplan.agents.attempt.claim.walk import remove
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.redaction import in_url
 from stowplan.agents.transfer.remotes.git.address import Address
-from stowplan.agents.transfer.remotes.git.lfs.filter import command
 from stowplan.agents.transfer.remotes.git.private import PrivateDirectory
 from stowplan.agents.transfer.remotes.git.program import gitdir, leftovers
 from stowplan.agents.transfer.remotes.git.program.git import Git, GitPlace
+from stowplan.agents.transfer.remotes.git.program.lfs_filter import command
 from stowplan.schema.agents.exit_codes import ExitCode
 
 FETCHED, CHECKED_OUT = "refs/stowplan/fetched", "refs/stowplan/checked-out"
@@ -28,7 +28,7 @@ FETCHED, CHECKED_OUT = "refs/stowplan/fetched", "refs/stowplan/checked-out"
 class Repository:
     """Repository whose work tree is `path`. In the claim, Git's own directory is `.git` in it, except for a submodule.
 
-    Git works with a private one, once `open`, `look` or `make` has returned.
+    Git works with a private one, once `adopt`, `look` or `make` has returned.
     """
 
     path: Path
@@ -48,7 +48,7 @@ class Repository:
     def private(self) -> PrivateDirectory:
         """Git's own directory in scratch."""
         if self._private is None:
-            raise RuntimeError(f"{self.path} was not opened")
+            raise RuntimeError(f"{self.path} was not adopted")
         return self._private
 
     @property
@@ -98,7 +98,7 @@ class Repository:
         self._check()
         self._copy()
 
-    def open(self, address: Address) -> None:
+    def adopt(self, address: Address) -> None:
         """Copy the state of an existing clone of `address`, to change it. Delete what killed Git programs left in it.
 
         Raises AttemptError (5) as `look` does, for settings that no clone has, and for a clone of another address.

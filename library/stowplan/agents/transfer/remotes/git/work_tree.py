@@ -9,8 +9,8 @@ from stowplan.agents.attempt.claim.folder import ClaimFolder
 from stowplan.agents.attempt.claim.walk import remove
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.transfer.remotes.git.contents import SHOWN, SUBMODULE, Contents, Records, listed
-from stowplan.agents.transfer.remotes.git.lfs.pointer import POINTER_LIMIT
 from stowplan.agents.transfer.remotes.git.program.git import Git, GitPlace
+from stowplan.agents.transfer.remotes.git.program.lfs_pointer import POINTER_LIMIT
 from stowplan.agents.transfer.remotes.git.remote import Wanted
 from stowplan.agents.transfer.remotes.git.repository import CHECKED_OUT, Repository
 from stowplan.agents.transfer.tree import Tree

@@ -15,9 +15,9 @@ from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.transfer.remotes.git.address import Address
 from stowplan.agents.transfer.remotes.git.contents import Contents
 from stowplan.agents.transfer.remotes.git.lfs.answers import Action, Answer
-from stowplan.agents.transfer.remotes.git.lfs.pointer import object_key
 from stowplan.agents.transfer.remotes.git.lfs.server import AT_ONCE, LfsServer, content_of
 from stowplan.agents.transfer.remotes.git.program.git import Git, GitPlace
+from stowplan.agents.transfer.remotes.git.program.lfs_pointer import object_key
 from stowplan.agents.transfer.remotes.git.repository import Repository
 from stowplan.agents.transfer.thread_pool import Crew
 from stowplan.agents.transfer.tree import Tree

@@ -40,7 +40,7 @@ SAFE = (
     ("transfer.unpackLimit", "1"),
     ("core.splitIndex", "false"),
     ("core.autocrlf", "false"),
-    # No filter runs but that of `lfs/filter.py`, in repositories whose files are checked out.
+    # No filter runs but that of `lfs_filter.py`, in repositories whose files are checked out.
     ("filter.lfs.process", ""),
     ("filter.lfs.clean", ""),
     ("filter.lfs.smudge", ""),

@@ -30,7 +30,8 @@ class Answers:
         self._socket = socket.socket(socket.AF_UNIX)
         self._socket.bind(str(self._path))
         self._socket.listen()
-        threading.Thread(target=self._serve, daemon=True).start()
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+        self._thread.start()
 
     @property
     def helper(self) -> str:
@@ -42,6 +43,9 @@ class Answers:
         return f'!f() {{ test "$1" = store || exec {command} "$1"; }}; f'
 
     def close(self) -> None:
+        # Otherwise the thread might go on with another socket that gets the same descriptor.
+        self._socket.shutdown(socket.SHUT_RDWR)
+        self._thread.join()
         self._socket.close()
 
     def _serve(self) -> None:

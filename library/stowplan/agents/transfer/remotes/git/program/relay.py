@@ -40,11 +40,13 @@ class Relay:
     """Number of bytes that may still be received."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _server: socket.socket = field(default_factory=socket.socket)
+    _thread: threading.Thread = field(init=False)
 
     def __post_init__(self) -> None:
         self._server.bind(("127.0.0.1", 0))
         self._server.listen()
-        threading.Thread(target=self._serve, daemon=True).start()
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+        self._thread.start()
 
     @property
     def url(self) -> str:
@@ -52,9 +54,10 @@ class Relay:
         return f"http://127.0.0.1:{self._server.getsockname()[1]}"
 
     def close(self) -> None:
-        # `close` alone would leave the thread in `accept`.
+        # `close` alone would leave the thread in `accept`, or let it go on with another socket of the same descriptor.
         with suppress(OSError):
             self._server.shutdown(socket.SHUT_RDWR)
+        self._thread.join()
         self._server.close()
 
     def begin(self, limit: int) -> None:

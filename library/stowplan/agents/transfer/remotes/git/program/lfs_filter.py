@@ -17,9 +17,9 @@ from tempfile import SpooledTemporaryFile
 from typing import IO
 
 from stowplan.agents.attempt.claim.folder import ClaimFolder
-from stowplan.agents.transfer.remotes.git.lfs.pointer import POINTER_LIMIT, Pointer, object_key, pointer_of
+from stowplan.agents.transfer.remotes.git.program.lfs_pointer import POINTER_LIMIT, Pointer, object_key, pointer_of
 
-_MODULE = "stowplan.agents.transfer.remotes.git.lfs.filter"
+_MODULE = "stowplan.agents.transfer.remotes.git.program.lfs_filter"
 _MOST = 65516
 """Maximum number of bytes in a packet, without its length."""
 
