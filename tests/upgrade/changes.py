@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from stowplan.compiler.checks.history.fixed_fields import fixed
 from stowplan.library.manifest import Json, group_of
+from stowplan.schema.agents.transfer_config import SECRETS_DIRECTORY
 from stowplan.schema.diagnostics import dotted
 
 NEW, GONE, EDITED = "new", "gone", "edited"
@@ -69,7 +70,7 @@ def changes(before: Mapping[str, Json], after: Mapping[str, Json]) -> Iterator[C
 
 
 def _edits(old: Json, new: Json) -> Iterator[Change]:
-    was, now = dict(_leaves(old)), dict(_leaves(new))
+    was, now = dict(_leaves(_with_variables(old))), dict(_leaves(_with_variables(new)))
     for field in sorted(was.keys() | now.keys()):
         if was.get(field) != now.get(field):
             way = NEW if field not in was else GONE if field not in now else EDITED
@@ -88,6 +89,39 @@ def _change(body: Json, field: str, way: str, *values: Any) -> Change:
 def _name(body: Json) -> str:
     parts = (body["metadata"].get("namespace"), body["metadata"]["name"])
     return f"{body['kind']} {'/'.join(filter(None, parts))}"
+
+
+def _with_variables(value: Any) -> Any:
+    """Turn files with values of Secrets into the variables that they stand for: an agent reads both alike."""
+    if isinstance(value, list):
+        return [_with_variables(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    value = {key: _with_variables(each) for key, each in value.items()}
+    files = {
+        volume["name"]: [each["secret"] for each in volume["projected"]["sources"]]
+        for volume in value.get("volumes") or ()
+        if isinstance(volume, dict)
+        and all("secret" in each for each in volume.get("projected", {}).get("sources", [{}]))
+    }
+    if not files:
+        return value
+    for container in (*value.get("initContainers", ()), *value["containers"]):
+        names = {each["name"] for each in container.get("volumeMounts", ()) if each["mountPath"] == SECRETS_DIRECTORY}
+        container["volumeMounts"] = [each for each in container["volumeMounts"] if each["name"] not in names]
+        container["env"] = container["env"] + [
+            {"name": item["path"], "valueFrom": {"secretKeyRef": _key(secret, item)}}
+            for name in sorted(names)
+            for secret in files[name]
+            for item in secret["items"]
+        ]
+    value["volumes"] = [each for each in value["volumes"] if each["name"] not in files]
+    return value
+
+
+def _key(secret: Json, item: Json) -> Json:
+    optional = {"optional": True} if secret.get("optional") else {}
+    return {"name": secret["name"], "key": item["key"], **optional}
 
 
 def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
