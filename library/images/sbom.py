@@ -91,8 +91,7 @@ def _programs(image: str) -> list[Json]:
             _program("juicefs", "Apache-2.0", version=client_version(), purl="pkg:golang/github.com/juicedata/juicefs")
         ]
     # Of the versions that the base's distribution has: the image's own list of Debian packages tells them.
-    git, git_lfs = _program("git", "GPL-2.0-only"), _program("git-lfs", "MIT")
-    return {"compiler": [git], "git": [git, git_lfs]}.get(image, [])
+    return [_program("git", "GPL-2.0-only")] if image in ("compiler", "git") else []
 
 
 def _program(name: str, licence: str, *, version: str | None = None, purl: str | None = None) -> Json:

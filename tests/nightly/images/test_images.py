@@ -213,7 +213,7 @@ def test_bill_of_materials_names_all_that_an_image_holds(name: str, bills: Path)
     bill = json.loads(text)
     assert bill["metadata"]["component"]["name"] == f"stowplan-{name}"
     held = {str(canonicalize_name(each["name"])): each for each in bill["components"]}
-    added = {"cache": {"juicefs"}, "compiler": {"git"}, "git": {"git", "git-lfs"}}.get(name, set())
+    added = {"cache": {"juicefs"}, "compiler": {"git"}, "git": {"git"}}.get(name, set())
     assert held.keys() == {"stowplan", *added, *pinned(REQUIREMENTS[name])}
     assert {key: held[key]["version"] for key in pinned(REQUIREMENTS[name])} == pinned(REQUIREMENTS[name])
     assert [key for key, each in held.items() if not each.get("licenses")] == []

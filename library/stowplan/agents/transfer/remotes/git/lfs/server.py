@@ -2,7 +2,7 @@
 
 Protocol: https://github.com/git-lfs/git-lfs/blob/main/docs/api/batch.md and basic-transfers.md. The program `git-lfs`
 follows every address and header in an answer, and bypasses all proxies for addresses of this machine (its
-`lfshttp/proxy.go`, by Go's `httpproxy`). So `git-lfs` only fills files with objects that this client has fetched.
+`lfshttp/proxy.go`, by Go's `httpproxy`). So `git-lfs` is not used.
 """
 
 import json

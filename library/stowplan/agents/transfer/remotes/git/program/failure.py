@@ -1,4 +1,4 @@
-"""Translation of the error output of Git and Git LFS into failures. Both programs run in the C locale."""
+"""Translation of the error output of Git into failures. It runs in the C locale."""
 
 import re
 
@@ -16,7 +16,6 @@ _NO_ACCESS = (
 _PASSING = (
     r"Could not resolve|Failed to connect|Connection (reset|refused|timed out)|EOF|RPC failed|hung up|timed out"
     r"|Operation too slow|(returned error:|HTTP) (429|5\d\d)|SSL|gnutls|certificate|Server error|rate limit"
-    r"|batch response"
 )
 _MEANINGS: tuple[tuple[str, ExitCode, str], ...] = (
     (r"No space left on device|Disk quota exceeded", ExitCode.CONFLICT, "NoSpace"),
@@ -25,11 +24,10 @@ _MEANINGS: tuple[tuple[str, ExitCode, str], ...] = (
     (r"would be overwritten by checkout", ExitCode.CONFLICT, "Dirty"),
     (_NO_ACCESS, ExitCode.AUTH, "AccessDenied"),
     (r"not our ref|unadvertised object|couldn't find remote ref", ExitCode.NOT_FOUND, "NoSuchRef"),
-    (r"Object does not exist on the server|\[404\]", ExitCode.NOT_FOUND, "LfsMissing"),
-    (r"repository '.*' not found|(returned error:|HTTP) 404|object not found", ExitCode.NOT_FOUND, "NotFound"),
+    (r"repository '.*' not found|(returned error:|HTTP) 404", ExitCode.NOT_FOUND, "NotFound"),
     (r"transport '.*' not allowed", ExitCode.CONFLICT, "Protocol"),
     (r"Permission denied|Operation not permitted", ExitCode.CONFLICT, "NoAccess"),
-    (r"pack is corrupted|inflate|SHA1 mismatch|expected OID|invalid index-pack", ExitCode.INTEGRITY, "Corrupt"),
+    (r"pack is corrupted|inflate|SHA1 mismatch|invalid index-pack", ExitCode.INTEGRITY, "Corrupt"),
     (_PASSING, ExitCode.TRANSIENT, "RequestFailed"),
 )
 """Pattern of the output, exit code and reason of a failure. The first pattern that matches counts."""

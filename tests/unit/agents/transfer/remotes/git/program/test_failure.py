@@ -1,4 +1,4 @@
-"""Error messages of Git and Git LFS."""
+"""Error messages of Git."""
 
 from stowplan.agents.attempt.redaction import MASK, Redactor
 from stowplan.agents.transfer.remotes.git.program.failure import LONGEST, of_output
