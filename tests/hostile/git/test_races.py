@@ -1,7 +1,4 @@
-"""A second process swaps what the agent keeps of Git LFS for links and pipes while the agent fetches or sends it.
-
-`git-lfs` itself, which opens it by its path, does not run meanwhile.
-"""
+"""A second process swaps what is in Git's own directory for links and pipes while the agent works with a clone."""
 
 import hashlib
 import shutil
@@ -11,9 +8,11 @@ import pytest
 
 from stowplan.agents.attempt.failure import of_any
 from stowplan.agents.transfer.remotes.git import contents
+from stowplan.agents.transfer.remotes.git.checkout_commit import Bringing
 from stowplan.agents.transfer.remotes.git.lfs.objects import Content
 from stowplan.agents.transfer.remotes.git.lfs.upload import LfsUpload
 from stowplan.agents.transfer.remotes.git.program.lfs_pointer import object_key
+from stowplan.agents.transfer.remotes.git.remote import find
 from stowplan.agents.transfer.remotes.git.repository import Repository
 from tests.agents.transfer.git.agent import Cube
 from tests.agents.transfer.git.author import Author
@@ -116,3 +115,49 @@ def test_uploads(clone: Cube, forge: Forge, tmp_path: Path, first: int) -> None:
         assert outside.seen() == before, number
         assert SECRET not in b"".join(each.read_bytes() for each in forge.objects().iterdir()), number
         shutil.rmtree(lfs)
+
+
+FOLDERS = ("", "refs", "info", "hooks", "objects", "objects/info", "objects/pack")
+GIT_FILES = ("config", "HEAD", "index", "packed-refs", "refs/heads/main", "info/attributes", "objects/info/alternates")
+"""Of Git's own directory."""
+
+
+def refreshed(cube: Cube) -> bool:
+    """Whether an attempt has brought a clone to the newest commit."""
+    with prepared_git(cube) as git:
+        address = git.settings.address
+        try:
+            repository = Repository(cube.clone, git)
+            repository.adopt(address)
+            wanted = find(git, address, None)
+            assert wanted
+            Bringing(repository, address, None).run(wanted, None, fresh=False)
+        except Exception as error:
+            # Raises it again, if it is a fault.
+            of_any(error, "the test")
+            return False
+    return True
+
+
+@pytest.mark.parametrize("first", range(0, RACES, AT_ONCE))
+def test_refreshes(clone: Cube, writer: Author, tmp_path: Path, first: int) -> None:
+    proof, whole = tmp_path / "proof", tmp_path / "whole"
+    outside = Outside(tmp_path / "outside", [*NAMES, *GIT_FILES])
+    # Whatever is taken from there is an order to run a program.
+    orders = f"[core]\n\tfsmonitor = touch {proof}; false\n".encode() + SECRET
+    for path in outside.folder.rglob("*"):
+        if path.is_file():
+            path.write_bytes(orders)
+    before = outside.seen()
+    shutil.move(clone.clone, whole)
+    writer.commit({"a": b"new", **writer.lfs({"0.big": b"new" * 3000})})
+    for number in range(first, first + AT_ONCE):
+        shutil.copytree(whole, clone.clone, symlinks=True)
+        inside = clone.clone / ".git"
+        favourites = [*(inside / name for name in (*FOLDERS, *GIT_FILES)), *places(clone)]
+        with outside.swapped(number, READABLE, favourites[number % len(favourites)], inside):
+            within(lambda: refreshed(clone))
+        assert not proof.exists(), number
+        assert outside.seen() == before, number
+        assert not [path for path, data in made(clone.clone).items() if SECRET in data], number
+        shutil.rmtree(clone.clone)
