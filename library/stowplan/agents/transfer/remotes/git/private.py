@@ -141,7 +141,8 @@ def _copied(folder: ClaimFolder, name: str, target: Path, limit: int) -> int:
 
 def _write(source: Path, folder: ClaimFolder, name: str) -> None:
     """Copy a file to the claim, atomically and durably."""
-    temporary = f"{name}.stowplan"
+    # As Git names them. No ref has such a name, and what a killed attempt leaves is cleared away.
+    temporary = f"{name}.lock"
     with source.open("rb") as file, os.fdopen(folder.new(temporary), "wb") as copy:
         shutil.copyfileobj(file, copy)
         copy.flush()
