@@ -1,5 +1,5 @@
 """Fixtures of the tests with a starter repository."""
 
-from tests.starter.fixtures import begun, hooked, hooks, installations, runner, template
+from tests.starter.fixtures import begun, hooked, hooks, installations, runner, service, services, template
 
-__all__ = ["begun", "hooked", "hooks", "installations", "runner", "template"]
+__all__ = ["begun", "hooked", "hooks", "installations", "runner", "service", "services", "template"]

@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 from ruamel.yaml import YAML
 
+from stowplan.compiler.generate.starter.ci_files import Ci
 from tests.absent import skip
 from tests.repositories import REPOSITORY
 from tests.starter.ci import Installations, Runner
 from tests.starter.repository import StarterRepository, begin
+from tests.starter.service import Service, begin_service, serve
 
 
 @pytest.fixture(scope="session")
@@ -49,6 +51,22 @@ def runner(begun: StarterRepository, installations: Installations) -> Runner:
     begun.must("git", "commit", "-qam", "Say where Stowplan comes from")
     begun.must("git", "update-ref", "refs/remotes/origin/main", "HEAD")
     return Runner(begun, installations)
+
+
+@pytest.fixture(scope="session")
+def services(tmp_path_factory: pytest.TempPathFactory, template: StarterRepository) -> Path:
+    """Compiled once; tests have copies."""
+    root = tmp_path_factory.mktemp("services")
+    for ci in Ci:
+        begin_service(template, root / ci, ci)
+    return root
+
+
+@pytest.fixture
+def service(services: Path, tmp_path: Path, request: pytest.FixtureRequest) -> Service:
+    """With CI of the kind that the test's parameter `ci` names."""
+    ci = Ci(request.getfixturevalue("ci"))
+    return serve(services / ci, tmp_path, ci)
 
 
 HOOKS = REPOSITORY / ".pre-commit-hooks.yaml"

@@ -20,7 +20,7 @@ PROVIDERS = ("github", "gitlab")
 FAST = f"""\
 #!/bin/bash
 # Reviews take long and decide nothing.
-if [ "$1" = synth ]; then exec {PROGRAMS}/stowplan "$@"; fi
+if [ "$1" = synth ] || [ "$1" = init ]; then exec {PROGRAMS}/stowplan "$@"; fi
 previous=""
 for each; do
   if [ "$previous" = -o ]; then touch "$each"; fi
@@ -169,7 +169,7 @@ def _job(provider: str, name: str, root: Path) -> Job:
     return github_job(root / ".github/workflows" / file, job)
 
 
-def begun(template: StarterRepository, root: Path, ci: Ci) -> None:
+def begin_service(template: StarterRepository, root: Path, ci: Ci) -> None:
     """Make a service whose `main` holds what the starter compiles to; with CI that commits, its job has done so."""
     shutil.copytree(template.root, root / "begun")
     repo = StarterRepository(root / "begun")
@@ -186,7 +186,7 @@ def begun(template: StarterRepository, root: Path, ci: Ci) -> None:
     shutil.rmtree(root / "begun")
 
 
-def served(made: Path, root: Path, ci: Ci) -> Service:
+def serve(made: Path, root: Path, ci: Ci) -> Service:
     """A copy of a service, with a clone for its author."""
     shutil.copytree(made / "origin.git", root / "origin.git")
     service = Service(root, ci)

@@ -7,7 +7,6 @@ that commit, or was there before.
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,27 +16,11 @@ from stowplan.compiler.generate import starter
 from stowplan.compiler.generate.starter.ci_files import Ci
 from tests.repositories import REPOSITORY
 from tests.starter.repository import StarterRepository
-from tests.starter.service import JOB, MARK, PROVIDERS, ROBOT, Machine, Service, begun, served
+from tests.starter.service import JOB, MARK, PROVIDERS, ROBOT, Machine, Service
 
 SPEC = "specs/mnist-train.yaml"
 OTHERS = "writes out/, and nobody else."
 """What CI that commits the output says of changes by others."""
-
-
-@pytest.fixture(scope="module")
-def services(tmp_path_factory: pytest.TempPathFactory, template: StarterRepository) -> Path:
-    """Compiled once; tests have copies."""
-    root = tmp_path_factory.mktemp("services")
-    for ci in Ci:
-        begun(template, root / ci, ci)
-    return root
-
-
-@pytest.fixture
-def service(services: Path, tmp_path: Path, request: pytest.FixtureRequest) -> Service:
-    """With CI of the kind that the test's parameter `ci` names."""
-    ci = Ci(request.getfixturevalue("ci"))
-    return served(services / ci, tmp_path, ci)
 
 
 def edit(service: Service) -> None:

@@ -39,7 +39,7 @@ def init(
         ),
     ] = False,
     check: Annotated[
-        bool, typer.Option("--check", help="With --upgrade: change nothing; fail if there is anything to do.")
+        bool, typer.Option("--check", help="With --upgrade: change nothing; fail if it would write anything.")
     ] = False,
 ) -> None:
     """Start a repository: platform file, a Dataset, a Training, editor settings, CI jobs.

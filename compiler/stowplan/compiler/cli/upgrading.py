@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from difflib import unified_diff
+from importlib.metadata import version
 from pathlib import Path
 
 import typer
@@ -20,12 +21,13 @@ def upgrade_files(folder: Path) -> None:
 
 
 def check_files(folder: Path) -> None:
-    """Say what `upgrade_files` would do; exit code 1 if that is anything."""
+    """Say what `upgrade_files` would say; exit code 1 if it would write anything."""
     found = upgrade.compare(folder)
     _say(folder, found, "older")
-    if any(each.state in (State.OLDER, State.EDITED) for each in found):
-        typer.echo("These files are older than this version of Stowplan, which may have mended them.")
-        typer.echo(f"Run `stowplan init{_argument(folder)} --upgrade`, and commit what it writes.")
+    if any(each.state is State.OLDER for each in found):
+        own = f"Stowplan {version('stowplan')}"
+        typer.echo(f"These files are older than {own}, which may have mended them.")
+        typer.echo(f"With {own} run `stowplan init{_argument(folder)} --upgrade`, and commit what it writes.")
         raise typer.Exit(1)
 
 

@@ -12,6 +12,10 @@ _URL = re.compile(r"(https|ssh)://(?P<user>[\w.-]+@)?[\w.-]+(:\d+)?/[\w./~%+-]+"
 """URLs without a password, a query (which may hold a token), and characters with a meaning in requirements files."""
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
+_PINNED = re.compile(
+    r"stowplan(==| @ ).*(@([0-9a-f]{40}|[0-9a-f]{64})(#subdirectory=\S+)?| --hash=sha256:[0-9a-f]{64})"
+)
+"""A requirement that one commit or one file fulfils."""
 
 _HEAD = """\
 # How CI installs Stowplan itself. What it depends on is in stowplan-dependencies.txt, pinned by hash.
@@ -77,7 +81,7 @@ def installs_this(text: str) -> bool:
 def is_as_written(text: str) -> bool:
     """Whether a requirements file has the one requirement that `requirements_of` or a person at its word wrote."""
     lines = [line for line in text.splitlines() if not line.startswith("#")]
-    return len(lines) == 1 and lines[0].startswith(("stowplan==", "stowplan @ "))
+    return len(lines) == 1 and bool(_PINNED.fullmatch(lines[0]))
 
 
 def _installed() -> tuple[str, str | None]:
