@@ -178,6 +178,35 @@ def test_repository_inside_of_the_output_vouches_for_nothing(repo: Repository, t
     assert_refused(repo.check("base"))
 
 
+def nothing(_: Repository) -> None:
+    pass
+
+
+@pytest.mark.parametrize("forge", [edit_job, nothing])
+@pytest.mark.parametrize("held", [True, False])
+def test_repository_in_the_place_of_the_output_vouches_for_nothing(
+    repo: Repository, forge: Callable[[Repository], None], *, held: bool
+) -> None:
+    """As a submodule that is checked out, or a folder that Git does not hold: its branch `base` has what is there."""
+    repo.git("branch", "base")
+    forge(repo)
+    own = Repository(repo.out)
+    own.git("init", "-q", "-b", "base")
+    own.commit("Forge")
+    repo.git("rm", "-q", "-r", "--cached", "out")
+    if held:
+        repo.git("add", "out")
+    repo.git("commit", "-q", "-m", "Forge")
+    done = repo.check("base")
+    if forge is edit_job:
+        assert_refused(done)
+    else:
+        assert (done.exit_code, "SP538" in done.output) == (int(held), held)
+    said = repo.run("diff", "--base", "base", "--format", "json")
+    assert said.exit_code == 0
+    assert bool(json.loads(said.output)["changes"]) == (forge is edit_job)
+
+
 def test_recompiling_makes_a_forged_run_what_the_specs_say(repo: Repository) -> None:
     for forge in (edit_job, add_role_binding, smuggle_application):
         forge(repo)

@@ -53,6 +53,25 @@ def output_as_submodule(service: Service) -> None:
     muted_submodule(service, "out")
 
 
+def repository_of_the_output(service: Service) -> None:
+    """A submodule in whose own repository `refs/remotes/origin/main` is forged."""
+    service.forge()
+    other = StarterRepository(service.author.root / "out")
+    for words in (("init", "-q", "-b", "main"), ("add", "-A"), ("commit", "-qm", "Forge")):
+        other.must("git", *words)
+    other.must("git", "clone", "-q", "--bare", ".", str(service.root / "evil.git"))
+    service.git("rm", "-q", "-r", "--cached", "out")
+    service.write(".gitmodules", '[submodule "out"]\n\tpath = out\n\turl = ../evil.git\n\tignore = all\n')
+    service.git("-c", "advice.addEmbeddedRepo=false", "add", "--force", "out")
+    service.commit()
+
+
+def with_its_submodule(repo: StarterRepository) -> None:
+    """As a checkout with submodules leaves it."""
+    evil = repo.root.parents[1] / "evil.git"
+    repo.must("git", "clone", "-q", str(evil), "out")
+
+
 def link(service: Service) -> None:
     service.write("evil.yaml", "kind: ConfigMap\n")
     (service.author.root / "out/ml/link.yaml").symlink_to("../../evil.yaml")
@@ -162,6 +181,9 @@ ATTACKS = {
     "submodule": Attack(muted_submodule, "SP538"),
     "submodule without a folder": Attack(muted_submodule, "SP538", machine=Machine(before=without_folders)),
     "output is a submodule": Attack(output_as_submodule, "SP538"),
+    "output is a checked-out submodule": Attack(
+        repository_of_the_output, "SP519", machine=Machine(before=with_its_submodule)
+    ),
     "output is a link": Attack(output_as_link, "SP510"),
     "link": Attack(link, "SP517"),
     "same name in capitals": Attack(same_name_in_capitals, "SP512"),

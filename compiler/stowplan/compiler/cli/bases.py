@@ -10,9 +10,10 @@ from stowplan.compiler.diagnostics.report import Diagnostic
 if TYPE_CHECKING:
     from stowplan.compiler.committed.vouching import Base
     from stowplan.compiler.environments.target import Target
+    from stowplan.compiler.repository.layout import Repository
 
 
-def vouching_base(out: Path, revision: str | None, target: "Target | None" = None) -> "Base | None":
+def vouching_base(repo: "Repository", out: Path, revision: str | None, target: "Target | None" = None) -> "Base | None":
     """Return the runs in the output folder of the commit `revision`, which was reviewed; None if `revision` is None.
 
     `target` is the environment that the folder `out` is for; None without environments. Raises `typer.BadParameter` if
@@ -21,10 +22,11 @@ def vouching_base(out: Path, revision: str | None, target: "Target | None" = Non
     if revision is None:
         return None
     from stowplan.compiler.committed import adoption, vouching  # noqa: PLC0415 - start-up time
-    from stowplan.compiler.git.work_tree import GitError  # noqa: PLC0415
+    from stowplan.compiler.git.work_tree import GitError, around  # noqa: PLC0415
 
     try:
-        return vouching.at_commit(adoption.at_commit(target, out, revision), revision)
+        top = around(out, repo.folder)
+        return vouching.at_commit(top, adoption.at_commit(target, top, out, revision), revision)
     except GitError as error:
         raise typer.BadParameter(str(error), param_hint="--base") from None
 

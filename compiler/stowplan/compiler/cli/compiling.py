@@ -117,7 +117,7 @@ def synth(
     target = writable_output(out, source)
     if targets := chosen(source, env, output_format):
         _synth_all(source, target, targets, check=check, recompile=recompile, base=base, output_format=output_format)
-    vouched = vouching_base(target, base)
+    vouched = vouching_base(source, target, base)
     from stowplan.compiler.cache import stamp  # noqa: PLC0415 - start-up time
 
     look = None if check or vouched else stamp.look(source, target)
@@ -175,7 +175,7 @@ def _synth_all(
     from stowplan.compiler.committed.runs import Recompile  # noqa: PLC0415
 
     names = frozenset(recompile or ())
-    bases = {each.name: vouching_base(out / each.name, base, each) for each in targets}
+    bases = {each.name: vouching_base(repo, out / each.name, base, each) for each in targets}
     renewed = Recompile("all" in names, names - {"all"})
     synth_all(repo, out, targets, Options(check, renewed, bases, output_format))
 

@@ -45,14 +45,14 @@ def source(target: Target | None, out: Path) -> Path | None:
     return before if inventory_files.exists(before) else None
 
 
-def at_commit(target: Target | None, out: Path, revision: str) -> Path:
+def at_commit(target: Target | None, work_tree: Path, out: Path, revision: str) -> Path:
     """Return the folder whose output in the commit `revision` is that of a target: `out`, or what was taken over since.
 
-    Raises `GitError`.
+    `work_tree` is the top of the work tree. Raises `GitError`.
     """
-    if target is None or not target.adopts or any(map(is_inventory, commit.at_commit(out, revision).blobs)):
+    if target is None or not target.adopts:
         return out
-    return top(target, out)
+    return out if any(map(is_inventory, commit.at_commit(work_tree, out, revision).blobs)) else top(target, out)
 
 
 def tree(target: Target, folder: Path) -> OutputFolder:

@@ -71,9 +71,12 @@ class Base:
     """The output since which changes count; None for the output folder as it is."""
 
 
-def at_commit(out: Path, revision: str) -> Base:
-    """Return the runs in the folder `out` of a commit; none if the commit lacks it. Raises `GitError`."""
-    folder = commit.at_commit(out, revision)
+def at_commit(top: Path, out: Path, revision: str) -> Base:
+    """Return the runs in the folder `out` of a commit; none if the commit lacks it. Raises `GitError`.
+
+    `top` is the work tree.
+    """
+    folder = commit.at_commit(top, out, revision)
     listed = folder.read(filter(is_inventory, folder.blobs))
     kinds = [entry.path for entry in _entries(listed) if (entry.id.group, entry.id.kind) in RUN_KINDS]
     found = list(_sound(listed | folder.read(kinds)))
@@ -82,11 +85,11 @@ def at_commit(out: Path, revision: str) -> Base:
         if entry.run:
             paths[entry.spec, entry.spec_digest].add(entry.path)
     own = {run: frozenset(each) for run, each in paths.items()}
-    return Base(revision, frozenset(map(Voucher.of, found)), own, since=_since(out, revision))
+    return Base(revision, frozenset(map(Voucher.of, found)), own, since=_since(top, out, revision))
 
 
-def _since(out: Path, revision: str) -> Since:
-    folder = commit.at_commit(out, commit.merge_base(out, revision))
+def _since(top: Path, out: Path, revision: str) -> Since:
+    folder = commit.at_commit(top, out, commit.merge_base(top, revision))
     files = folder.read(folder.blobs)
     return Since(
         inventory.parse({path: each for path, each in files.items() if is_inventory(path)}, out)[0], StoredFiles(files)

@@ -17,21 +17,21 @@ def on_disk(out: Path) -> dict[str, bytes]:
     return {path: content for path in sorted(tree.files) if (content := tree.read(path)) is not None}
 
 
-def at_commit(out: Path, revision: str) -> dict[str, bytes]:
+def at_commit(top: Path, out: Path, revision: str) -> dict[str, bytes]:
     """Return the contents of all files below the output folder in a commit, by path; empty if the commit lacks it.
 
-    Raises `GitError` if the commit cannot be read.
+    `top` is the work tree. Raises `GitError` if the commit cannot be read.
     """
-    folder = commit.at_commit(out, revision)
+    folder = commit.at_commit(top, out, revision)
     return folder.read(folder.blobs)
 
 
-def lock_at_commit(repo: Repository, revision: str) -> Lock | None:
+def lock_at_commit(top: Path, repo: Repository, revision: str) -> Lock | None:
     """Return the lock file of a repository in a commit; None if the commit has none, or one that is not valid.
 
-    Raises `GitError` if the commit cannot be read.
+    `top` is the work tree. Raises `GitError` if the commit cannot be read.
     """
-    content = commit.at_commit(repo.folder, revision).read([repo.lock_file]).get(repo.lock_file)
+    content = commit.at_commit(top, repo.folder, revision).read([repo.lock_file]).get(repo.lock_file)
     if content is None:
         return None
     documents, _ = reader.read(content.decode(errors="replace"), repo.lock_file)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stowplan.compiler.git.names import commit_of
-from stowplan.compiler.git.work_tree import GitError, around, ask, place
+from stowplan.compiler.git.work_tree import GitError, ask, place
 
 _NO_COMMIT = re.compile("0{40}(?:0{24})?")
 """Git's null object ID, all zeros. CI services give it as the commit before the first push of a branch."""
@@ -29,12 +29,11 @@ class CommittedFolder:
         return {path: contents[blob] for path, blob in wanted.items()}
 
 
-def at_commit(folder: Path, revision: str) -> CommittedFolder:
+def at_commit(top: Path, folder: Path, revision: str) -> CommittedFolder:
     """Return the folder in the commit `revision`; without files if the commit lacks it or `revision` is the null ID.
 
-    Raises `GitError`, also if the name may mean several commits.
+    `top` is the work tree. Raises `GitError`, also if the name may mean several commits.
     """
-    top = around(folder)
     if _NO_COMMIT.fullmatch(revision):
         return CommittedFolder(top, {})
     own = place(top, folder)
@@ -45,13 +44,12 @@ def at_commit(folder: Path, revision: str) -> CommittedFolder:
     return CommittedFolder(top, {path.removeprefix(prefix): blob for path, blob in listed if path.startswith(prefix)})
 
 
-def merge_base(folder: Path, revision: str) -> str:
+def merge_base(top: Path, revision: str) -> str:
     """Return the commit from which the present one and `revision` both come, as pull requests compare with it.
 
     Return the commit `revision` itself if there is none, such as in a shallow clone. Raises `GitError` if it is no
     commit, or its name may mean several.
     """
-    top = around(folder)
     if _NO_COMMIT.fullmatch(revision):
         return revision
     commit = commit_of(top, revision)

@@ -16,12 +16,14 @@ def top_of(folder: Path) -> Path | None:
     return next((each for each in (real, *real.parents) if os.path.lexists(each / ".git")), None)
 
 
-def around(folder: Path) -> Path:
+def around(folder: Path, near: Path) -> Path:
     """Return the top of the work tree that `folder`, which need not exist, lies in. Raises `GitError` without one.
 
+    It is that around the folder `near` where `folder` is below it: a submodule in between is what its author made it.
     Git is only asked there: it would take a folder whose files look like a repository for one.
     """
-    top = top_of(folder)
+    outer = top_of(near)
+    top = outer if outer and Path(os.path.realpath(folder)).is_relative_to(outer) else top_of(folder)
     if top is None:
         raise GitError(f"{folder} is not a git repository, and lies in none.")
     return top

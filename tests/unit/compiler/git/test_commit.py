@@ -9,7 +9,7 @@ import pytest
 
 from stowplan.compiler.git import program
 from stowplan.compiler.git.commit import at_commit, merge_base
-from stowplan.compiler.git.work_tree import GitError
+from stowplan.compiler.git.work_tree import GitError, around
 
 
 def git(folder: Path, *words: str) -> str:
@@ -37,12 +37,12 @@ def committed(repo: Path, folder: Path) -> None:
 def test_a_commit_that_does_not_exist_is_named_with_a_remedy(tmp_path: Path, revision: str, advice: str) -> None:
     git(tmp_path, "init", "-q")
     with pytest.raises(GitError, match=f"There is no commit {revision} here. {advice}"):
-        at_commit(tmp_path, revision)
+        at_commit(tmp_path, tmp_path, revision)
 
 
 def test_missing_object_is_an_error_for_the_user(tmp_path: Path) -> None:
     committed(tmp_path, tmp_path / "out")
-    found = at_commit(tmp_path / "out", "HEAD")
+    found = at_commit(tmp_path, tmp_path / "out", "HEAD")
     blob = found.blobs["a"]
     (tmp_path / ".git/objects" / blob[:2] / blob[2:]).unlink()
     with pytest.raises(GitError, match=f"lacks the object {blob}"):
@@ -53,7 +53,7 @@ def test_missing_object_is_an_error_for_the_user(tmp_path: Path) -> None:
 def test_folder_with_an_unusual_name_is_found(tmp_path: Path, name: bytes) -> None:
     folder = tmp_path / os.fsdecode(name)
     committed(tmp_path, folder / "below")
-    assert at_commit(folder, "HEAD").read(["below/a"]) == {"below/a": b"content"}
+    assert at_commit(tmp_path, folder, "HEAD").read(["below/a"]) == {"below/a": b"content"}
 
 
 @pytest.fixture
@@ -67,7 +67,7 @@ def repo(tmp_path: Path) -> Path:
 
 
 def at(repo: Path, revision: str) -> bytes:
-    return at_commit(repo / "out", revision).read(["a"])["a"]
+    return at_commit(around(repo / "out", repo), repo / "out", revision).read(["a"])["a"]
 
 
 @pytest.mark.parametrize("ref", ["refs/tags/origin/main", "refs/heads/origin/main", "refs/origin/main"])

@@ -91,15 +91,15 @@ def _compare(
     from stowplan.compiler.diff.risks.foreign import foreign, without  # noqa: PLC0415
     from stowplan.compiler.diff.risks.unvouched import judged  # noqa: PLC0415
     from stowplan.compiler.git.commit import merge_base  # noqa: PLC0415
-    from stowplan.compiler.git.work_tree import GitError  # noqa: PLC0415
+    from stowplan.compiler.git.work_tree import GitError, around  # noqa: PLC0415
     from stowplan.compiler.output.folder import scan  # noqa: PLC0415
     from stowplan.compiler.output.write import unusable  # noqa: PLC0415
     from stowplan.compiler.pipeline import compile_repository  # noqa: PLC0415 - start-up time
 
     report = Report()
     try:
-        base = base and merge_base(target, base)
-        before = _before(target, base, place)
+        base = base and merge_base(around(target, source.folder), base)
+        before = _before(source, target, base, place)
         compiled = compile_repository(source, target, report, base=judged(before, base), target=place, first=first)
         if report.failed:
             Ending(source.folder, report, compiled.texts, Format.TEXT, advice).finish({})
@@ -113,15 +113,21 @@ def _compare(
     return Comparison(place.name if place else "", [*found, *compare(before, compiled.outputs)], compiled, before)
 
 
-def _before(out: Path, base: str | None, place: "Target | None") -> dict[str, bytes]:
+def _before(source: "Repository", out: Path, base: str | None, place: "Target | None") -> dict[str, bytes]:
     """Return the files of the output folder `out`, in the commit `base` or as it is; those that `place` takes over."""
     from stowplan.compiler.committed import adoption  # noqa: PLC0415 - start-up time
     from stowplan.compiler.diff.base import at_commit, on_disk  # noqa: PLC0415
     from stowplan.compiler.environments.target import names  # noqa: PLC0415
+    from stowplan.compiler.git.work_tree import around  # noqa: PLC0415
     from stowplan.compiler.output.inventory_files import below  # noqa: PLC0415
 
-    folder = adoption.at_commit(place, out, base) if base else adoption.source(place, out) or out
-    found = at_commit(folder, base) if base else on_disk(folder)
+    if base:
+        top = around(out, source.folder)
+        folder = adoption.at_commit(place, top, out, base)
+        found = at_commit(top, folder, base)
+    else:
+        folder = adoption.source(place, out) or out
+        found = on_disk(folder)
     if place is None or folder == out:
         return found
     known = names(place.source.data["environments"])
@@ -138,11 +144,12 @@ def _moves(source: "Repository", base: str | None) -> "Sequence[Move] | None":
         return None
     from stowplan.compiler.diff.base import lock_at_commit  # noqa: PLC0415 - start-up time
     from stowplan.compiler.git.commit import merge_base  # noqa: PLC0415
-    from stowplan.compiler.git.work_tree import GitError  # noqa: PLC0415
+    from stowplan.compiler.git.work_tree import GitError, around  # noqa: PLC0415
     from stowplan.compiler.pins.moves import moves  # noqa: PLC0415
     from stowplan.compiler.repository.load import lock_of  # noqa: PLC0415
 
     try:
-        return moves(lock_at_commit(source, merge_base(source.folder, base)), lock_of(source))
+        top = around(source.folder, source.folder)
+        return moves(lock_at_commit(top, source, merge_base(top, base)), lock_of(source))
     except GitError as error:
         raise typer.BadParameter(str(error), param_hint="--base") from None

@@ -90,8 +90,9 @@ def reviewed(found: "Comparisons", folder: Path, base: str | None) -> "Review":
 def _shown(folder: Path, base: str) -> str:
     """Return a base commit as reviewers see it: its short name, and which commit the change is compared with."""
     from stowplan.compiler.git.commit import merge_base  # noqa: PLC0415 - start-up time
+    from stowplan.compiler.git.work_tree import around  # noqa: PLC0415
 
-    commit = merge_base(folder, base)[:_DIGITS]
+    commit = merge_base(around(folder, folder), base)[:_DIGITS]
     return commit if base.startswith(commit) else f"{base.removeprefix('refs/remotes/')} ({commit})"
 
 
