@@ -19,6 +19,7 @@ from tests.starter.repository import StarterRepository
 from tests.starter.service import JOB, MARK, PROVIDERS, ROBOT, Machine, Service
 
 SPEC = "specs/mnist-train.yaml"
+EVIL = "# What only Git holds."
 OTHERS = "writes out/, and nobody else."
 """What CI that commits the output says of changes by others."""
 
@@ -131,6 +132,22 @@ def main_as_second_parent(service: Service) -> None:
     service.git("reset", "-q", "--hard", merge)
 
 
+def main_behind_another_history(service: Service) -> None:
+    """A merge commit whose first parent is forged, and in whose history the job has made no commit."""
+    evil = service.forge()
+    tree = service.git("rev-parse", f"{evil}^{{tree}}")
+    other = service.git("commit-tree", "-m", "Begin", tree)
+    merge = service.git("commit-tree", "-m", "merge", "-p", other, "-p", "refs/remotes/origin/main", tree)
+    service.git("reset", "-q", "--hard", merge)
+
+
+def own_mark(service: Service) -> None:
+    """Anybody can write the author and the text of a commit."""
+    service.forge()
+    mark = f"{MARK}: {service.git('rev-parse', 'HEAD^')}"
+    service.git("commit", "-q", "--amend", "--author", ROBOT, "-m", "Compile the specs", "-m", mark)
+
+
 def output_that_is_a_repository(service: Service) -> None:
     """Git in `out/` finds files that look like a repository, in which `origin/main` is forged."""
     evil = service.forge()
@@ -157,6 +174,26 @@ def other_encoding(service: Service) -> None:
     if service.ci is Ci.CHECK:
         service.git("add", "--renormalize", path)
     service.git("commit", "-q", "-m", "Innocent")
+
+
+def filter_of_the_machine(service: Service) -> None:
+    """Git holds something else than the disk shows, as with the filter `lfs`, which machines of services have."""
+    service.write(".gitattributes", "out/**/job-* filter=known\n")
+    if service.ci is Ci.CHECK:
+        path = service.author.root / "out" / JOB
+        path.write_text(f"{path.read_text()}{EVIL}\n")
+        service.commit()
+    else:
+        service.author.edit(SPEC, "numNodes: 2", "numNodes: 3")
+        service.commit()
+
+
+def with_its_filter(repo: StarterRepository) -> None:
+    """Checked out by it."""
+    for name, program in (("clean", f"cat - && echo '{EVIL}'"), ("smudge", f"grep -v '{EVIL}'")):
+        repo.must("git", "config", f"filter.known.{name}", program)
+    (repo.root / "out" / JOB).unlink()
+    repo.must("git", "checkout", "--", "out")
 
 
 def without_folders(repo: StarterRepository) -> None:
@@ -189,11 +226,14 @@ ATTACKS = {
     "same name in capitals": Attack(same_name_in_capitals, "SP512"),
     "attributes of the output": Attack(attributes_of_the_output, "SP537"),
     "other encoding": Attack(other_encoding, "SP539", "SP508"),
+    "filter": Attack(filter_of_the_machine, "SP539", "SP539", Machine(before=with_its_filter)),
     "tag for the branch": Attack(tag_for_the_branch, "SP519"),
     "tag for the whole name": Attack(tag_for_the_whole_name, NO_BRANCH, NO_BRANCH, Machine(depth=1)),
     "shallow clone": Attack(forged, "fetch-depth: 0", NO_BRANCH, Machine(depth=1)),
     "other target before": Attack(other_target_before, "SP519"),
     "main as second parent": Attack(main_as_second_parent, "SP519"),
+    "main behind another history": Attack(main_behind_another_history, "SP519"),
+    "mark of the job": Attack(own_mark, "SP519"),
     "output is a repository": Attack(output_that_is_a_repository, "SP519"),
 }
 """By name. Each leaves `main` of the service alone."""
@@ -253,7 +293,7 @@ def test_a_forged_commit_that_main_has_in_between_vouches_for_nothing(service: S
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
-@pytest.mark.parametrize("ci", [Ci.CHECK])
+@pytest.mark.parametrize("ci", Ci)
 def test_a_run_that_the_branch_lost_when_it_was_rewritten_is_none_of_its(
     service: Service, ci: Ci, provider: str
 ) -> None:
@@ -264,7 +304,7 @@ def test_a_run_that_the_branch_lost_when_it_was_rewritten_is_none_of_its(
     service.git("push", "-q", "--force", "origin", "work~2:main")
     done = service.check(provider, Machine())
     assert done.returncode == 1
-    assert "SP519" in done.stdout
+    assert {Ci.CHECK: "SP519", Ci.COMMIT: OTHERS}[ci] in done.stdout
 
 
 # The job on the main branch that commits the output.
@@ -284,26 +324,22 @@ def unknown_author(service: Service) -> None:
     service.forge()
 
 
-def own_mark(service: Service) -> None:
-    """Anybody can write the author and the text of a commit."""
-    service.forge()
-    mark = f"{MARK}: {service.git('rev-parse', 'HEAD^')}"
-    service.git("commit", "-q", "--amend", "--author", ROBOT, "-m", "Compile the specs", "-m", mark)
-
-
 FOREIGN: dict[Callable[[Service], None], str] = {
     muted_submodule: "out/ is not as the workflow left it in",
     unknown_author: "out/ is not as the workflow left it in",
+    main_as_second_parent: "out/ is not as the workflow left it in",
+    main_behind_another_history: "is not among the first parents",
     own_mark: "ml/evil:1",
     other_encoding: "SP508",
 }
 
 
 @pytest.mark.parametrize("make", FOREIGN)
+@pytest.mark.parametrize("provider", PROVIDERS)
 @pytest.mark.parametrize("ci", [Ci.COMMIT])
-def test_the_job_refuses(service: Service, ci: Ci, make: Callable[[Service], None]) -> None:
+def test_the_job_refuses(service: Service, ci: Ci, provider: str, make: Callable[[Service], None]) -> None:
     make(service)
-    job_refuses(service, "github", FOREIGN[make])
+    job_refuses(service, provider, FOREIGN[make])
 
 
 @pytest.mark.parametrize("ci", [Ci.COMMIT])

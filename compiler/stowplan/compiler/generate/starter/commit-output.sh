@@ -50,9 +50,18 @@ output() {
   git ls-tree "$1" out
 }
 
-# The newest commit of this script, if there is one. `git log` would read the names of authors in .mailmap.
+# The newest commit of this script, if there is one; with --first-parent, of those that the branch had as its newest.
+# `git log` would read the names of authors in .mailmap.
 last_own() {
-  git rev-list --max-count=1 --first-parent --fixed-strings --author="<$EMAIL>" --grep="$MARK: " HEAD
+  git rev-list --max-count=1 "$@" --fixed-strings --author="<$EMAIL>" --grep="$MARK: " HEAD
+}
+
+# Refuse a branch whose first parents are of another history, where this script seems never to have made a commit.
+refuse_other_history() {
+  local lost
+  lost="$(last_own)"
+  [ -z "$lost" ] ||
+    fail "Commit $lost of this workflow is not among the first parents of $branch, so out/ cannot be compared with it. Set $branch back to what it was before the merge that changed them."
 }
 
 # Refuse an output folder that is not as this script left it: runs in it would be taken over as they are.
@@ -98,8 +107,8 @@ main() {
       exit 0
     fi
     git checkout --quiet --force --detach "$from"
-    own="$(last_own)"
-    if [ -n "$own" ]; then refuse_foreign "$own"; fi
+    own="$(last_own --first-parent)"
+    if [ -n "$own" ]; then refuse_foreign "$own"; else refuse_other_history; fi
     if [ "$own" = "$from" ]; then
       # The loop ends here: on top of its own commit this script makes none.
       stowplan synth --check --base HEAD^ --format "$format" || exit 1
