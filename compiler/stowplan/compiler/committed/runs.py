@@ -65,7 +65,8 @@ def reuse(
     """Replace the compiled run manifests of unchanged specs with the committed ones.
 
     `previous` is the inventory of the committed output, `tree` lists the output folder. `base` holds the runs of the
-    base commit; None if there is none. The runs of the specs in `kept` are reused although the specs have changed.
+    base commit; None if there is none. The runs of the specs in `kept` are reused although the specs have changed, or
+    were to be compiled again.
 
     All files of a spec's run are reused, or none: if one is missing or differs from the inventory (SP513), a Job and
     its ConfigMap might no longer match. None is reused if all equal the compiled files, unless further Jobs are
@@ -79,7 +80,8 @@ def reuse(
     chosen: list[Output] = []
     choice = Choice(fixed, tree, renderings, base, problems=[])
     for spec, own in by_spec(outputs).items():
-        committed = [] if spec is None or recompile.covers(spec) else previous.by_spec.get(spec, ())
+        renewed = spec is None or (recompile.covers(spec) and spec not in kept)
+        committed = [] if renewed else previous.by_spec.get(spec, ())
         (rest, copying), (entries, copied) = copies.apart(own), copies.apart(committed)
         written = choice.written(rest, entries, changed=spec in kept)
         chosen += written

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from stowplan.compiler.committed import copies, retirement, run_digest
 from stowplan.compiler.committed.last_output import Committed
 from stowplan.compiler.committed.objects import body_of
-from stowplan.compiler.committed.runs import by_spec
+from stowplan.compiler.committed.runs import Recompile, by_spec
 from stowplan.compiler.diagnostics.report import Diagnostic, diagnose
 from stowplan.compiler.model import Output, Spec
 from stowplan.compiler.output.inventory import Inventory
@@ -64,13 +64,15 @@ def sort(
     specs: Mapping[SpecId, Spec],
     previous: Inventory,
     committed: Committed,
+    *,
+    recompile: Recompile,
 ) -> Sorted:
     """Choose the runs that are written: of each training job the compiled one, the committed one, or none.
 
     `outputs` are the compiled outputs, `previous` is the inventory of the `committed` output. The run of an unchanged
-    spec is the committed one. Of a changed spec, the compiled run is written if it is named, else the committed one is
-    kept if that is named. Without either, the objects of the run, what only its pods need, and the custom resource are
-    left out. A run that is not named is SP810, an entry without a digest SP816.
+    spec is the committed one. Of a changed spec, and of one to recompile, the compiled run is written if it is named,
+    else the committed one is kept if that is named. Without either, the objects of the run, what only its pods need,
+    and the custom resource are left out. A run that is not named is SP810, an entry without a digest SP816.
     """
     chosen: list[Output] = []
     kept: set[SpecId] = set()
@@ -85,7 +87,8 @@ def sort(
         before = _before(entries, own, committed)
         # What was edited by hand is compiled anew.
         unchanged = bool(before.digest) and all(entry.spec_digest in own[0].digests for entry in entries)
-        present = before if unchanged else compiled
+        renewed = unchanged and recompile.covers(spec)
+        present = before if unchanged and not renewed else compiled
         named, goes_on = started.naming(spec, present), started.naming(spec, before)
         for run, naming in ((present, named), (before, goes_on)):
             if naming and not any(each.digest for each in naming) and spec not in incomplete:
@@ -93,7 +96,7 @@ def sort(
         if named:
             chosen += own
             continue
-        waiting[spec] = _waiting(started, specs[spec], present, before, kept=bool(goes_on))
+        waiting[spec] = _waiting(started, specs[spec], present, before, kept=bool(goes_on), renewed=renewed)
         if goes_on:
             kept.add(spec)
             chosen += own
@@ -153,8 +156,10 @@ def _hash(names: Iterable[str]) -> str:
     return next((name.rpartition("-")[2] for name in names if without_hash(name) != name), "")
 
 
-def _waiting(started: Started, spec: Spec, run: Run, before: Run, *, kept: bool) -> Diagnostic:
+def _waiting(started: Started, spec: Spec, run: Run, before: Run, *, kept: bool, renewed: bool) -> Diagnostic:
     """Return SP810 for the run that waits. `before` is the committed run, if any; with `kept` it stays.
+
+    With `renewed`, only `--recompile` makes this run of an unchanged spec.
 
     A committed run that does not stay is ended by the next sync, so the diagnostic is a warning then.
     """
@@ -166,7 +171,8 @@ def _waiting(started: Started, spec: Spec, run: Run, before: Run, *, kept: bool)
     why = "names another run with these characters, as its digest shows" if alike else "does not name it"
     message = f"The run {run.hash} of {spec.id} is not started: `start` of {started.environment} {why}."
     place = f"put it in the place of the entry with the run {before.hash} in" if kept else "add it to"
-    hint = f"To start it, {place} `start` of the environment: {_entry(spec, run)}."
+    again = ", and give `--recompile` again" if renewed else ""
+    hint = f"To start it, {place} `start` of the environment: {_entry(spec, run)}{again}."
     severity = Severity.WARNING if ends else None
     found = finding("SP810", ("metadata", "name"), f"{message}{stays}{ends}", hint, severity=severity)
     return diagnose(spec.document, found)

@@ -121,7 +121,8 @@ def finish(outputs: Sequence[Output], setting: Setting, specs: Sequence[SpecId |
     kept = Inventory(tuple(each for each in own.entries if each.spec not in setting.retired))
     chosen = Sorted(wanted)
     if setting.started:
-        chosen = sort(setting.started, wanted, {spec.id: spec for spec in setting.program.specs}, kept, committed)
+        specs_of = {spec.id: spec for spec in setting.program.specs}
+        chosen = sort(setting.started, wanted, specs_of, kept, committed, recompile=setting.recompile)
     reused = runs.reuse(
         chosen.outputs, kept, committed.tree, setting.recompile, renderings, base=committed.base, kept=chosen.kept
     )

@@ -318,6 +318,51 @@ def test_a_run_that_waits_to_be_started_takes_its_gate_and_its_outputs_with_it(r
         assert {file.name for file in Path("out/prod/prod-a/ml/training-mnist").iterdir()} == gone
 
 
+def test_recompiling_starts_no_run_that_is_not_named(repo: Path) -> None:
+    """Another image of an agent makes another run of an unchanged spec."""
+    (repo / "stowplan.yaml").write_text(MANUAL)
+    (repo / "specs/mnist.yaml").write_text(SPEC + WAITING)
+    first = _entry(synth())
+    second = ""
+
+    def start(entry: str) -> None:
+        text = f"{MANUAL}  start:\n  - {entry}\n"
+        (repo / "stowplan.yaml").write_text(text.replace('tag: "1"', 'tag: "2"') if second else text)
+
+    start(first)
+    synth()
+    before = _files("prod/prod-a", "training-mnist")
+    second = "later"
+    start(first)
+    told = synth("--recompile", "mnist")
+    second = _entry(told)
+    assert second != first
+    assert _files("prod/prod-a", "training-mnist") == before
+    assert "and give `--recompile` again." in _waits(told)["hint"]
+    assert run("synth --check").exit_code == 0
+
+    start(second)
+    assert "SP810" not in [each["code"] for each in synth("--recompile", "mnist")["diagnostics"]]
+    assert _files("prod/prod-a", "training-mnist") != before
+    assert "SP810" not in [each["code"] for each in synth()["diagnostics"]]
+
+
+def _waits(told: dict[str, Any]) -> dict[str, Any]:
+    (found,) = [each for each in told["diagnostics"] if each["code"] == "SP810"]
+    return dict(found)
+
+
+def _entry(told: dict[str, Any]) -> str:
+    """The entry that starts the run that waits."""
+    found = re.search(r"\{.*\}", _waits(told)["hint"])
+    assert found
+    return found[0]
+
+
+def _files(place: str, folder: str) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in Path("out", place, "ml", folder).rglob("job-*.yaml")}
+
+
 def test_an_edit_of_the_outputs_of_a_started_run_copies_from_it_again(repo: Path) -> None:
     (repo / "specs/mnist.yaml").write_text(SPEC + WAITING)
     (repo / "stowplan.yaml").write_text(MANUAL)
