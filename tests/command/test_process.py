@@ -56,6 +56,47 @@ def test_a_terminal_without_utf_8_gets_escapes(repo: Path) -> None:
     assert done.stdout.startswith("specs/gr\\xf6\\xdfe.yaml:4:20: error SP203")
 
 
+def shell(repo: Path, command: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["bash", "-o", "pipefail", "-c", command.replace("stowplan", str(COMMAND))],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=repo,
+    )
+
+
+STREAMS = {
+    "standard output": "stowplan report --format markdown -o /dev/stdout | cat",
+    "number of a file": "stowplan report --format markdown -o /dev/fd/3 3>&1 | cat",
+    "pipe": "mkfifo pipe; (stowplan report --format markdown -o pipe || : > pipe) & cat pipe",
+    "end of a file": "(echo '### First'; stowplan report --format markdown -o /dev/stdout) > file && cat file",
+}
+
+
+@pytest.mark.parametrize("command", STREAMS.values(), ids=STREAMS)
+def test_a_review_is_written_to_what_is_open(repo: Path, command: str) -> None:
+    before = Path("/dev/stdout").readlink()
+    done = shell(repo, command)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.removeprefix("### First\n").startswith("### Stowplan\n")
+    assert done.stdout.startswith("### First\n") == ("First" in command)
+    assert Path("/dev/stdout").readlink() == before
+
+
+def test_a_review_can_be_thrown_away(repo: Path) -> None:
+    assert shell(repo, "stowplan report -o /dev/null").returncode == 0
+    assert Path("/dev/null").is_char_device()
+
+
+def test_a_review_goes_through_no_link_of_a_repository(repo: Path) -> None:
+    """A branch may have one to a device."""
+    (repo / "report.html").symlink_to("/dev/null")
+    done = shell(repo, "stowplan report")
+    assert done.returncode == 2
+    assert "only files are replaced" in " ".join(done.stderr.replace("│", " ").split())
+
+
 def test_a_review_is_utf_8_in_every_locale(repo: Path) -> None:
     (repo / "specs/größe.yaml").write_text(SPEC, encoding="utf-8")
     (repo / "specs/imagenet.yaml").unlink()

@@ -11,7 +11,7 @@ from stowplan.compiler.cli.options import Out, PlatformOption, Repo, repository,
 from stowplan.compiler.cli.review.changes import compared
 from stowplan.compiler.cli.review.comparing import Base
 from stowplan.compiler.cli.review.risk_gates import FailOn, stop_on
-from stowplan.compiler.cli.writing import write
+from stowplan.compiler.cli.writing import append, is_stream, write
 
 if TYPE_CHECKING:
     from stowplan.compiler.cli.review.changes import Comparisons
@@ -110,6 +110,9 @@ def _write(file: Path, text: str) -> None:
     """Write the file. The folders of a relative path may be those of a checkout: what is a link there is refused."""
     from stowplan.compiler.repository import own_files  # noqa: PLC0415 - start-up time
 
+    if is_stream(file):
+        append(file, text, "--output")
+        return
     try:
         own_files.make_folder(file.parent, file.parent if file.is_absolute() else Path())
     except OSError as error:
