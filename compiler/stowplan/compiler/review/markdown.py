@@ -13,7 +13,7 @@ MOST_LINES = 20
 """Lines of one section; the page shows all."""
 MOST_ENVIRONMENTS = 20
 """Environments with changes of their own that have a section."""
-_SIGNS_OF_GRAPH = "In the graph, `+` is created, `~` changed, `!` replaced, `-` removed."
+_SIGNS_OF_GRAPH = "In the graph, `(+)` is created, `(~)` changed, `(!)` replaced, `(-)` removed."
 _SIGNS = {Fate.ENDS: "ends", Fate.REPLACED: "**ends and starts again**", Fate.STARTS: "starts"}
 
 

@@ -10,10 +10,10 @@ from stowplan.compiler.review.model import Edge, Node, Part, Review, State
 MOST_NODES = 40
 _LONGEST = 60
 _SIGNS = {
-    State.CREATED: "+ ",
-    State.CHANGED: "~ ",
-    State.REPLACED: "! ",
-    State.REMOVED: "- ",
+    State.CREATED: "(+) ",
+    State.CHANGED: "(~) ",
+    State.REPLACED: "(!) ",
+    State.REMOVED: "(-) ",
     State.UNCHANGED: "",
 }
 _SHAPES = {
@@ -30,6 +30,8 @@ _STYLES = {
     State.REMOVED: "stroke:#cf222e,stroke-width:2px,stroke-dasharray:4",
     State.UNCHANGED: "stroke:#8c959f",
 }
+_ITEM = re.compile(r"\s*([-+*]|\d+[.)])(?=\s|$)")
+"""How an item of a list begins in Markdown. Mermaid shows an error in the place of a label that begins so."""
 _UNSAFE = re.compile(r"[^\w ./:@+=,*!~()-]")
 
 
@@ -66,5 +68,6 @@ def _lines(nodes: Sequence[Node], edges: Sequence[Edge], names: dict[str, str]) 
 
 
 def _safe(text: str) -> str:
-    """Return a text without the characters that mean something to Mermaid or HTML."""
-    return cut(_UNSAFE.sub("_", visible(text)), _LONGEST)
+    """Return a text without the characters that mean something to Mermaid, HTML or, at its begin, Markdown."""
+    plain = _UNSAFE.sub("_", visible(text))
+    return cut(f"_{plain}" if _ITEM.match(plain) else plain, _LONGEST)

@@ -3,6 +3,8 @@
 import re
 from dataclasses import replace
 
+import pytest
+
 from stowplan.compiler.diff.change import Action, Change
 from stowplan.compiler.diff.markdown import LIMIT
 from stowplan.compiler.review.markdown import MOST_ENVIRONMENTS, MOST_LINES, comment
@@ -28,7 +30,7 @@ def test_the_comment_begins_with_what_is_at_stake() -> None:
 def test_the_comment_explains_the_signs_of_the_graph() -> None:
     text = comment(every_section(), NONE)
     graph = text.index("```mermaid")
-    assert "In the graph, `+` is created, `~` changed, `!` replaced, `-` removed." in text[graph:]
+    assert "In the graph, `(+)` is created, `(~)` changed, `(!)` replaced, `(-)` removed." in text[graph:]
     unchanged = replace(every_section(), nodes=())
     assert "In the graph" not in comment(unchanged, NONE)
 
@@ -57,6 +59,18 @@ def test_names_of_users_cannot_end_the_graph_or_bring_markup() -> None:
     assert not any(each in graph for each in ("<", ";", "%%", "@", '"]"'))
 
 
+@pytest.mark.parametrize("state", State)
+@pytest.mark.parametrize("title", ["x", "- x", "+ x", "* x", "1. x", "2) x", "-\tx", "-"])
+def test_no_label_of_the_graph_is_a_list_of_markdown(title: str, state: State) -> None:
+    """Mermaid shows an error in the place of such a label."""
+    found = every_section()
+    nodes = tuple(replace(each, title=title, state=state) for each in found.nodes)
+    edges = tuple(replace(each, text=title) for each in found.edges)
+    labels = re.findall(r'"(.*)"', mermaid(replace(found, nodes=(*nodes, *every_section().nodes), edges=edges)))
+    assert len(labels) > len(edges)
+    assert not [each for each in labels if re.match(r"\s*([-+*]|\d+[.)])(\s|$)", each)]
+
+
 def test_the_comment_fits_into_one_of_github_however_large_the_change_is() -> None:
     few = every_section("x" * 400)
     many = replace(
@@ -70,7 +84,7 @@ def test_the_comment_fits_into_one_of_github_however_large_the_change_is() -> No
     text = comment(many, NONE)
     assert len(text) <= LIMIT < GITHUB
     assert f"and {900 - MOST_LINES} more runs" in text
-    assert mermaid(many).count("+ x") == MOST_NODES
+    assert mermaid(many).count("(+) x") == MOST_NODES
 
 
 def test_the_comment_has_the_changes_of_as_many_environments_as_fit() -> None:
