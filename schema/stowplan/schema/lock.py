@@ -7,11 +7,12 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from stowplan.schema.forms import COMMIT, DATE
 from stowplan.schema.meta import Digest, Model
 
 Key = Annotated[str, Field(min_length=1, max_length=4096)]
-Commit = Annotated[str, Field(pattern=r"^([0-9a-f]{40}|[0-9a-f]{64})$", max_length=64)]
-Date = Annotated[str, Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$", max_length=20)]
+Commit = Annotated[str, Field(pattern=COMMIT, max_length=64)]
+Date = Annotated[str, Field(pattern=DATE, max_length=20)]
 
 
 class ImagePin(Model):

@@ -10,6 +10,8 @@ from pydantic.alias_generators import to_camel
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
+from stowplan.schema.forms import DIGEST, DNS_LABEL
+
 
 class Model(BaseModel):
     """Base of every model: frozen, strict (no `"3"` for 3), unknown fields refused, keys as users write them."""
@@ -90,37 +92,9 @@ def _given(value: Any) -> Any:
     return [_given(item) for item in value] if isinstance(value, list) else value
 
 
-_DNS_LABEL = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
+DnsLabel = Annotated[str, Field(pattern=DNS_LABEL, max_length=63)]
 
-DnsLabel = Annotated[str, Field(pattern=_DNS_LABEL, max_length=63)]
-
-_DIGEST = r"^sha256:[0-9a-f]{64}$"
-
-Digest = Annotated[str, Field(pattern=_DIGEST, max_length=71)]
-
-ENV_PATTERN = r"^[A-Za-z_][A-Za-z0-9_]*\*?$"
-"""Regular expression for the name of an environment variable, or for a prefix of such names and `*`."""
-
-BLANK = r"\s\x00-\x1f\x7f-\x9f"
-"""Blanks and control characters, as a part of a character class in a regular expression.
-
-No address holds them, and those after `\x7e` steer terminals too.
-"""
-WORD = rf"^[^{BLANK}]+$"
-S3_URI = rf"^s3://[^/{BLANK}]+(/[^{BLANK}]*)?$"
-STORE_URL = rf"^https?://[^/@{BLANK}]+/?$"
-GIT_URL = rf"^https?://[^/@{BLANK}]+/[^{BLANK}]+$"
-
-FORMS = {
-    _DNS_LABEL: "lower-case letters, digits and -, with a letter or digit at both ends",
-    _DIGEST: "sha256: and 64 hexadecimal digits in lower case",
-    ENV_PATTERN: "a name of letters, digits and _, with a * at its end for all names that begin so",
-    WORD: "a string without blanks and control characters",
-    S3_URI: "s3://bucket or s3://bucket/prefix, without blanks and control characters",
-    STORE_URL: "https://host or http://host, without a path, blanks and control characters",
-    GIT_URL: "https://host/path or http://host/path, without a user, blanks and control characters",
-}
-"""Descriptions for messages, by regular expression of a field."""
+Digest = Annotated[str, Field(pattern=DIGEST, max_length=71)]
 
 LARGEST_INT32 = 2**31 - 1
 

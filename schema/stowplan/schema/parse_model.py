@@ -11,12 +11,10 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, Severity, did_you_mean, finding, nearest
-from stowplan.schema.meta import FORMS, PATCH, KubernetesType, Model, kubernetes_type
+from stowplan.schema.meta import PATCH, KubernetesType, Model, kubernetes_type
 from stowplan.schema.wording import (
     TYPES,
     beyond,
-    describe,
-    found_but,
     mistyped,
     not_an_option,
     wrong_form,
@@ -138,9 +136,7 @@ def _explain(kind: type[Model], detail: ErrorDetails) -> Finding:
         case "literal_error":
             return finding("SP204", path, *not_an_option(value, _options(kind, path)))
         case "string_pattern_mismatch":
-            pattern = context["pattern"]
-            form = FORMS.get(pattern)
-            return finding("SP206", path, *(found_but(describe(value), form) if form else wrong_form(value, pattern)))
+            return finding("SP206", path, *wrong_form(value, context["pattern"]))
         case error if error in _LIMITS:
             keyword, limit = _LIMITS[error]
             return finding("SP205", path, *beyond(value, keyword, context[limit], str(path[-1])))

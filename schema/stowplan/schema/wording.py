@@ -9,6 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 from stowplan.schema.diagnostics import nearest
+from stowplan.schema.forms import FORMS
 
 _SHOWN = 60
 _WHOLE_NUMBER = re.compile(r"[-+]?[0-9]+")
@@ -93,7 +94,7 @@ def beyond(value: Any, keyword: str, limit: Any, key: str = "") -> tuple[str, st
 
 def wrong_form(value: Any, pattern: str) -> tuple[str, str]:
     """Return message and hint for a string that does not match the regular expression `pattern`."""
-    return found_but(describe(value), f"a string of the form {pattern}")
+    return found_but(describe(value), FORMS.get(pattern, "a string of another form"))
 
 
 _IN_MEBIBYTES = frozenset({"cacheSize", "cache-size", "buffer-size", "max-readahead"})

@@ -13,6 +13,7 @@ from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.specs.spec_facts import SpecFacts
 from stowplan.library.values.names import content_digest, content_hash
 from stowplan.schema.diagnostics import Finding, finding
+from stowplan.schema.forms import RUN, SPEC
 from stowplan.schema.meta import Digest, Model, SpecId
 from stowplan.schema.parse_model import read
 
@@ -22,10 +23,10 @@ class RetiredRun(Model):
 
     spec: str = Field(
         description="Kind, namespace and name of the spec, such as `SampleJob ml/clean`.",
-        pattern=r"^[A-Za-z]+ [a-z0-9][-a-z0-9]*/[a-z0-9][-a-z0-9.]*$",
+        pattern=SPEC,
         max_length=400,
     )
-    run: str = Field(description="Hash of what the run depends on.", pattern=r"^[a-z2-7]{8}$")
+    run: str = Field(description="Hash of what the run depends on.", pattern=RUN)
     digest: Digest | None = Field(
         default=None,
         description="Whole digest of the same. Without it, each run of the spec with the hash is over.",

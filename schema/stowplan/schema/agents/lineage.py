@@ -14,10 +14,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from stowplan.schema.forms import LINEAGE
 from stowplan.schema.meta import Model
-
-LINEAGE_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)*$"
-"""Form of a lineage's name: no part begins with a dot, so a name can be a path, and is no state directory."""
 
 DatasetPlace = Annotated[str, Field(pattern=r"^[^=]+=/", max_length=8192)]
 
@@ -46,7 +44,7 @@ class LineageConfig(Model):
     """Holds the lock of a lineage while the pods of a run exist."""
 
     path: str = Field(description="Where the claim is mounted.", min_length=1, max_length=4096)
-    lineage: str = Field(description="Name of the lineage.", pattern=LINEAGE_PATTERN, max_length=512)
+    lineage: str = Field(description="Name of the lineage.", pattern=LINEAGE, max_length=512)
     job: str = Field(description="Name of the run without its hash.", min_length=1, max_length=63)
     spec: str = Field(default="", description="Digest of the pods that the spec describes.", max_length=64)
     image: str = Field(default="", description="Image of the trainer.", max_length=4096)

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from stowplan.schema.agents.peers import DEFAULT_TIMEOUT
+from stowplan.schema.forms import KUEUE_VERSION
 from stowplan.schema.meta import DnsLabel, Model
 
 JobEngineName = Literal["core", "jobset"]
@@ -47,7 +48,7 @@ class Engines(Model):
     )
     kueue_version: str = Field(
         default="0.19",
-        pattern=r"^0\.[0-9]{1,3}(\.[0-9]{1,3})?$",
+        pattern=KUEUE_VERSION,
         max_length=16,
         description="With `gang: kueue`: version of Kueue, such as `0.19`. From 0.19 on, jobs that wait for a dataset are not admitted before it is ready, by Kueue's admission gates. Before, their pods wait, and reserve their quota.",
     )

@@ -4,7 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from stowplan.schema.meta import ENV_PATTERN, DnsLabel, Model
+from stowplan.schema.forms import CODE, ENV_PATTERN
+from stowplan.schema.meta import DnsLabel, Model
 from stowplan.schema.platform.pod_grants import PodGrant, PodLevel
 
 
@@ -65,7 +66,7 @@ class Policy(Model):
         default="ignore",
         description="What is said of an image without a digest, and of a branch or tag in place of a commit, that `stowplan.lock` does not name: an error with `require`. What the file names is used in any case.",
     )
-    quiet: list[Annotated[str, Field(pattern=r"^SP[0-9]{3}$", max_length=5)]] = Field(
+    quiet: list[Annotated[str, Field(pattern=CODE, max_length=5)]] = Field(
         default_factory=list,
         max_length=64,
         description="Codes of infos that no command prints, such as `SP536`. Warnings and errors cannot be silenced.",

@@ -5,11 +5,11 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
+from stowplan.schema.forms import HOST
 from stowplan.schema.meta import Model
 
-HOST_PATTERN = r"^[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?$"
 HOSTS = "Further hosts, as `host` or `host:port`, to which a server's answers and redirects may lead for content. The stores of huggingface.co, github.com, gitlab.com and bitbucket.org are always allowed."
-Hosts = list[Annotated[str, Field(pattern=HOST_PATTERN, max_length=260)]]
+Hosts = list[Annotated[str, Field(pattern=HOST, max_length=260)]]
 
 Pattern = Annotated[str, Field(max_length=1024)]
 EnvName = Annotated[str, Field(pattern=r"^[A-Za-z_.-][A-Za-z0-9_.-]*$")]

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.schema.agents.exit_codes import ExitCode
-from stowplan.schema.remotes.remote import HOST_PATTERN
+from stowplan.schema.forms import HOST
 
 PORTS = {"http": 80, "https": 443}
 
@@ -58,7 +58,7 @@ KNOWN = frozenset(
 _KNOWN_BELOW = (".aws.cdn.hf.co", ".gcp.cdn.hf.co")
 """Domains of the Hub's CDN, whose regions change from time to time (`cdnDomains` as above)."""
 
-_LISTED = re.compile(HOST_PATTERN)
+_LISTED = re.compile(HOST)
 
 HostOrigin = tuple[str, str, int]
 """Scheme (`http` or `https`), host name in lower case, and port."""

@@ -4,8 +4,8 @@ import re
 from collections.abc import Mapping
 
 from stowplan.schema.diagnostics import FieldPath, Finding, did_you_mean, finding
+from stowplan.schema.forms import BLANK
 from stowplan.schema.juicefs.options import STORAGES
-from stowplan.schema.meta import BLANK
 
 _CREDENTIALS = re.compile(r"://+[^/@:]*:(?!\d+/).*@|://+[^/:]+@", re.DOTALL)
 """A key and a secret, or a token, before the bucket. A secret may hold `/`, a host may have a port."""

@@ -10,8 +10,8 @@ from stowplan.library.dialects.shared.dialect import Dialect, Reference, Relatio
 from stowplan.library.dialects.training import checkpoints, rules
 from stowplan.library.dialects.training.lower import lower
 from stowplan.schema.diagnostics import FieldPath
+from stowplan.schema.forms import LOCKED
 from stowplan.schema.kinds.native.training import Training
-from stowplan.schema.kinds.native.training_parts import LOCKED
 from stowplan.schema.meta import SpecId
 
 _DATASETS: FieldPath = ("spec", "datasets")

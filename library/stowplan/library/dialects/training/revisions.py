@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 from stowplan.library.dialects.dataset.locked import COMMIT, ref_of, revision_of
 from stowplan.schema.diagnostics import FieldPath, Finding, finding
+from stowplan.schema.forms import LOCKED
 from stowplan.schema.kinds.native.dataset import Dataset
-from stowplan.schema.kinds.native.training_parts import LOCKED, TrainingDataset, TrainingWait
+from stowplan.schema.kinds.native.training_parts import TrainingDataset, TrainingWait
 from stowplan.schema.remotes.s3_listing import JUICEFS_STORAGES, LISTING
 
 

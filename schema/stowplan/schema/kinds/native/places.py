@@ -4,7 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from stowplan.schema.meta import GIT_URL, S3_URI, STORE_URL, WORD, Model
+from stowplan.schema.forms import DIGEST, GIT_URL, REPOSITORY, S3_URI, STORE_URL, WORD
+from stowplan.schema.meta import Model
 
 Patterns = Annotated[list[Annotated[str, Field(max_length=1024)]], Field(min_length=1, max_length=1024)]
 
@@ -45,7 +46,7 @@ class S3Source(S3Place):
     revision: str | None = Field(
         default=None,
         description="Hash of the listing that the source must have, `sha256:…`; of any other one nothing is copied, and the sync fails. `stowplan pin` finds it, and `stowplan.lock` holds it, unless the Dataset has `refresh`. Without it, what is there is copied.",
-        pattern=r"^sha256:[0-9a-f]{64}$",
+        pattern=DIGEST,
         max_length=71,
     )
     include: Patterns | None = Field(default=None, description=_INCLUDE)
@@ -55,7 +56,7 @@ class S3Source(S3Place):
 class HubPlace(Model):
     """A repository on a Hugging Face Hub."""
 
-    repo: str = Field(description="The repository, `owner/name`.", pattern=r"^[\w.-]+(/[\w.-]+)?$", max_length=200)
+    repo: str = Field(description="The repository, `owner/name`.", pattern=REPOSITORY, max_length=200)
     type: Literal["model", "dataset", "space"] = Field(default="dataset", description="Kind of the repository.")
     revision: str | None = Field(
         default=None, description="Branch, tag or commit. Without it, the default branch.", pattern=WORD, max_length=256

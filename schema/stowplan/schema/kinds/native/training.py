@@ -4,6 +4,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
+from stowplan.schema.forms import PROCESSES
 from stowplan.schema.kinds.custom_resource import AGE, Column, CustomResource, DatasetReference, SpecFields
 from stowplan.schema.kinds.kubernetes_shapes import ENV_VAR
 from stowplan.schema.kinds.native.dataset_task import RunAfter
@@ -64,7 +65,7 @@ class TrainingSpec(Model):
     )
     num_proc_per_node: str | None = Field(
         default=None,
-        pattern=r"^(auto|cpu|gpu|[1-9][0-9]{0,3})$",
+        pattern=PROCESSES,
         max_length=4,
         description="Processes on each node: a number in quotes, `gpu` for one for each GPU, `cpu` for one for each whole CPU, or `auto` for one for each GPU, and one without GPUs. Limits of the trainer count, and requests where it has no limit. Without it, `auto`.",
     )

@@ -4,22 +4,16 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from stowplan.schema.agents.lineage import LINEAGE_PATTERN
 from stowplan.schema.agents.run_end import When
 from stowplan.schema.agents.wait_config import Until
+from stowplan.schema.forms import LINEAGE, MOUNT_PATH, REVISION
 from stowplan.schema.kinds.native.dataset_task import CopyTarget
 from stowplan.schema.kinds.native.places import GitPlace
 from stowplan.schema.meta import Int32, KubernetesType, Model
 
-MountPath = Annotated[str, Field(pattern=r"^/[^:]*[^:/][^:]*$", max_length=4096)]
+MountPath = Annotated[str, Field(pattern=MOUNT_PATH, max_length=4096)]
 CheckpointClaim = Annotated[dict[str, Any], KubernetesType("io.k8s.api.core.v1.PersistentVolumeClaimTemplate")]
 ExitCode = Annotated[int, Field(ge=1, le=255)]
-
-LOCKED = "locked"
-"""The value of `revision` that stands for the one that the source of the Dataset names, by itself or by the lock file."""
-
-REVISION_PATTERN = rf"^({LOCKED}|[0-9a-f]{{40}}|(sha256:)?[0-9a-f]{{64}})$"
-"""Form of the revision of a dataset: a commit of Git or of a Hub, or the hash of a listing."""
 
 
 class TrainingWait(Model):
@@ -51,7 +45,7 @@ class TrainingDataset(Model):
     revision: str | None = Field(
         default=None,
         description="Start nothing before the last sync of the dataset has brought this revision, also without `wait`: a whole commit for a source `git` or `huggingface`, the hash of the listing, `sha256:…`, for `s3`. `status.revision` of the Dataset shows what it holds. `locked` is the revision that `stowplan.lock` or the Dataset itself names.",
-        pattern=REVISION_PATTERN,
+        pattern=REVISION,
         max_length=71,
     )
 
@@ -90,7 +84,7 @@ class Checkpoints(Model):
     lineage: str | None = Field(
         default=None,
         max_length=253,
-        pattern=LINEAGE_PATTERN,
+        pattern=LINEAGE,
         description="Name of the line of runs that continue each other, and path of their directory in the claim. With another name the job begins from scratch. Without it, `<namespace>/<name>`.",
     )
     share_lineage: bool = Field(
