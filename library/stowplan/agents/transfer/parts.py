@@ -5,6 +5,7 @@ time the parts of the first `count` lines `w` were made durable. After SIGKILL o
 line `w` are valid. After a crash of the cluster node only the durable ones are.
 """
 
+import io
 import json
 import os
 import threading
@@ -21,11 +22,24 @@ from stowplan.agents.attempt.safe_files import boot, json_object
 SYNC_SECONDS = 5.0
 """Minimum seconds between two lines `s` of the journal."""
 
+LEAST_PART = 2 << 20
+"""Minimum size in bytes of the parts of a file that is gone on with.
+
+An attempt takes parts of at least 5 MiB, or a little more than half of that, to begin and end them where those of the
+upload do. Others may write to a journal, and each part is a request.
+"""
+
 MOST_PARTS = 1_000_000
 """Maximum number of parts of a file that is gone on with."""
 
 LONGEST_JOURNAL = 16 << 20
 """Maximum size in bytes of a journal that is read, which has about nine for each part."""
+
+MOST_LEFTOVERS = 100_000
+"""Maximum number of files of earlier attempts that are looked at. Those beyond remain for the next attempt."""
+
+_DIGITS = len(str(MOST_PARTS))
+"""Maximum number of digits in a line of a journal."""
 
 PART, JOURNAL, WHOLE = ".part", ".parts", ".whole"
 """Suffixes of files in the folder for incomplete files.
@@ -55,19 +69,19 @@ P = TypeVar("P", bound=Piece)
 
 def identities(folder: ClaimFolder) -> set[str]:
     """Return the identities of which a folder holds incomplete files, with whatever others have put there."""
-    return {PurePosixPath(each.name).stem for each in folder.entries()}
+    return {PurePosixPath(each.name).stem for each in folder.entries(MOST_LEFTOVERS)}
 
 
 def sweep(folder: ClaimFolder, unwanted: Container[str]) -> None:
     """Remove the incomplete files of these identities from a folder."""
-    for each in folder.entries():
+    for each in folder.entries(MOST_LEFTOVERS):
         if PurePosixPath(each.name).stem in unwanted:
             remove(folder, each.name)
 
 
 def space_taken(folder: ClaimFolder) -> int:
     """Return how many bytes of the file system the incomplete files in a folder take."""
-    found = (folder.stat(each.name) for each in folder.entries())
+    found = (folder.stat(each.name) for each in folder.entries(MOST_LEFTOVERS))
     return sum(each.st_blocks * 512 for each in found if each)
 
 
@@ -93,6 +107,8 @@ class PartFile(Generic[P]):
         self._folder = folder
         self._journal_name = f"{entry.identity}{JOURNAL}"
         self._lock = threading.Lock()
+        self._there: set[int] = set()
+        self._before = 0
         self._descriptors: tuple[int, ...] = ()
         self._begin(part_size)
         self._synced_at = time.monotonic()
@@ -101,13 +117,20 @@ class PartFile(Generic[P]):
     def missing(self) -> list[Extent]:
         """Return the parts that are not recorded as finished, by ascending number."""
         count = -(-self.entry.size // self.part_size)
-        there = set(self._written)
-        return [self._extent(number) for number in range(count) if number not in there]
+        return [self._extent(number) for number in range(count) if number not in self._there]
 
     @property
     def present(self) -> int:
         """Return the number of bytes in finished parts."""
-        return sum(each.end - each.start for each in map(self._extent, self._written))
+        return sum(each.end - each.start for each in map(self._extent, self._there))
+
+    @property
+    def begun(self) -> int:
+        """Return the number of bytes before the first missing part."""
+        with self._lock:
+            while self._before in self._there:
+                self._before += 1
+            return min(self._before * self.part_size, self.entry.size)
 
     def write(self, data: bytes | memoryview, offset: int) -> None:
         """Write bytes at an offset in the file. Call `done` after the last bytes of a part."""
@@ -123,9 +146,9 @@ class PartFile(Generic[P]):
     def done(self, extent: Extent) -> None:
         """Record that all bytes of a part were written. Every few seconds this also makes the written parts durable."""
         with self._lock:
-            self._written.append(extent.number)
+            self._there.add(extent.number)
             append(self._journal, f"w {extent.number}\n")
-            count, now = len(self._written), time.monotonic()
+            count, now = len(self._there), time.monotonic()
             due = now - self._synced_at >= SYNC_SECONDS
             if due:
                 self._synced_at = now
@@ -162,43 +185,49 @@ class PartFile(Generic[P]):
     def _begin(self, part_size: int) -> None:
         """Open the file and write a new journal.
 
-        Sets the part size and the numbers of the parts that are present, in the order of their writing. They come from
-        an earlier attempt's journal, unless there is none, or its file is missing or has the wrong size.
+        Sets the part size and the numbers of the parts that are present. They come from an earlier attempt's journal,
+        unless there is none, or its file is missing or has the wrong size.
         """
-        self.part_size, self._written = _read(self._folder.read(self._journal_name, LONGEST_JOURNAL), self.entry.size)
+        self.part_size, self._there = _read(self._folder.read(self._journal_name, LONGEST_JOURNAL), self.entry.size)
         descriptor = self._folder.existing(self.name) if self.part_size else None
         if descriptor is not None and os.fstat(descriptor).st_size != self.entry.size:
             os.close(descriptor)
             descriptor = None
         if descriptor is None:
-            self.part_size, self._written = part_size, []
+            self.part_size, self._there = part_size, set()
             descriptor = self._folder.new(self.name, 0o644)
         self._descriptor = descriptor
         os.ftruncate(descriptor, self.entry.size)
         head = json.dumps({"key": self.entry.key, "partSize": self.part_size, "boot": boot()})
-        body = "".join(f"w {number}\n" for number in self._written)
+        body = "".join(f"w {number}\n" for number in self._there)
         # The new journal has no line `s`: all these parts count as not durable until the next one.
         self._journal = self._folder.begin(self._journal_name, f"{head}\n{body}")
         self._descriptors = (descriptor, self._journal)
 
 
-def _read(journal: bytes | None, size: int) -> tuple[int, list[int]]:
-    """Return the part size of a journal and the numbers of its valid parts; (0, []) if it is missing or invalid.
+def _read(journal: bytes | None, size: int) -> tuple[int, set[int]]:
+    """Return the part size of a journal and the numbers of its valid parts; (0, {}) if it is missing or invalid.
 
     `size` is that of the file in bytes. A last line without a newline is ignored: it was cut off when the agent was
     killed.
     """
-    header, *lines = (journal or b"").decode("ascii", errors="replace").split("\n")[:-1] or [""]
-    found = json_object(header.encode()) or {}
+    lines = io.BytesIO(journal or b"")
+    found = json_object(lines.readline()) or {}
     part_size = found.get("partSize")
-    if type(part_size) is not int or part_size < 1 or size > part_size * MOST_PARTS:
-        return 0, []
-    try:
-        written = [int(line[2:]) for line in lines if line.startswith("w ")]
-        synced = max((int(line[2:]) for line in lines if line.startswith("s ")), default=0)
-    except ValueError:
-        return 0, []
-    if not all(0 <= number * part_size < size for number in written):
-        return 0, []
+    if type(part_size) is not int or part_size < LEAST_PART or size > part_size * MOST_PARTS:
+        return 0, set()
+    count, written, synced = -(-size // part_size), list[int](), 0
+    for line in lines:
+        name, _, text = line.removesuffix(b"\n").partition(b" ")
+        if not line.endswith(b"\n"):
+            break
+        if name not in (b"w", b"s") or not text.isdigit() or len(text) > _DIGITS:
+            return 0, set()
+        if name == b"s":
+            synced = max(synced, int(text))
+            continue
+        written.append(int(text))
+        if written[-1] >= count or len(written) > count:
+            return 0, set()
     same_boot = found.get("boot") == boot() != ""
-    return part_size, list(dict.fromkeys(written if same_boot else written[:synced]))
+    return part_size, set(written if same_boot else written[:synced])

@@ -17,6 +17,11 @@ ENTRY = S3Object("k", 25, '"e"', 1_700_000_000)
 Opener = Callable[[S3Object, int], PartFile[S3Object]]
 
 
+@pytest.fixture(autouse=True)
+def _of_any_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "LEAST_PART", 1)
+
+
 @pytest.fixture
 def parts_of(tmp_path: Path) -> Iterator[Opener]:
     """Opens part files, as attempts that were all killed did, and closes them in the end."""
@@ -55,9 +60,12 @@ def test_parts_cover_the_object(parts_of: Opener, tmp_path: Path) -> None:
 def test_killed_and_again(parts_of: Opener, tmp_path: Path) -> None:
     fetch(parts_of(ENTRY, 10), [1])
     parts = parts_of(ENTRY, 10)
-    assert (numbers(parts), parts.present) == ([0, 2], 10)
+    assert (numbers(parts), parts.present, parts.begun) == ([0, 2], 10, 0)
     fetch(parts, [0])
-    assert numbers(parts_of(ENTRY, 10)) == [2]
+    assert parts.begun == 20
+    fetch(parts, [2])
+    assert parts.begun == 25
+    assert numbers(parts_of(ENTRY, 10)) == []
 
 
 def test_part_size_of_the_first_attempt_is_kept(parts_of: Opener, tmp_path: Path) -> None:

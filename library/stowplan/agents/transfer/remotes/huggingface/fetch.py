@@ -124,8 +124,7 @@ class InOrder:
         """Add all bytes before the first missing part to the digest, unless another thread is doing so."""
         if self._lock.acquire(blocking=False):
             try:
-                missing = self._parts.missing
-                self._read_to(missing[0].start if missing else self._parts.entry.size)
+                self._read_to(self._parts.begun)
             finally:
                 self._lock.release()
 
