@@ -57,7 +57,7 @@ class HuggingFaceEngine:
             read = self._reader(work, hub, commit, files)
             tree = stack.enter_context(closing(Tree(common.claim, common.local.path, create=True)))
             folder = stack.enter_context(state.folder("parts", create=True))
-            known = stack.enter_context(closing(Known(state)))
+            known = stack.enter_context(closing(Known(state, {each.key: each.digest for each in files})))
             fetcher = Fetcher(read, tree, folder, known, self._attempts(work), work.progress, work.log)
             crew = stack.enter_context(self._crew(work))
             size = self.settings.part_size
@@ -67,7 +67,7 @@ class HuggingFaceEngine:
                 completion.begin()
             download.fetch()
             tree.root.sync_all()
-            known.keep({each.key for each in files})
+            known.finish()
         return f"The destination holds every file of commit {commit[:12]}"
 
     def upload(self, work: TransferWork, state: ClaimFolder | None) -> str:

@@ -7,7 +7,7 @@ its path. A file without a durable line is read, and its digest is compared.
 import json
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import starmap
 
 from stowplan.agents.attempt.claim.folder import ClaimFolder, append
@@ -20,12 +20,15 @@ Line = tuple[str, int, int]
 
 
 class Known:
-    """Recorded digests of files in the destination, by key. Any thread may use it."""
+    """Recorded digests of files in the destination, by key. Any thread may use it.
 
-    def __init__(self, state: ClaimFolder) -> None:
+    `wanted` has the digests of the files that are to be there. Other records are dropped.
+    """
+
+    def __init__(self, state: ClaimFolder, wanted: Mapping[str, str]) -> None:
         self._state = state
         self._lock = threading.Lock()
-        self._lines = dict(_read(state))
+        self._lines = {key: line for key, line in _read(state) if wanted.get(key) == line[0]}
         # The present lines may not be durable: without `durable` they are valid only until the next boot.
         self._file = self._written(durable=False)
 
@@ -40,10 +43,9 @@ class Known:
             self._lines[key] = line
             append(self._file, _line(key, line))
 
-    def keep(self, keys: set[str]) -> None:
-        """Remove all records except those of `keys`, and record that these files are durable."""
+    def finish(self) -> None:
+        """Record that all recorded files are durable."""
         with self._lock:
-            self._lines = {key: line for key, line in self._lines.items() if key in keys}
             before, self._file = self._file, self._written(durable=True)
             os.close(before)
 
@@ -71,7 +73,11 @@ def _read(state: ClaimFolder) -> Iterator[tuple[str, Line]]:
         return
     for each in lines:
         try:
-            key, digest, size, modified = json.loads(each.decode())
-            yield str(key), (str(digest), int(size), int(modified))
-        except (ValueError, TypeError, OverflowError, RecursionError):
+            found = json.loads(each.decode())
+        except (ValueError, RecursionError):
             return
+        match found:
+            case [str(key), str(digest), int(size), int(modified)]:
+                yield key, (digest, size, modified)
+            case _:
+                return
