@@ -68,12 +68,16 @@ class KeyCheck:
 
     def look(self, key: str) -> bool:
         """Return whether the key can be a path below the destination. Call this with all keys in ascending order."""
-        found = problem(key) or self._reserved(key) or self._clash(key)
+        found = self.refusal(key) or self._clash(key)
         if found:
             self.count += 1
             if len(self.refused) < SHOWN:
                 self.refused.append(f"{key!r} {found}")
         return found is None
+
+    def refusal(self, key: str) -> str | None:
+        """Return why a key cannot be a path below the destination, whatever other keys there are; None if it can."""
+        return problem(key) or self._reserved(key)
 
     def _reserved(self, key: str) -> str | None:
         # Names are compared without case, whatever the destination does: a claim may be copied to a file system that

@@ -61,6 +61,7 @@ class Download:
     """Number of entries that must be fetched."""
     done: Done = field(default_factory=Done)
     listing: ListingHash = field(default_factory=ListingHash)
+    _check: KeyCheck | None = None
     _again: list[tuple[int, S3Object]] = field(default_factory=list)
     """Objects that changed while they were fetched, with their index in the listing."""
 
@@ -73,7 +74,7 @@ class Download:
         if the listing is not the expected one.
         """
         wanted_bytes = written_size = 0
-        most = self._most_listed()
+        most, self._check = self._most_listed(), check
         leftover = identities(self.fetcher.folder)
         known = InOrder(self.ledger.known())
         with self.ledger.new_listing() as file:
@@ -133,12 +134,22 @@ class Download:
             raise AttemptError(ExitCode.CONFLICT, "OtherRevision", message)
 
     def _wanted(self) -> Iterator[tuple[int, S3Object]]:
-        """Yield the objects to fetch, each with its index in the listing, and mark the other entries as finished."""
+        """Yield the objects to fetch, each with its index in the listing, and mark the other entries as finished.
+
+        It ends with a failure at an object that cannot have been listed: the file with the listing is in the claim.
+        """
         for index, (entry, wanted) in enumerate(self.ledger.listing()):
+            if index >= self.listed or (wanted and not self._may_be_listed(entry.key)):
+                message = f"Others have changed the listing in the claim: {entry.key[:200]!r} was not in it"
+                self.crew.failed(AttemptError(ExitCode.INTEGRITY, "Incomplete", message))
+                return
             if wanted:
                 yield index, entry
             else:
                 self.done.add(index)
+
+    def _may_be_listed(self, key: str) -> bool:
+        return self.source.takes(key) and not (self._check and self._check.refusal(key))
 
     def _count(self, entry: S3Object, *, wanted: bool) -> None:
         self.listed += 1

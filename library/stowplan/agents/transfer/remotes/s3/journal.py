@@ -27,8 +27,11 @@ _KNOWN, _LISTING, _PROGRESS = "known.jsonl", "listing.jsonl", "progress.json"
 _OF_0_1_0 = ("known.tmp", "listing.tmp", "progress.tmp")
 """Unfinished files that a killed attempt of version 0.1.0 leaves."""
 
-LONGEST_PROGRESS = 64 << 20
-"""Maximum size in bytes of a progress file that is read: that of a million objects that all changed."""
+LONGEST_PROGRESS = 4 << 20
+"""Maximum size in bytes of a progress file that is read: that of 20,000 objects that changed while they were fetched.
+
+Others may write to the file. As Python objects its content can take twenty times as much.
+"""
 
 Marks = dict[str, Any]
 """Content of a `Done` as plain data, for `progress.json`."""

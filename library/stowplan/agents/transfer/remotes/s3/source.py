@@ -33,8 +33,12 @@ class ObjectSource:
         """
         for each in [self.single] if self.single else objects(wire, self.prefix):
             listing.add(each.key, each.size, each.etag)
-            if self.single or self.patterns.take(each.key):
+            if self.takes(each.key):
                 yield each
+
+    def takes(self, key: str) -> bool:
+        """Return whether an object with this key, relative to `prefix`, is one to fetch."""
+        return key == self.single.key if self.single else self.patterns.take(key)
 
 
 def resolve(wire: Wire, key: str, kind: Kind, patterns: Patterns = EVERYTHING) -> ObjectSource:

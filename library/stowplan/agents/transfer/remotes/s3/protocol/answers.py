@@ -105,9 +105,14 @@ def parsed(content: bytes) -> ElementTree.Element | None:
 
 def etag(text: str, what: str) -> str:
     """Return `text`, an ETag, if it is valid in a header. Otherwise raise AttemptError, with `what` in its message."""
-    if len(text) > LONGEST_ETAG or not _ETAG.fullmatch(text):
+    if not is_etag(text):
         raise bad(f"{what} with the ETag {_shown(text)}")
     return text
+
+
+def is_etag(text: str) -> bool:
+    """Return whether a text is valid as an ETag in a header."""
+    return len(text) <= LONGEST_ETAG and bool(_ETAG.fullmatch(text))
 
 
 def number(text: str, what: str) -> int:

@@ -5,6 +5,8 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from stowplan.agents.transfer.remotes.s3.protocol.answers import is_etag
+
 
 @dataclass(frozen=True, slots=True)
 class S3Object:
@@ -55,7 +57,10 @@ def written(entry: S3Object, *, wanted: bool) -> str:
 
 
 def read(line: str) -> tuple[S3Object, bool]:
-    """Parse a line of `written`, and return the entry and `wanted`. Raises ValueError if it is invalid."""
+    """Parse a line of `written`, and return the entry and `wanted`.
+
+    Raises ValueError if it is invalid: others may write to the file. The key may be any string.
+    """
     try:
         key, *version, wanted = json.loads(line)
     except (RecursionError, TypeError):
@@ -69,8 +74,8 @@ def is_version(*fields: object) -> bool:
     """Return whether the fields are size, ETag and time of an object."""
     if [type(each) for each in fields] != [int, str, int]:
         return False
-    size, _, modified = fields
-    return 0 <= size < 1 << 63 and abs(modified) < 1 << 40  # type: ignore[operator, arg-type]
+    size, etag, modified = fields
+    return 0 <= size < 1 << 63 and is_etag(etag) and abs(modified) < 1 << 40  # type: ignore[operator, arg-type]
 
 
 class InOrder:
