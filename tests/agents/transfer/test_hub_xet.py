@@ -1,5 +1,6 @@
 """Files of the Xet store, by hf-xet itself."""
 
+import os
 from collections.abc import Iterator
 
 import pytest
@@ -16,6 +17,12 @@ FILES = {"a.txt": b"a", "small.bin": b"s" * 3000, "large.bin": large(50_000_000)
 """The last one in ten parts."""
 
 PART = 5 << 20
+
+LEADING = (
+    *("HF_HOME", "HF_XET_CACHE", "HF_HUB_CACHE", "HF_ASSETS_CACHE", "HF_TOKEN_PATH", "XDG_CACHE_HOME"),
+    *("HF_XET_SHARD_CACHE_SUBDIR", "HF_XET_SESSION_DIR_NAME", "HF_XET_SYSTEM_MONITOR_LOG_PATH", "HF_XET_LOG_DEST"),
+)
+"""Variables that name files and folders of the libraries."""
 
 
 @pytest.fixture
@@ -49,6 +56,36 @@ def test_both_ways(cube: HubCube, xet: Xet, storage_proxy: Proxy) -> None:
     assert there(cube) == FILES
     assert sum(size for _, size in xet.sent) >= len(FILES["large.bin"])
     assert (storage_proxy.requests, cube.hub.leaks) == ([], [])
+
+
+def test_the_library_writes_to_a_place_of_its_own(cube: HubCube, xet: Xet) -> None:
+    """Whatever the environment says, and whatever others have put into the claim."""
+    elsewhere = cube.folder / "elsewhere"
+    led = {name: str(elsewhere / name) for name in LEADING}
+    led |= {"HF_XET_SYSTEM_MONITOR_ENABLED": "true", "HF_XET_CHUNK_CACHE_SIZE_BYTES": "1000000000"}
+    cube = cube.with_options(environment=led)
+    (cube.state / "xet/shards").mkdir(parents=True)
+    (cube.state / "xet/old at the top").write_text("x")
+    (cube.state / "xet/shards/old").write_text("x")
+    (cube.state / "xet/link").symlink_to(cube.folder)
+    os.mkfifo(cube.state / "xet/pipe")
+    cube.write(FILES)
+    with cube.started(cube.local(), cube.remote(), "up") as process:
+        until(lambda: list(cube.folder.glob("stowplan-huggingface-*/xet")) or process.poll() is not None)
+        assert process.poll() is None
+        (scratch,) = cube.folder.glob("stowplan-huggingface-*")
+        assert scratch.stat().st_mode & 0o777 == 0o700
+        output, _ = process.communicate(timeout=120)
+    assert process.returncode == 0, output
+    for name in FILES:
+        (cube.data / name).unlink()
+    ended = cube.download(run="down")
+    assert ended.code == 0, ended.output
+    assert there(cube) == FILES
+    assert sorted(each.name for each in cube.folder.iterdir()) == ["claim", "config.json"]
+    kept = [each for each in (cube.state / "xet").rglob("*") if not each.is_dir()]
+    assert all(each.is_file() and not each.is_symlink() and each.stat().st_size < 100_000 for each in kept)
+    assert {"old", "old at the top"} < {each.name for each in kept}
 
 
 def test_what_changed_is_sent_chunk_by_chunk(cube: HubCube, xet: Xet) -> None:

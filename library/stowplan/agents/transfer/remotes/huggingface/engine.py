@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import httpx2
 from huggingface_hub import HfApi, close_session, set_client_factory
@@ -21,8 +22,8 @@ from stowplan.agents.transfer.remotes.huggingface.commit_files import Outgoing
 from stowplan.agents.transfer.remotes.huggingface.download import Download
 from stowplan.agents.transfer.remotes.huggingface.fetch import Fetcher, Read
 from stowplan.agents.transfer.remotes.huggingface.hub import session, xet
+from stowplan.agents.transfer.remotes.huggingface.hub.cache import remembered
 from stowplan.agents.transfer.remotes.huggingface.hub.content import Content
-from stowplan.agents.transfer.remotes.huggingface.hub.environment import clean_cache
 from stowplan.agents.transfer.remotes.huggingface.hub.failure import Failures, MovedError
 from stowplan.agents.transfer.remotes.huggingface.hub.library_logs import forwarded
 from stowplan.agents.transfer.remotes.huggingface.hub.remote_file import RemoteFile
@@ -44,11 +45,13 @@ class HuggingFaceEngine:
     """Copies between a claim and one repository on a Hub, by the interface of a transfer engine."""
 
     settings: HuggingFaceSettings
+    scratch: TemporaryDirectory[str]
+    """Directory for the files of the libraries."""
 
     def download(self, work: TransferWork, state: ClaimFolder, completion: Completion) -> str:
         """Download all files of the revision's present commit."""
         common = self.settings.common
-        with self._failures(), ExitStack() as stack:
+        with self.scratch, self._failures(), ExitStack() as stack:
             hub = stack.enter_context(self._hub(work, lambda _: None))
             commit = hub.commit(self.settings.revision)
             work.outcome.revision = commit
@@ -72,8 +75,6 @@ class HuggingFaceEngine:
 
     def upload(self, work: TransferWork, state: ClaimFolder | None) -> str:
         """Commit the files that the repository lacks."""
-        if state:
-            clean_cache(state)
         sent: list[int] = []
 
         throttle = self._throttle(work)
@@ -83,7 +84,9 @@ class HuggingFaceEngine:
             sent.append(size)
             work.progress.add(size=size)
 
-        with self._failures(), ExitStack() as stack:
+        with self.scratch, self._failures(), ExitStack() as stack:
+            if state:
+                stack.enter_context(remembered(state, Path(self.scratch.name), work.stop, work.log))
             hub = stack.enter_context(self._hub(work, count))
             folder, _, name = self.settings.common.local.path.rstrip("/").rpartition("/")
             tree, files = stack.enter_context(self._files(work, folder, name))

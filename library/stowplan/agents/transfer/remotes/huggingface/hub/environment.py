@@ -1,13 +1,10 @@
 """Environment variables that the libraries of Hugging Face read at their import."""
 
 import os
-import stat
-import tempfile
 from collections.abc import MutableMapping
 from pathlib import Path
 
-from stowplan.agents.attempt.claim.folder import ClaimFolder
-from stowplan.agents.attempt.claim.walk import by_name, walk
+from stowplan.agents.transfer.remotes.huggingface.hub.cache import LARGEST
 from stowplan.agents.transfer.settings import TransferSettings
 
 ENDPOINT_ENV, TOKEN_ENV = "HF_ENDPOINT", "HF_TOKEN"
@@ -16,8 +13,6 @@ DISABLE_XET_ENV = "HF_HUB_DISABLE_XET"
 LEAST_MIB = 400
 """Free memory in MiB below which only HTTP is used: hf-xet 1.8 needs up to 300 MiB, whatever its settings."""
 
-_CACHE = "xet"
-
 _QUIET = {
     "HF_HUB_DISABLE_TELEMETRY": "1",
     "HF_HUB_DISABLE_IMPLICIT_TOKEN": "1",
@@ -25,25 +20,43 @@ _QUIET = {
     "HF_HUB_DISABLE_UPDATE_CHECK": "1",
     "HF_XET_TELEMETRY_ENABLED": "false",
     "HF_XET_LOG_DEST": os.devnull,
+    # A download reads nothing twice.
+    "HF_XET_CHUNK_CACHE_SIZE_BYTES": "0",
+    "HF_XET_SHARD_CACHE_SIZE_LIMIT": str(LARGEST),
 }
 _LOUD = ("HF_DEBUG", "HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_XET_HIGH_PERFORMANCE", "HF_HUB_ENABLE_HF_TRANSFER")
 """Variables to remove: the libraries would log requests, refuse to send them, or use more memory than the pod has."""
 
+_PLACES = (
+    "HF_ASSETS_CACHE",
+    "HF_HUB_CACHE",
+    "HF_TOKEN_PATH",
+    "HF_XET_CLIENT_UNIX_SOCKET_PATH",
+    "HF_XET_DATA_LOCAL_CAS_SCHEME",
+    "HF_XET_DATA_STAGING_SUBDIR",
+    "HF_XET_LOCAL_CAS_SCHEME",
+    "HF_XET_MDB_SHARD_CACHE_SIZE_LIMIT",
+    "HF_XET_SESSION_DIR_NAME",
+    "HF_XET_SHARD_CACHE_SUBDIR",
+    "HF_XET_SYSTEM_MONITOR_ENABLED",
+    "HF_XET_SYSTEM_MONITOR_LOG_PATH",
+    "HUGGINGFACE_ASSETS_CACHE",
+    "HUGGINGFACE_HUB_CACHE",
+)
+"""Variables to remove: the libraries would keep files elsewhere, or more of them."""
 
-def prepare(settings: TransferSettings, environment: MutableMapping[str, str]) -> None:
+
+def prepare(settings: TransferSettings, environment: MutableMapping[str, str], scratch: Path) -> None:
     """Set variables in `environment` so that the libraries behave as an agent must. Call it before their import.
 
     They then send no telemetry, neither search for tokens nor store them, and use less memory than the limit of the
-    pod. Their cache of what was uploaded is in the state directory of the transfer, so that a later attempt has it. A
-    download needs no cache; without a state it is in the directory for temporary files.
+    pod. All their files are in the directory `scratch`, which must be one that others cannot write to: the libraries
+    open files by their paths, and follow links there. So it is not in the claim.
     """
-    for name in _LOUD:
+    for name in (*_LOUD, *_PLACES):
         environment.pop(name, None)
     environment.update(_QUIET)
-    scratch = Path(tempfile.gettempdir()) / f"stowplan-huggingface-{os.getuid()}"
-    state = settings.config.state
-    cache = settings.claim / state.directory / _CACHE if state and settings.upload else scratch / _CACHE
-    environment.update({"HF_HOME": str(scratch), "HF_XET_CACHE": str(cache)})
+    environment.update({"HF_HOME": str(scratch), "HF_XET_CACHE": str(scratch / "xet")})
     if endpoint := environment.get(ENDPOINT_ENV, "").strip():
         environment[ENDPOINT_ENV] = endpoint.rstrip("/")
     else:
@@ -55,18 +68,6 @@ def prepare(settings: TransferSettings, environment: MutableMapping[str, str]) -
         environment.setdefault(DISABLE_XET_ENV, "1")
     for name, value in _bounds(settings).items():
         environment.setdefault(name, str(value))
-
-
-def clean_cache(state: ClaimFolder) -> None:
-    """Remove everything but folders and files from the cache in a state directory, and files with further names.
-
-    hf-xet opens it by its path, and follows what it finds there.
-    """
-    with state.folder(_CACHE, create=True) as cache:
-        for _, entry, folder in walk(cache, by_name):
-            status = None if entry.is_folder else folder.stat(entry.name)
-            if status and (not stat.S_ISREG(status.st_mode) or status.st_nlink > 1):
-                folder.remove_file(entry.name)
 
 
 def _bounds(settings: TransferSettings) -> dict[str, int]:
@@ -87,5 +88,4 @@ def _bounds(settings: TransferSettings) -> dict[str, int]:
         "HF_XET_CLIENT_AC_MAX_UPLOAD_CONCURRENCY": max(2, uploads),
         "HF_XET_DATA_MAX_CONCURRENT_FILE_INGESTION": uploads,
         "HF_XET_DATA_MAX_CONCURRENT_FILE_DOWNLOADS": settings.config.parallelism,
-        "HF_XET_SHARD_CACHE_SIZE_LIMIT": 1 << 30,
     }
