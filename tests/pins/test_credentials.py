@@ -18,7 +18,8 @@ Those of other commands and of agents, with their tests:
 | the token of a kubeconfig | the server that it names | `unit/compiler/live/test_resources.py` |
 | the token of an agent's service account | the API server | `hostile/test_api_server.py` |
 | S3 keys and session tokens of *transfer* | the endpoint of the spec | `hostile/s3/test_redirects.py` |
-| the token for a Hub | the Hub of the spec | `agents/transfer/test_hub_access.py`, `hostile/hub/test_answers.py` |
+| the token for a Hub | the Hub of the spec | `agents/transfer/test_hub_{access,credentials}.py`, `hostile/hub` |
+| the token of its Xet store | that store | `agents/transfer/test_hub_credentials.py` |
 | the token for Git | the host of the spec | `agents/transfer/git/test_hostile.py`, `…/test_download.py` (submodules) |
 | that token, for LFS | the same host | `agents/transfer/git/test_hostile.py`, `hostile/git/test_lfs_elsewhere.py` |
 | keys of a source of *cache* | that source | `agents/cache/test_task_secrets.py` |

@@ -56,6 +56,8 @@ class Xet:
     """Blocks and the bytes of them that were asked for."""
     seconds: float = 0
     """Wait before a block is sent."""
+    valid_seconds: int = 3600
+    """How long its tokens are valid, as it says."""
 
     def content(self, name: str) -> bytes:
         """All bytes of a file."""
@@ -63,7 +65,7 @@ class Xet:
 
     def connection(self) -> tuple[dict[str, Any], dict[str, str]]:
         """What the Hub answers to whoever asks for access: body and headers."""
-        until = int(time.time()) + 3600
+        until = int(time.time()) + self.valid_seconds
         body = {"accessToken": TOKEN, "exp": until, "casUrl": self.url}
         headers = {"x-xet-access-token": TOKEN, "x-xet-token-expiration": str(until), "x-xet-cas-url": self.url}
         return body, headers

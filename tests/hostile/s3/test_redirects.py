@@ -2,14 +2,17 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.network import Network
 from tests.agents.transfer.agent import Cube, files
+from tests.agents.transfer.server import SECRET_KEY, Storage
 from tests.hostile.s3.attempt import attempt
-from tests.hostile.s3.server import Answer, Request, Server, page, serving
+from tests.hostile.s3.server import BUCKET, Answer, Request, Server, page, serving
+from tests.recorder import recording
 
 SECRET = b"INTERNAL-SECRET-CREDENTIALS!"
 KEY = '"zz"'
@@ -59,6 +62,35 @@ def test_uploads(server: Server, metadata: Server, cube: Cube, size: int) -> Non
     server.rule = lambda request: None if request.is_listing or request.method == "HEAD" else target
     assert cube.upload().code == 2
     assert metadata.requests == []
+
+
+@pytest.mark.parametrize("status", [301, 307, 400])
+def test_endpoint_of_another_region(server: Server, metadata: Server, cube: Cube, status: int) -> None:
+    """S3 names the host of the right region in the body and in headers."""
+    host = metadata.url.removeprefix("http://")
+    body = f"<Error><Code>PermanentRedirect</Code><Endpoint>{host}</Endpoint><Region>{host}</Region></Error>"
+    headers = {"x-amz-bucket-region": host, "location": f"{metadata.url}/bucket/a"}
+    server.rule = lambda _: Answer(status, body.encode(), headers)
+    assert cube.download().code
+    (cube.data).mkdir(exist_ok=True)
+    (cube.data / "a").write_bytes(b"x")
+    assert cube.upload().code
+    assert server.requests
+    assert metadata.requests == []
+
+
+def test_host_of_a_bucket_is_that_of_the_endpoint(tmp_path: Path) -> None:
+    """A proxy sees the hosts that are asked: the bucket's label stands before the host of the endpoint."""
+    with recording() as proxy:
+        cube = Cube(tmp_path, Storage("http://s3.example.com", BUCKET), options={"requestRetries": 0})
+        with cube.started(
+            cube.remote(pathStyle=False, sessionTokenEnv="TOKEN"),
+            cube.local(),
+            environment={"TOKEN": "sessiontoken34", "http_proxy": proxy.url},
+        ) as process:
+            process.communicate(timeout=60)
+        assert {each.split()[1].split("/")[2] for each in proxy.seen} == {f"{BUCKET}.s3.example.com"}
+        assert proxy.heard("sessiontoken34", SECRET_KEY) == ["sessiontoken34"]
 
 
 def test_session_tokens_go_nowhere_else(server: Server, metadata: Server, cube: Cube) -> None:
