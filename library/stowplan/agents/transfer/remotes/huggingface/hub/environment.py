@@ -27,6 +27,8 @@ _QUIET = {
 _LOUD = ("HF_DEBUG", "HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_XET_HIGH_PERFORMANCE", "HF_HUB_ENABLE_HF_TRANSFER")
 """Variables to remove: the libraries would log requests, refuse to send them, or use more memory than the pod has."""
 
+_TRUE = ("1", "on", "yes", "true")
+
 _PLACES = (
     "HF_ASSETS_CACHE",
     "HF_HUB_CACHE",
@@ -57,17 +59,23 @@ def prepare(settings: TransferSettings, environment: MutableMapping[str, str], s
         environment.pop(name, None)
     environment.update(_QUIET)
     environment.update({"HF_HOME": str(scratch), "HF_XET_CACHE": str(scratch / "xet")})
-    if endpoint := environment.get(ENDPOINT_ENV, "").strip():
+    # The values of the settings may be from files, which the environment does not have.
+    if endpoint := settings.values.environment.get(ENDPOINT_ENV, "").strip():
         environment[ENDPOINT_ENV] = endpoint.rstrip("/")
     else:
         environment.pop(ENDPOINT_ENV, None)
-    if settings.config.max_bytes_per_second:
-        # hf-xet has no limit of its speed.
-        environment[DISABLE_XET_ENV] = "1"
-    if settings.free_mib < LEAST_MIB:
-        environment.setdefault(DISABLE_XET_ENV, "1")
+    environment[DISABLE_XET_ENV] = "0" if may_use_xet(settings) else "1"
     for name, value in _bounds(settings).items():
         environment.setdefault(name, str(value))
+
+
+def may_use_xet(settings: TransferSettings) -> bool:
+    """Return whether hf-xet may transfer files, rather than HTTP alone."""
+    if settings.config.max_bytes_per_second:
+        # hf-xet has no limit of its speed.
+        return False
+    disabled = settings.values.environment.get(DISABLE_XET_ENV)
+    return settings.free_mib >= LEAST_MIB if disabled is None else disabled.lower() not in _TRUE
 
 
 def _bounds(settings: TransferSettings) -> dict[str, int]:

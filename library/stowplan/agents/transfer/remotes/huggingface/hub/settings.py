@@ -8,7 +8,7 @@ from stowplan.agents.runtime.settings import SettingsError
 from stowplan.agents.transfer.keys import problem
 from stowplan.agents.transfer.network.hosts import Hosts, is_host, origin
 from stowplan.agents.transfer.network.throttle import streams
-from stowplan.agents.transfer.remotes.huggingface.hub.environment import DISABLE_XET_ENV, ENDPOINT_ENV, TOKEN_ENV
+from stowplan.agents.transfer.remotes.huggingface.hub.environment import ENDPOINT_ENV, TOKEN_ENV, may_use_xet
 from stowplan.agents.transfer.settings import TransferSettings, Values
 from stowplan.schema.remotes.huggingface import HuggingFaceEndpoint
 
@@ -20,7 +20,6 @@ XET_STREAM_MIB = 50
 """Memory in MiB that hf-xet uses for each part that it fetches at the same time, measured with parts of 16 MiB."""
 
 _REPO = re.compile(r"[\w.-]{1,96}(/[\w.-]{1,96})?", re.ASCII)
-_TRUE = ("1", "on", "yes", "true")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +102,7 @@ def huggingface_settings(common: TransferSettings) -> HuggingFaceSettings:
         revision=values.optional(remote.revision_env),
         path_in_repo=_path_in_repo(values.optional(remote.path_in_repo_env) or "", remote.path_in_repo_env),
         message=values.optional(remote.commit_message_env) or MESSAGE,
-        xet=given.get(DISABLE_XET_ENV, "").lower() not in _TRUE,
+        xet=may_use_xet(common),
     )
 
 
