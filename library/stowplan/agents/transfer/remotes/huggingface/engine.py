@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import httpx2
 from huggingface_hub import HfApi, close_session, set_client_factory
@@ -45,13 +44,13 @@ class HuggingFaceEngine:
     """Copies between a claim and one repository on a Hub, by the interface of a transfer engine."""
 
     settings: HuggingFaceSettings
-    scratch: TemporaryDirectory[str]
-    """Directory for the files of the libraries."""
+    scratch: Path
+    """Directory for the files of the libraries. It is removed with this object, or at the end of the program."""
 
     def download(self, work: TransferWork, state: ClaimFolder, completion: Completion) -> str:
         """Download all files of the revision's present commit."""
         common = self.settings.common
-        with self.scratch, self._failures(), ExitStack() as stack:
+        with self._failures(), ExitStack() as stack:
             hub = stack.enter_context(self._hub(work, lambda _: None))
             commit = hub.commit(self.settings.revision)
             work.outcome.revision = commit
@@ -84,9 +83,9 @@ class HuggingFaceEngine:
             sent.append(size)
             work.progress.add(size=size)
 
-        with self.scratch, self._failures(), ExitStack() as stack:
+        with self._failures(), ExitStack() as stack:
             if state:
-                stack.enter_context(remembered(state, Path(self.scratch.name), work.stop, work.log))
+                stack.enter_context(remembered(state, self.scratch, work.stop, work.log))
             hub = stack.enter_context(self._hub(work, count))
             folder, _, name = self.settings.common.local.path.rstrip("/").rpartition("/")
             tree, files = stack.enter_context(self._files(work, folder, name))
