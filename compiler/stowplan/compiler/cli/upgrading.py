@@ -7,7 +7,7 @@ from pathlib import Path
 
 import typer
 
-from stowplan.compiler.diagnostics.escaping import visible
+from stowplan.compiler.diagnostics.escaping import logged
 from stowplan.compiler.generate.starter import installation, upgrade
 from stowplan.compiler.generate.starter.stamp import line_of
 from stowplan.compiler.generate.starter.upgrade import StarterFile, State
@@ -54,7 +54,7 @@ def _diff(file: StarterFile) -> Iterator[str]:
     """Return the lines of a diff; none for long files that programs write."""
     if file.path.startswith(".schemas/") or file.path.endswith("-dependencies.txt"):
         return iter(())
-    before, wanted = ([visible(line) for line in text.splitlines()] for text in (file.before, file.wanted))
+    before, wanted = ([logged(line) for line in text.splitlines()] for text in (file.before, file.wanted))
     return unified_diff(before, wanted, f"here/{file.path}", f"this version/{file.path}", lineterm="")
 
 

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from stowplan.compiler.diagnostics.escaping import visible
+from stowplan.compiler.diagnostics.escaping import logged, visible
 from stowplan.compiler.diagnostics.locations import LINE_BREAK
 from stowplan.compiler.diagnostics.report import Diagnostic
 from stowplan.schema.diagnostics import Severity
@@ -43,13 +43,13 @@ def print_text(console: "Console", diagnostics: Sequence[Diagnostic], texts: Map
     for each in diagnostics:
         style = _STYLES[each.severity]
         head = Text.assemble(
-            (f"{each.location}: ", "bold"), (f"{each.severity} {each.code}", style), f": {visible(each.message)}"
+            (f"{each.location}: ", "bold"), (f"{each.severity} {each.code}", style), f": {logged(each.message)}"
         )
         console.print(head, soft_wrap=True)
         _excerpt(console, each, lines.get(each.location.file, []), style)
         if each.field_path:
             console.print(Text.assemble("  ", ("at", "dim"), f" {visible(each.field_path)}"), soft_wrap=True)
-        console.print(Text.assemble("  ", ("help:", "dim"), f" {visible(each.hint)}"), soft_wrap=True)
+        console.print(Text.assemble("  ", ("help:", "dim"), f" {logged(each.hint)}"), soft_wrap=True)
     console.print(summary(diagnostics), highlight=False)
 
 
@@ -102,5 +102,5 @@ def _around(line: str, column: int) -> tuple[str, str]:
     place = len(line[:column].expandtabs(_TAB))
     start = max(0, place - _WIDEST // 2) if len(shown) > _WIDEST else 0
     end = start + _WIDEST
-    before, after = visible(shown[start:place]), visible(shown[place:end])
+    before, after = logged(shown[start:place]), logged(shown[place:end])
     return ("…" if start else "") + before, after + ("…" if end < len(shown) else "")

@@ -17,6 +17,15 @@ def visible(text: str) -> str:
     return _INVISIBLE.sub(escape, text)
 
 
+def logged(line: str) -> str:
+    """Return a line of a file as `visible` does, and so that a log of CI takes nothing in it for a command."""
+    # GitHub Actions looks for `::` behind the blanks at the beginning, and for `##[` everywhere.
+    text = visible(line)
+    blanks = len(text) - len(text.lstrip())
+    begin = f"{text[:blanks]}\\u003a{text[blanks + 1 :]}" if text.startswith("::", blanks) else text
+    return begin.replace("##[", "#\\u0023[")
+
+
 def visible_lines(text: str) -> str:
     """Return `text` with all invisible characters and control characters escaped, except tabs and line feeds."""
     return "\n".join(map(visible, text.split("\n")))

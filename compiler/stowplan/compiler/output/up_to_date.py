@@ -6,7 +6,7 @@ from difflib import unified_diff
 from hashlib import sha256
 from pathlib import Path
 
-from stowplan.compiler.diagnostics.escaping import visible
+from stowplan.compiler.diagnostics.escaping import logged, visible
 from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.output import paths
 from stowplan.compiler.output.folder import OutputFolder, scan
@@ -122,4 +122,4 @@ def _diff(path: str, before: bytes, after: bytes) -> Iterator[str]:
 def _shown(content: bytes) -> list[str]:
     """Return the lines of a file with control characters escaped, because anyone may have edited the file."""
     *lines, rest = content.decode("utf-8", "backslashreplace").split("\n")
-    return [visible(line) for line in lines] + ([visible(rest), "\\ no line end here"] if rest else [])
+    return [logged(line) for line in lines] + ([logged(rest), "\\ no line end here"] if rest else [])

@@ -10,6 +10,7 @@ from syrupy.assertion import SnapshotAssertion
 from typer.testing import CliRunner
 
 from stowplan.compiler.cli import app
+from stowplan.compiler.diagnostics.escaping import logged
 from stowplan.compiler.diagnostics.github_annotations import annotations
 from stowplan.compiler.diagnostics.locations import Location
 from stowplan.compiler.diagnostics.report import Diagnostic
@@ -72,6 +73,19 @@ def results(text: str) -> list[dict[str, Any]]:
     assert all(rules[each["ruleIndex"]] == each["ruleId"] for each in run["results"])
     found: list[dict[str, Any]] = run["results"]
     return found
+
+
+@pytest.mark.parametrize("line", ["::error::x", " \t::stop-commands::x", "  a: ##[add-mask]error", "###[group]"])
+def test_what_a_difference_shows_is_no_command(line: str) -> None:
+    """GitHub Actions looks for `::` behind the blanks at the beginning of a line, and for `##[` in all of it."""
+    shown = logged(line)
+    assert not shown.lstrip().startswith("::")
+    assert "##[" not in shown
+    assert len(shown) == len(line) + 5
+
+
+def test_addresses_stay_as_they_are() -> None:
+    assert logged("the range ::/0, and [::1]:443 # [a]") == "the range ::/0, and [::1]:443 # [a]"
 
 
 def test_sarif_lands_on_the_line(repo: Path) -> None:
