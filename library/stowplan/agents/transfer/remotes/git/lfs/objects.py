@@ -184,9 +184,10 @@ class Content:
             raise AttemptError(ExitCode.INTEGRITY, "WrongDigest", message)
 
     def _known(self) -> set[str]:
-        """Return the digests of objects that are recorded as verified; an empty set if there is no record."""
+        """Return the digests of the commit's objects that are recorded as verified."""
         with self.repository.folder(self.repository.directory) as folder:
-            return {line.decode("ascii", errors="replace") for line in folder.lines(KNOWN)}
+            recorded = (line.decode("ascii", errors="replace") for line in folder.lines(KNOWN))
+            return set(self.contents.objects).intersection(recorded)
 
 
 def action_of(name: str, oid: str, answer: Answer | None) -> Action | None:
