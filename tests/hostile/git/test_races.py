@@ -2,6 +2,7 @@
 
 import hashlib
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -48,23 +49,28 @@ def places(cube: Cube) -> list[Path]:
     return [lfs, *(lfs / each for each in inner), lfs / f"incomplete/{OIDS[0]}.part", lfs.parent / "stowplan-lfs"]
 
 
-def fetched(cube: Cube) -> bool:
-    """Whether an attempt has fetched all objects; it must say why, if it has not."""
+def done(cube: Cube, work: Callable[[Repository], None]) -> bool:
+    """Whether an attempt has done its work with a clone; it must say why, if it has not."""
     with prepared_git(cube) as git:
-        repository = Repository(cube.clone, git)
-        repository.look()
-        commit = repository.commit("HEAD")
-        assert commit
-        content = Content(repository, git.settings.address, commit, contents.read(repository, commit, lfs=True))
         try:
-            content.missing()
-            content.fetch()
-            content.remember()
+            work(Repository(cube.clone, git))
         except Exception as error:
             # Raises it again, if it is a fault.
             of_any(error, "the test")
             return False
     return True
+
+
+def fetch(repository: Repository) -> None:
+    """Bring all objects."""
+    repository.look()
+    commit = repository.commit("HEAD")
+    assert commit
+    read = contents.read(repository, commit, lfs=True)
+    content = Content(repository, repository.git.settings.address, commit, read)
+    content.missing()
+    content.fetch()
+    content.remember()
 
 
 @pytest.mark.parametrize("first", range(0, RACES, AT_ONCE))
@@ -76,28 +82,20 @@ def test_downloads(clone: Cube, tmp_path: Path, first: int) -> None:
         lfs.mkdir()
         favourites = places(clone)
         with outside.swapped(number, KINDS, favourites[number % len(favourites)], lfs):
-            within(lambda: fetched(clone))
+            within(lambda: done(clone, fetch))
         assert outside.seen() == before, number
         assert not [path for path, data in made(lfs).items() if SECRET in data], number
-        cleaned(lfs)
-        assert within(lambda: fetched(clone)), number
+        cleaned(lfs, lfs.parent)
+        assert within(lambda: done(clone, fetch)), number
         assert {each for path in made(lfs) if (each := Path(path).name) in OIDS} == set(OIDS)
 
 
-def sent(cube: Cube) -> bool:
-    """Whether an attempt has sent all objects."""
-    with prepared_git(cube) as git:
-        repository = Repository(cube.clone, git)
-        repository.look()
-        commit = repository.commit("HEAD")
-        assert commit
-        try:
-            LfsUpload(repository, "refs/heads/main", None, commit).run()
-        except Exception as error:
-            # Raises it again, if it is a fault.
-            of_any(error, "the test")
-            return False
-    return True
+def send(repository: Repository) -> None:
+    """Send all objects."""
+    repository.look()
+    commit = repository.commit("HEAD")
+    assert commit
+    LfsUpload(repository, "refs/heads/main", None, commit).run()
 
 
 @pytest.mark.parametrize("first", range(0, RACES, AT_ONCE))
@@ -111,7 +109,7 @@ def test_uploads(clone: Cube, forge: Forge, tmp_path: Path, first: int) -> None:
             each.unlink()
         favourites = places(clone)
         with outside.swapped(number, READABLE, favourites[number % len(favourites)], lfs):
-            within(lambda: sent(clone))
+            within(lambda: done(clone, send))
         assert outside.seen() == before, number
         assert SECRET not in b"".join(each.read_bytes() for each in forge.objects().iterdir()), number
         shutil.rmtree(lfs)
@@ -122,21 +120,13 @@ GIT_FILES = ("config", "HEAD", "index", "packed-refs", "refs/heads/main", "info/
 """Of Git's own directory."""
 
 
-def refreshed(cube: Cube) -> bool:
-    """Whether an attempt has brought a clone to the newest commit."""
-    with prepared_git(cube) as git:
-        address = git.settings.address
-        try:
-            repository = Repository(cube.clone, git)
-            repository.adopt(address)
-            wanted = find(git, address, None)
-            assert wanted
-            Bringing(repository, address, None).run(wanted, None, fresh=False)
-        except Exception as error:
-            # Raises it again, if it is a fault.
-            of_any(error, "the test")
-            return False
-    return True
+def refresh(repository: Repository) -> None:
+    """Bring a clone to the newest commit."""
+    address = repository.git.settings.address
+    repository.adopt(address)
+    wanted = find(repository.git, address, None)
+    assert wanted
+    Bringing(repository, address, None).run(wanted, None, fresh=False)
 
 
 @pytest.mark.parametrize("first", range(0, RACES, AT_ONCE))
@@ -156,7 +146,7 @@ def test_refreshes(clone: Cube, writer: Author, tmp_path: Path, first: int) -> N
         inside = clone.clone / ".git"
         favourites = [*(inside / name for name in (*FOLDERS, *GIT_FILES)), *places(clone)]
         with outside.swapped(number, READABLE, favourites[number % len(favourites)], inside):
-            within(lambda: refreshed(clone))
+            within(lambda: done(clone, refresh))
         assert not proof.exists(), number
         assert outside.seen() == before, number
         assert not [path for path, data in made(clone.clone).items() if SECRET in data], number
