@@ -12,6 +12,7 @@ import yaml
 
 from stowplan.schema.kinds.table import KINDS
 from tests.nightly.node.stories import guide
+from tests.pods import values
 from tests.repositories import CORPUS, PLACEHOLDER, Result, compiled, corpus
 
 pytestmark = pytest.mark.skipif(not CORPUS, reason="the documents of the old systems are not beside this repository")
@@ -88,7 +89,7 @@ def test_dataset_becomes_a_cache_pod_on_one_node(result: Result) -> None:
     ],
 )
 def test_tasks_become_jobs(result: Result, stem: str, args: list[str]) -> None:
-    assert _container(result, stem)["args"] == args
+    assert _pod(result, stem)["containers"][0]["args"] == args
 
 
 @pytest.mark.parametrize(
@@ -103,7 +104,7 @@ def test_syncs_copy_to_the_root_of_the_volume(result: Result, stem: str, source:
     assert (configuration["source"], configuration["destination"]) == (source, "/")
     secrets = {
         variable["valueFrom"]["secretKeyRef"]["name"]
-        for variable in _container(result, stem)["env"]
+        for variable in values(_pod(result, stem))
         if "secretKeyRef" in variable.get("valueFrom", {})
     }
     assert secrets == {"imagenet"}
@@ -142,19 +143,19 @@ def test_cubes_compile_and_only_defaults_are_remarked(cubes: Result) -> None:
 )
 def test_cubes_become_transfers(cubes: Result, cube: str, ends: tuple[str, str], image: str) -> None:
     stem = f"{cube}-batchjob"
-    container, configuration = _container(cubes, stem), _configuration(cubes, stem)
+    (container,), configuration = _pod(cubes, stem)["containers"], _configuration(cubes, stem)
     assert (configuration["source"]["type"], configuration["sink"]["type"]) == ends
     assert container["image"] == f"registry.example.com/ml/stowplan-{image}:1"
-    variables = {each["name"]: each for each in container["env"]}
+    variables = {each["name"] for each in values(_pod(cubes, stem))}
     reported = [
         value for side in ("source", "sink") for key, value in configuration[side].items() if key.endswith("Env")
     ]
     assert reported
-    assert set(reported) <= variables.keys()
+    assert set(reported) <= variables
 
 
 def test_cubes_take_their_secrets_by_reference(cubes: Result) -> None:
-    variables = {each["name"]: each for each in _container(cubes, "download-s3-batchjob")["env"]}
+    variables = {each["name"]: each for each in values(_pod(cubes, "download-s3-batchjob"))}
     keys = {"S3_ENDPOINT": "endpoint", "S3_ACCESS_KEY_ID": "accessKeyID", "S3_SECRET_ACCESS_KEY": "secretAccessKey"}
     for name, key in keys.items():
         assert variables[name]["valueFrom"]["secretKeyRef"] == {"name": "s3env-secret-name", "key": key}
@@ -270,15 +271,15 @@ def _object(result: Result, kind: str, stem: str) -> dict[str, Any]:
     return _objects(result)[kind, stem]
 
 
-def _container(result: Result, stem: str) -> dict[str, Any]:
-    (container,) = _object(result, "Job", stem)["spec"]["template"]["spec"]["containers"]
-    assert isinstance(container, dict)
-    return container
+def _pod(result: Result, stem: str) -> dict[str, Any]:
+    spec = _object(result, "Job", stem)["spec"]["template"]["spec"]
+    assert isinstance(spec, dict)
+    return spec
 
 
 def _configuration(result: Result, stem: str) -> dict[str, Any]:
     """What the agent of a Job reads."""
-    volumes = _object(result, "Job", stem)["spec"]["template"]["spec"]["volumes"]
+    volumes = _pod(result, stem)["volumes"]
     name = next(volume["configMap"]["name"] for volume in volumes if "configMap" in volume)
     maps = (body for (kind, _), body in _objects(result).items() if kind == "ConfigMap")
     text = next(body["data"]["config.json"] for body in maps if body["metadata"]["name"] == name)

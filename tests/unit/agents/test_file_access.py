@@ -43,7 +43,7 @@ ELSEWHERE = {
     "transfer/remotes/git/repository.py": {"shutil.copyfile"},  # within scratch
     "transfer/remotes/git/work_tree.py": {"unlink"},  # within scratch
     "transfer/settings.py": {"iterdir", "read_text"},  # mounted Secrets
-    "transfer/remotes/huggingface/hub/environment.py": {"tempfile.gettempdir"},
+    "transfer/remotes/huggingface/__init__.py": {"tempfile.mkdtemp"},
     "wait_run/command.py": {"unlink", "write_text"},
     # By their descriptors.
     "attempt/lock.py": {"open", "os.utime"},  # `LockFile.open`

@@ -18,6 +18,7 @@ from stowplan.library.dialects.shared.context import Lowered
 from stowplan.library.manifest import ExternalReference, Json
 from stowplan.schema.agents.transfer_config import TransferConfig
 from stowplan.schema.kinds.data_cube import DataCube
+from tests.pods import values
 from tests.repositories import CASES, case
 from tests.unit.specs import body, codes, context, of_kind
 
@@ -207,18 +208,6 @@ def test_the_agent_reads_the_compiled_configuration(name: str) -> None:
         assert config.model_dump(mode="json", exclude_none=True) == json.loads(text)
         reported = {**config.source.model_dump(), **config.sink.model_dump()}
         assert {value for key, value in reported.items() if key.endswith("Env") and value} <= variables
-
-
-def values(spec: Json) -> list[Json]:
-    """The variables of an agent's pod; the files that stand for variables have the fields of a variable."""
-    (container,) = spec["containers"]
-    sources = (each["secret"] for volume in spec["volumes"] for each in volume.get("projected", {}).get("sources", ()))
-    files = [
-        {"name": item["path"], "valueFrom": {"secretKeyRef": {"name": each["name"], "key": item["key"]}}}
-        for each in sources
-        for item in each["items"]
-    ]
-    return [*container["env"], *files]
 
 
 def _template(job: Json) -> Json:
