@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.cluster.client import Manifest, wait_for
+from tests.cluster.client import ApiError, Manifest, wait_for
 from tests.cluster.control_plane import Cluster
 from tests.cluster.pod_programs import Program
 
@@ -83,7 +83,12 @@ class Attendants:
                 attendant.stop()
             elif code is not None and not attendant.reported:
                 attendant.reported = True
-                end(self.cluster, attendant.pod, code)
+                try:
+                    end(self.cluster, attendant.pod, code)
+                except ApiError as error:
+                    # The pod was removed meanwhile.
+                    if error.status != 404:
+                        raise
 
     def _start(self, pod: Manifest) -> Attendant:
         number = len(self.by_pod)

@@ -2,8 +2,8 @@
 
 import base64
 import json
-import os
 import time
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import quote
 
@@ -165,7 +165,9 @@ def test_secrets_stay_secret(filled: HubCube, hub_proxy: Proxy, reports: Reports
         while process.poll() is None:
             seen |= _command_lines()
             for path in Path(f"/proc/{process.pid}/task").glob("*/children"):
-                children |= set(path.read_text().split()) if os.access(path, os.R_OK) else set()
+                # A thread may end meanwhile.
+                with suppress(FileNotFoundError):
+                    children |= set(path.read_text().split())
             time.sleep(0.02)
         output, _ = process.communicate(timeout=60)
     assert process.returncode != 0
@@ -208,7 +210,7 @@ def test_nothing_is_told_to_others_and_nothing_is_kept_in_the_home(filled: HubCu
     hosts = [each for each in filled.hub.seen if "telemetry" in each or "whoami" in each]
     assert hosts == []
     names = {path.name for path in filled.folder.iterdir()}
-    assert names <= {"claim", "config.json", f"stowplan-huggingface-{os.getuid()}"}
+    assert names <= {"claim", "config.json"}
     assert not list(filled.folder.rglob("*token*"))
 
 

@@ -54,12 +54,13 @@ class Cube:
         """Of a clone that is not complete."""
         return self.state / "clones" / self.clone.name
 
-    def git(self, *words: str, check: bool = True) -> str:
+    def git(self, *words: str, check: bool = True, feed: bytes = b"") -> str:
         """Git in the clone, as a person runs it."""
         done = subprocess.run(
             ["git", "-c", "safe.directory=*", "-c", "filter.lfs.clean=git-lfs clean -- %f", *words],
             cwd=self.clone,
             env=variables(self.folder),
+            input=feed,
             capture_output=True,
             check=False,
         )

@@ -312,6 +312,22 @@ def test_object_that_was_damaged(cube: Cube, writer: Author) -> None:
     assert (one.read_bytes(), (cube.clone / "1.big").read_bytes()) == (data["1.big"], data["1.big"])
 
 
+@pytest.mark.parametrize("lfs", [True, False])
+def test_object_of_the_clone_that_is_missing(cube: Cube, writer: Author, *, lfs: bool) -> None:
+    writer.commit({**writer.lfs({"1.big": b"1" * 3000}), ".gitattributes": b"*.big filter=lfs\n", "a": b"1"})
+    assert cube.download(lfs=lfs).code == 0
+    objects = cube.clone / ".git/objects"
+    (pack,) = (objects / "pack").glob("*.pack")
+    aside = pack.rename(cube.folder / "pack")
+    cube.git("unpack-objects", "-q", feed=aside.read_bytes())
+    name = cube.git("rev-parse", "HEAD:1.big")
+    (objects / name[:2] / name[2:]).unlink()
+    writer.commit({"a": b"2"})
+    ended = cube.download(lfs=lfs)
+    assert (ended.code, ended.last["reason"]) == (11, "Corrupt"), ended.output
+    assert name in ended.last["message"]
+
+
 def test_submodules(cube: Cube, writer: Author, forge: Forge, proxy: Proxy) -> None:
     inner = author(cube.folder / "inner", forge, "inner.git")
     big = {"x.big": b"x" * 2000}

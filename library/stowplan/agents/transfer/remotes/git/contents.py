@@ -80,6 +80,8 @@ class _Listing:
         fields, _, raw = record.partition(b"\t")
         mode, _, raw_name, size = fields.split()
         path, name = os.fsdecode(raw), raw_name.decode("ascii")
+        if size == b"BAD":
+            raise _missing(name)
         if mode == SUBMODULE:
             self._keep(self.submodules, path, name)
             return
@@ -220,7 +222,7 @@ def _pointers(repository: Repository, commit: str, small: Mapping[str, str]) -> 
 
 
 def contents_of(repository: Repository, names: Iterable[str]) -> dict[str, bytes]:
-    """Return the contents of small Git objects by the name of the object."""
+    """Return the contents of small Git objects by their names. Raises AttemptError (11) if one is missing."""
     found: dict[str, bytes] = {}
     wanted = iter(dict.fromkeys(names))
     while batch := list(islice(wanted, _AT_ONCE)):
@@ -229,7 +231,17 @@ def contents_of(repository: Repository, names: Iterable[str]) -> dict[str, bytes
         at = 0
         for name in batch:
             end = output.index(b"\n", at)
-            size = int(output[at:end].split()[2])
+            fields = output[at:end].split()
+            if len(fields) < 3:
+                raise _missing(name)
+            size = int(fields[2])
             found[name] = output[end + 1 : end + 1 + size]
             at = end + size + 2
     return found
+
+
+def _missing(name: str) -> AttemptError:
+    message = (
+        f"Object {name} of the clone in the claim is missing or damaged: remove the clone, so that it is made anew"
+    )
+    return AttemptError(ExitCode.INTEGRITY, "Corrupt", message)

@@ -11,6 +11,7 @@ from itertools import islice
 
 from stowplan.agents.attempt.failure import AttemptError, of_any
 from stowplan.agents.attempt.stop import Stop
+from stowplan.agents.transfer.remotes.git.contents import contents_of
 from stowplan.agents.transfer.remotes.git.lfs.answers import Action, Answer
 from stowplan.agents.transfer.remotes.git.lfs.objects import action_of, batches, server_url
 from stowplan.agents.transfer.remotes.git.lfs.server import LfsServer
@@ -65,20 +66,11 @@ class LfsUpload:
         since = (f"^{self.since}",) if self.since else ()
         small = ("--filter=object:type=blob", f"--filter=blob:limit={POINTER_LIMIT}", "--filter-provided-objects")
         words = ("rev-list", "--objects", "--no-object-names", *small, self.commit, *since)
-        names = iter(self._git.offline(self.repository.place, *words).split())
+        names = map(bytes.decode, self._git.offline(self.repository.place, *words).split())
         found: dict[str, int] = {}
         while batch := list(islice(names, _AT_ONCE)):
-            output = self._git.offline(
-                self.repository.place, "cat-file", "--batch", feed=b"".join(b"%b\n" % each for each in batch)
-            )
-            at = 0
-            while at < len(output):
-                end = output.index(b"\n", at)
-                _, kind, size = output[at:end].split()
-                content = output[end + 1 : end + 1 + int(size)]
-                at = end + int(size) + 2
-                pointer = pointer_of(content) if kind == b"blob" else None
-                if pointer:
+            for content in contents_of(self.repository, batch).values():
+                if pointer := pointer_of(content):
                     found[pointer.oid] = pointer.size
         return found
 
