@@ -107,7 +107,8 @@ class Filter:
             yield self._source.read(length - len(_MARK))
 
     def _packet(self, data: bytes) -> None:
-        self._sink.write(b"%04x" % (len(data) + len(_MARK)) + data)
+        self._sink.write(b"%04x" % (len(data) + len(_MARK)))
+        self._sink.write(data)
 
     def _say(self, *lines: bytes) -> None:
         """Send lines and a mark, and wait for no more."""
