@@ -13,13 +13,14 @@ import shlex
 import sys
 from collections.abc import Iterator
 from io import BytesIO
+from pathlib import Path
 from tempfile import SpooledTemporaryFile
 from typing import IO
 
+import stowplan
 from stowplan.agents.attempt.claim.folder import ClaimFolder
 from stowplan.agents.transfer.remotes.git.program.lfs_pointer import POINTER_LIMIT, Pointer, object_key, pointer_of
 
-_MODULE = "stowplan.agents.transfer.remotes.git.program.lfs_filter"
 _MOST = 65516
 """Maximum number of bytes in a packet, without its length."""
 
@@ -35,7 +36,10 @@ def command(descriptor: int) -> str:
 
     Git and this program inherit it. The work tree is the working directory, and no module is imported from there.
     """
-    return shlex.join([sys.executable, "-I", "-m", _MODULE, str(descriptor)])
+    # Git gets no variables, so that of the image with the path of modules has no effect.
+    paths = [str(Path(each).parent) for each in stowplan.__path__]
+    start = f"import sys; sys.path[:0] = {paths!r}; from {__name__} import main; main()"
+    return shlex.join([sys.executable, "-IS", "-c", start, str(descriptor)])
 
 
 class Filter:
@@ -118,6 +122,7 @@ class Filter:
         self._sink.flush()
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Answer Git; the argument is the descriptor of Git's own directory in the claim."""
     with ClaimFolder(os.dup(int(sys.argv[1])), "the claim") as folder:
         Filter(folder, sys.stdin.buffer, sys.stdout.buffer).run()

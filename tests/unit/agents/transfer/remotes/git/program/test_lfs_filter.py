@@ -1,11 +1,15 @@
 """The filter answers as gitattributes(5) asks a long running process to, with the content that Git LFS means."""
 
 import hashlib
+import os
+import subprocess
+import sys
 from io import BytesIO
 from pathlib import Path
 
 import pytest
 
+import stowplan
 from stowplan.agents.attempt.claim.folder import ClaimFolder
 from stowplan.agents.transfer.remotes.git.program.lfs_filter import Filter
 from stowplan.agents.transfer.remotes.git.program.lfs_pointer import Pointer, object_key
@@ -77,3 +81,24 @@ def test_object_of_another_size_is_an_error(tmp_path: Path, content: bytes) -> N
 
 def test_object_that_is_missing_is_an_error(tmp_path: Path) -> None:
     assert asked(tmp_path, b"smudge", pointer(b"x"))[0] == [b"status=error\n"]
+
+
+def test_it_starts_where_only_a_variable_names_the_path_of_modules(tmp_path: Path) -> None:
+    """As in images. Git gets no variable of the agent."""
+    python = str(Path(sys.base_prefix, "bin/python3"))
+    paths = os.pathsep.join(str(Path(each).parent) for each in stowplan.__path__)
+    with ClaimFolder.at(tmp_path) as inside:
+        script = f"import {Filter.__module__} as it; print(it.command({inside.descriptor}))"
+        done = subprocess.run(
+            [python, "-S", "-c", script], env={"PYTHONPATH": paths}, stdout=subprocess.PIPE, check=True, text=True
+        )
+        begin = packets(b"git-filter-client\n", b"version=2\n")
+        answer = subprocess.run(
+            ["sh", "-c", done.stdout],
+            input=begin,
+            env={},
+            stdout=subprocess.PIPE,
+            check=True,
+            pass_fds=[inside.descriptor],
+        )
+    assert lists(answer.stdout)[0] == [b"git-filter-server\n", b"version=2\n"]
