@@ -152,10 +152,18 @@ class ClaimFolder:
     def existing(self, name: str) -> int | None:
         """Open a file of an earlier attempt to change it; None if there is no regular file, or it has further names."""
         descriptor = self._regular(name, _WRITE)
-        if descriptor is not None and os.fstat(descriptor).st_nlink > 1:
-            os.close(descriptor)
-            return None
-        return descriptor
+        if descriptor is None or self._is_only_name(name, descriptor):
+            return descriptor
+        os.close(descriptor)
+        return None
+
+    def _is_only_name(self, name: str, descriptor: int) -> bool:
+        """Return whether an open file has this name and no other one.
+
+        A number of names alone proves nothing: the name here may be the one that was removed since the opening.
+        """
+        found = self.stat(name)
+        return found is not None and found.st_nlink == 1 and os.path.samestat(found, os.fstat(descriptor))
 
     def _regular(self, name: str, flags: int) -> int | None:
         # Opening some special files has side effects, so the type is checked first. The file may be replaced after
@@ -177,13 +185,13 @@ class ClaimFolder:
     def shared(self, name: str) -> int:
         """Open a file that several programs have open at a time, such as that of a lock; it is made if it is missing.
 
-        Raises OSError if the name is that of anything but a regular file.
+        Raises OSError if the name is that of anything but a regular file, or if the file has further names.
         """
         descriptor = os.open(_one(name), _WRITE | os.O_CREAT, 0o644, dir_fd=self.descriptor)
-        if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        if stat.S_ISREG(os.fstat(descriptor).st_mode) and self._is_only_name(name, descriptor):
             return descriptor
         os.close(descriptor)
-        raise OSError(errno.ENXIO, f"{self.where}/{name} is no regular file: remove it", name)
+        raise OSError(errno.ENXIO, f"{self.where}/{name} is no regular file with one name: remove it", name)
 
     def new(self, name: str, mode: int = 0o666) -> int:
         """Make an empty file in the place of a file or link, and return its descriptor, to read and to write it."""

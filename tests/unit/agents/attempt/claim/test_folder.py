@@ -4,6 +4,7 @@ import os
 import socket
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -56,8 +57,10 @@ def test_a_new_file_replaces_what_is_there(folder: ClaimFolder, tmp_path: Path, 
 
 def test_a_file_with_another_name_is_not_changed(folder: ClaimFolder, tmp_path: Path) -> None:
     (tmp_path / "other").write_text("other")
-    for name in ("x", "y", "z"):
+    for name in ("w", "x", "y", "z"):
         (tmp_path / name).hardlink_to(tmp_path / "other")
+    with pytest.raises(OSError, match="w is no regular file with one name: remove it"):
+        folder.shared("w")
     assert folder.existing("x") is None
     os.close(folder.new("y"))
     folder.write("z", "text")
@@ -115,3 +118,22 @@ def test_an_error_leaves_the_file_as_it_was(folder: ClaimFolder, tmp_path: Path)
     with pytest.raises(ConnectionError), folder.replacing("x") as file:
         file.writelines(broken())
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"x": "before"}
+
+
+def test_name_of_a_file_elsewhere_that_goes_when_it_is_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Others can remove the name at that very moment. The file then has one name again, which is elsewhere."""
+    victim, place = tmp_path / "victim", tmp_path / "claim/data"
+    place.parent.mkdir()
+    victim.write_bytes(b"of another team")
+    with ClaimFolder.at(place.parent) as folder:
+        place.hardlink_to(victim)
+        opened = os.open
+
+        def attacked(*words: Any, **options: Any) -> int:
+            descriptor = opened(*words, **options)
+            if words[0] == "data":
+                place.unlink()
+            return descriptor
+
+        monkeypatch.setattr(os, "open", attacked)
+        assert folder.existing("data") is None
