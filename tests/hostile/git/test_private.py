@@ -56,7 +56,7 @@ def objects_elsewhere(inside: Path, proof: Path) -> None:
 
 
 def nothing_left(inside: Path, proof: Path) -> None:
-    """All that Git needs beside objects is gone."""
+    """Others remove the files of Git's own directory, except for the objects."""
     for name in ("HEAD", "config", "index", "packed-refs"):
         (inside / name).unlink(missing_ok=True)
     (inside / "HEAD").symlink_to(proof)

@@ -6,7 +6,7 @@ only the needed entries are stored.
 
 import os
 import posixpath
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
@@ -150,7 +150,7 @@ class Records:
 
 def _check_links(repository: Repository, links: Mapping[str, str]) -> None:
     """Raise AttemptError (5) if a link leads out of the repository. `links` are names of Git objects by path."""
-    content = contents_of(repository, links.values())
+    content = dict(contents_of(repository, links.values()))
     targets = {path: os.fsdecode(content[name]) for path, name in links.items()}
     leading = sorted(path for path in targets if leads_out(path, targets))
     if leading:
@@ -209,21 +209,14 @@ def _pointers(repository: Repository, commit: str, small: Mapping[str, str]) -> 
     feed = b"".join(os.fsencode(path) + b"\0" for path in small)
     words = ("check-attr", "--cached", "-z", "--stdin", "filter")
     git.streamed(place, *words, take=Records(take).take, feed=feed)
-    found: dict[str, Pointer] = {}
-    own = 0
-    paths = iter(sorted(chosen))
-    while batch := list(islice(paths, _AT_ONCE)):
-        content = contents_of(repository, [small[path] for path in batch])
-        for path in batch:
-            if pointer := pointer_of(content[small[path]]):
-                found[path] = pointer
-                own += len(content[small[path]])
-    return found, own
+    texts = contents_of(repository, [small[path] for path in chosen])
+    pointers = {name: (pointer, len(text)) for name, text in texts if (pointer := pointer_of(text))}
+    of_lfs = [(path, *pointers[small[path]]) for path in sorted(chosen) if small[path] in pointers]
+    return {path: pointer for path, pointer, _ in of_lfs}, sum(own for _, _, own in of_lfs)
 
 
-def contents_of(repository: Repository, names: Iterable[str]) -> dict[str, bytes]:
-    """Return the contents of small Git objects by their names. Raises AttemptError (11) if one is missing."""
-    found: dict[str, bytes] = {}
+def contents_of(repository: Repository, names: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+    """Yield (name, content) of small Git objects, each once. Raises AttemptError (11) if one is missing."""
     wanted = iter(dict.fromkeys(names))
     while batch := list(islice(wanted, _AT_ONCE)):
         feed = "".join(f"{name}\n" for name in batch).encode()
@@ -235,9 +228,8 @@ def contents_of(repository: Repository, names: Iterable[str]) -> dict[str, bytes
             if len(fields) < 3:
                 raise _missing(name)
             size = int(fields[2])
-            found[name] = output[end + 1 : end + 1 + size]
+            yield name, output[end + 1 : end + 1 + size]
             at = end + size + 2
-    return found
 
 
 def _missing(name: str) -> AttemptError:

@@ -4,7 +4,6 @@ import os
 import re
 import shutil
 import stat
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -107,8 +106,8 @@ class Repository:
         self._check()
         with self.folder(self.directory) as inside:
             leftovers.clear(inside)
-        self._copy()
-        foreign = gitdir.unknown(key for key, _ in self.settings())
+        settings = self._copy()
+        foreign = gitdir.unknown(key for key, _ in settings)
         if foreign:
             names = ", ".join(addresses_removed(key) for key in foreign[:10])
             message = (
@@ -117,8 +116,8 @@ class Repository:
                 " commits write"
             )
             raise AttemptError(ExitCode.CONFLICT, "ForeignConfig", message)
-        self._clean_urls()
-        origin = next((value for key, value in self.settings() if key == "remote.origin.url"), "")
+        self._clean_urls(settings)
+        origin = next((value for key, value in settings if key == "remote.origin.url"), "")
         if not address.is_same(origin):
             message = f"{self.path} is a clone of {addresses_removed(origin) or 'nothing'}, not of {address.url}"
             raise AttemptError(ExitCode.CONFLICT, "OtherOrigin", message)
@@ -129,24 +128,22 @@ class Repository:
             raise AttemptError(ExitCode.CONFLICT, "NotARepository", message)
         gitdir.check(self.directory)
 
-    def _copy(self) -> None:
-        self._private = PrivateDirectory(self.git.folder, self.folder(self.directory))
-        names = next((value for key, value in self.settings() if key == "extensions.objectformat"), "sha1")
-        self._begin("sha256" if names == "sha256" else "sha1")
-
-    def settings(self) -> Iterator[tuple[str, str]]:
-        """Yield (name, value) for each setting in the configuration file of the claim, as it was copied.
+    def _copy(self) -> list[tuple[str, str]]:
+        """Copy the state, and return (name, value) for each setting in the configuration file of the claim.
 
         Names are in lower case, except for their middle part, such as the branch in `branch.Main.remote`.
         """
+        self._private = PrivateDirectory(self.git.folder, self.folder(self.directory))
         words = ("config", "--file", str(self.private.config), "--no-includes", "--null", "--list")
-        for each in os.fsdecode(self.git.offline(None, *words)).split("\0")[:-1]:
-            key, _, value = each.partition("\n")
-            yield key, value
+        lines = os.fsdecode(self.git.offline(None, *words)).split("\0")[:-1]
+        settings = [(key, value) for key, _, value in (line.partition("\n") for line in lines)]
+        names = next((value for key, value in settings if key == "extensions.objectformat"), "sha1")
+        self._begin("sha256" if names == "sha256" else "sha1")
+        return settings
 
-    def _clean_urls(self) -> None:
+    def _clean_urls(self, settings: list[tuple[str, str]]) -> None:
         """Remove credentials from the URLs of remotes in the configuration file."""
-        for key, value in list(self.settings()):
+        for key, value in settings:
             if key.startswith("remote.") and key.endswith("url") and in_url(value):
                 self.set(key, addresses_removed(value))
                 self.git.work.log.info("Took the credentials out of the repository's configuration", setting=key)

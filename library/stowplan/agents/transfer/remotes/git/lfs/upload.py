@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
 
 from stowplan.agents.attempt.failure import AttemptError, of_any
 from stowplan.agents.attempt.stop import Stop
@@ -23,8 +22,6 @@ from stowplan.agents.transfer.tree import Tree
 from stowplan.schema.agents.exit_codes import ExitCode
 
 _BLOCK = 1 << 20
-_AT_ONCE = 4096
-"""Number of small Git objects per call of `git cat-file`."""
 
 
 @dataclass
@@ -67,12 +64,8 @@ class LfsUpload:
         small = ("--filter=object:type=blob", f"--filter=blob:limit={POINTER_LIMIT}", "--filter-provided-objects")
         words = ("rev-list", "--objects", "--no-object-names", *small, self.commit, *since)
         names = map(bytes.decode, self._git.offline(self.repository.place, *words).split())
-        found: dict[str, int] = {}
-        while batch := list(islice(names, _AT_ONCE)):
-            for content in contents_of(self.repository, batch).values():
-                if pointer := pointer_of(content):
-                    found[pointer.oid] = pointer.size
-        return found
+        texts = contents_of(self.repository, names)
+        return {pointer.oid: pointer.size for _, text in texts if (pointer := pointer_of(text))}
 
     def _object(self, server: LfsServer, folder: str, oid: str, size: int, answer: Answer | None) -> None:
         """Upload one object, unless the server has it. The first answer may have expired, so retries ask again."""
