@@ -56,8 +56,14 @@ class AttemptOutcome:
             "totalBytes": counts.bytes_total,
             "files": counts.files_done,
             "totalFiles": counts.files_total,
+            **self.fates,
         }
         return {key: value for key, value in fields.items() if value is not None}
+
+    @property
+    def fates(self) -> dict[str, Any]:
+        """What the attempt did with the files that it copied."""
+        return self.progress.fates()
 
 
 def condition(kind: str, reason: str, message: str, *, holds: bool) -> dict[str, Any]:

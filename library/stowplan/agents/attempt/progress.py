@@ -1,12 +1,23 @@
-"""Counters of a transfer's progress, and its rate."""
+"""Counters of a copy: how far it is, at what rate, and what it did with each file."""
 
 import threading
 import time
 from collections import deque
 from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from stowplan.schema.agents.left_out import LONGEST_EXAMPLE, MOST_EXAMPLES, Reason
 
 WINDOW_SECONDS = 30.0
 """The rate is an average over this many seconds."""
+
+
+@dataclass(slots=True)
+class LeftOut:
+    """What is left out for one reason: the number of names, and the first ones."""
+
+    count: int = 0
+    examples: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +30,8 @@ class Snapshot:
     bytes_done: int
     files_unchanged: int
     files_deleted: int
+    files_unknown: int
+    files_unverified: int
     files_left_out: int
     bytes_per_second: int
     seconds_left: int | None
@@ -41,7 +54,12 @@ class Progress:
     bytes_done: int = 0
     files_unchanged: int = 0
     files_deleted: int = 0
-    files_left_out: int = 0
+    files_unknown: int = 0
+    """Files of the destination that the source does not list, and that remain."""
+    left_out: dict[Reason, LeftOut] = field(default_factory=dict)
+    """What the source has and is not copied."""
+    files_unverified: int = 0
+    """Files that this attempt copied and whose content no checksum of the source could prove."""
     resumed_bytes: int = 0
     """Part of `bytes_done` that an earlier attempt copied."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -62,6 +80,47 @@ class Progress:
             self.bytes_done += size + resumed
             self.resumed_bytes += resumed
 
+    def unchanged(self, size: int) -> None:
+        """Count a file of `size` bytes that was there already."""
+        with self._lock:
+            self.files_unchanged += 1
+            self.files_done += 1
+            self.bytes_done += size
+            self.resumed_bytes += size
+
+    def unverified(self) -> None:
+        """Count a copied file whose content no checksum of the source could prove."""
+        with self._lock:
+            self.files_unverified += 1
+
+    def leave_out(self, reason: Reason, name: str) -> None:
+        """Count a name of the source that is not copied."""
+        with self._lock:
+            kept = self.left_out.setdefault(reason, LeftOut())
+            kept.count += 1
+            if len(kept.examples) < MOST_EXAMPLES:
+                kept.examples.append(name.encode(errors="replace").decode()[:LONGEST_EXAMPLE])
+
+    @property
+    def files_left_out(self) -> int:
+        """Number of names of the source that are not copied."""
+        return sum(each.count for each in self.left_out.values())
+
+    def fates(self) -> dict[str, Any]:
+        """Return what the copy did with the files, as the status has it (`AttemptReport`)."""
+        with self._lock:
+            return {
+                "copied": self.files_done - self.files_unchanged,
+                "unchanged": self.files_unchanged,
+                "deleted": self.files_deleted,
+                "unknown": self.files_unknown,
+                "unverified": self.files_unverified,
+                "leftOut": [
+                    {"reason": reason, "count": kept.count, "examples": list(kept.examples)}
+                    for reason, kept in sorted(self.left_out.items())
+                ],
+            }
+
     def snapshot(self, now: float | None = None) -> Snapshot:
         now = time.monotonic() if now is None else now
         with self._lock:
@@ -79,6 +138,8 @@ class Progress:
                 self.bytes_done,
                 self.files_unchanged,
                 self.files_deleted,
+                self.files_unknown,
+                self.files_unverified,
                 self.files_left_out,
                 max(0, int(rate)),
                 int(left / rate) + 1 if rate > 0 and left else (0 if not left else None),

@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from stowplan.schema.agents.left_out import LONGEST_EXAMPLE, MOST_EXAMPLES, Reason
 from stowplan.schema.meta import Int32, Model
 
 LIST_MAP_BY_TYPE: dict[str, Any] = {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["type"]}
@@ -11,6 +12,7 @@ _LIST_MAP_BY_TASK: dict[str, Any] = {
     "x-kubernetes-list-type": "map",
     "x-kubernetes-list-map-keys": ["task", "partition"],
 }
+_LIST_MAP_BY_REASON: dict[str, Any] = {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["reason"]}
 
 
 class Condition(Model):
@@ -27,6 +29,16 @@ class Condition(Model):
 Conditions = Annotated[list[Condition], Field(json_schema_extra=LIST_MAP_BY_TYPE)]
 
 
+class LeftOut(Model):
+    """What a copy left out for one reason."""
+
+    reason: Reason = Field(description="Why.")
+    count: int | None = Field(default=None, description="Number of files, links or folders.")
+    examples: (
+        Annotated[list[Annotated[str, Field(max_length=LONGEST_EXAMPLE)]], Field(max_length=MOST_EXAMPLES)] | None
+    ) = Field(default=None, description="The first of them.")
+
+
 class AttemptReport(Model):
     """What each agent reports about its own attempt."""
 
@@ -38,6 +50,19 @@ class AttemptReport(Model):
     total_bytes: int | None = Field(default=None, description="Bytes to move.")
     files: int | None = Field(default=None, description="Files done so far.")
     total_files: int | None = Field(default=None, description="Files to do.")
+    copied: int | None = Field(default=None, description="Of a copy: files that this attempt copied.")
+    unchanged: int | None = Field(default=None, description="Of a copy: files that were there already.")
+    deleted: int | None = Field(default=None, description="Of a copy: files that the source no longer has.")
+    unknown: int | None = Field(
+        default=None,
+        description="Of a copy: files of the destination that the source does not list, and that remain.",
+    )
+    unverified: int | None = Field(
+        default=None, description="Of a copy: copied files whose content no checksum of the source could prove."
+    )
+    left_out: Annotated[list[LeftOut], Field(json_schema_extra=_LIST_MAP_BY_REASON)] | None = Field(
+        default=None, description="Of a copy: what the source has and is not copied, by reason."
+    )
     updated_at: str | None = Field(default=None, description="Time of this report, RFC 3339.")
 
 

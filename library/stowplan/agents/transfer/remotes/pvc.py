@@ -99,8 +99,7 @@ class Copy:
     def _file(self, found: Found) -> None:
         try:
             if self._is_there(found):
-                self.work.progress.files_unchanged += 1
-                self.work.progress.add(files=1, resumed=found.size)
+                self.work.progress.unchanged(found.size)
             else:
                 self._copy(found)
         except OSError as error:
@@ -181,7 +180,7 @@ def _count(source: Tree, check: KeyCheck, work: TransferWork) -> None:
     for each in source.walk(PROTECTED):
         work.stop.check()
         if each.other:
-            work.progress.files_left_out += 1
+            work.progress.leave_out("link", each.key)
         elif check.look(each.key) and not each.key.endswith("/"):
             work.progress.files_total += 1
             work.progress.bytes_total += each.size

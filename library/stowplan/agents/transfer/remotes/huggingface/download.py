@@ -98,8 +98,7 @@ class Download:
         self.wanted.append(file)
 
     def _unchanged(self, file: RemoteFile) -> None:
-        self.progress.files_unchanged += 1
-        self.progress.add(files=1, resumed=file.size)
+        self.progress.unchanged(file.size)
 
     def _sweep(self) -> None:
         """Delete incomplete files of earlier attempts that this one cannot continue: other versions, small files."""

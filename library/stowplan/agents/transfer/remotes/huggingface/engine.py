@@ -151,7 +151,7 @@ class HuggingFaceEngine:
             if each.key.endswith("/") or not self._patterns.take(each.key):
                 continue
             if each.other:
-                work.progress.files_left_out += 1
+                work.progress.leave_out("link", each.key)
             elif ".git" not in each.key.split("/"):
                 check.look(each.key)
                 found.append(each)

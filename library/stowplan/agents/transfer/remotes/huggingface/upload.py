@@ -151,8 +151,7 @@ class Upload:
             pending.append(file)
         elif file.path not in self._done:
             self._done.add(file.path)
-            self.outcome.progress.files_unchanged += 1
-            self.outcome.progress.add(files=1, resumed=file.found.size)
+            self.outcome.progress.unchanged(file.found.size)
 
     def _send(self, batch: list[Outgoing]) -> list[CommitOperationAdd]:
         """Send large files to the storage, and return all files as operations for the commit that will name them."""

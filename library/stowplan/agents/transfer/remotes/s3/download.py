@@ -159,8 +159,7 @@ class Download:
         self.progress.files_total += 1
         self.progress.bytes_total += entry.size
         if not wanted:
-            self.progress.files_unchanged += 1
-            self.progress.add(files=1, resumed=entry.size)
+            self.progress.unchanged(entry.size)
 
     def _is_there(self, entry: S3Object, known: S3Object | None) -> bool:
         status = self.tree.stat(entry.key)

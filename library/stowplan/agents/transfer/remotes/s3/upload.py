@@ -84,7 +84,7 @@ class Upload:
         for each in walk:
             self.attempts.stop.check()
             if each.other:
-                self.progress.files_left_out += 1
+                self.progress.leave_out("link", each.key)
             elif not each.key.endswith("/"):
                 check.look(each.key)
                 self.progress.files_total += 1
@@ -116,8 +116,7 @@ class Upload:
         """Compare a file with an object of the same size, as a task. If they differ, send or (if large) note it."""
         size = self.settings.part_size(found.size)
         if sender.is_same(found, etag, size):
-            self.progress.files_unchanged += 1
-            self.progress.add(files=1, resumed=found.size)
+            self.progress.unchanged(found.size)
         elif found.size <= size:
             sender.whole(found, key)
         else:

@@ -37,6 +37,11 @@ class TaskOutcome(AttemptOutcome):
     def state(self) -> str:
         return WAITING if self._waits and self.result == RUNNING else self.result
 
+    @property
+    def fates(self) -> dict[str, Any]:
+        """What a sync did with the files that it copied; empty for other tasks, which copy none."""
+        return super().fates if self.task == "sync" else {}
+
     def entry(self) -> dict[str, Any]:
         """Return this attempt's entry in the list `status.attempts`, without the time of the report."""
         fields = super().entry()
