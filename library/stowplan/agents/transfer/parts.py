@@ -18,6 +18,8 @@ from typing import Generic, Protocol, TypeVar
 from stowplan.agents.attempt.claim.folder import ClaimFolder, append
 from stowplan.agents.attempt.claim.walk import remove
 from stowplan.agents.attempt.safe_files import boot, json_object
+from stowplan.agents.transfer.files.draft import Draft
+from stowplan.agents.transfer.tree import Tree
 
 SYNC_SECONDS = 5.0
 """Minimum seconds between two lines `s` of the journal."""
@@ -109,7 +111,7 @@ class PartFile(Generic[P]):
         self._lock = threading.Lock()
         self._there: set[int] = set()
         self._before = 0
-        self._descriptors: tuple[int, ...] = ()
+        self._journal = -1
         self._begin(part_size)
         self._synced_at = time.monotonic()
 
@@ -132,16 +134,18 @@ class PartFile(Generic[P]):
                 self._before += 1
             return min(self._before * self.part_size, self.entry.size)
 
+    @property
+    def status(self) -> os.stat_result:
+        """Attributes of the file at present."""
+        return self._draft.status
+
     def write(self, data: bytes | memoryview, offset: int) -> None:
         """Write bytes at an offset in the file. Call `done` after the last bytes of a part."""
-        view = memoryview(data)
-        while view:
-            count = os.pwrite(self._descriptor, view, offset)
-            view, offset = view[count:], offset + count
+        self._draft.write(data, offset)
 
     def read(self, size: int, offset: int) -> bytes:
         """Return at most `size` bytes of the file, from an offset on; they must have been written before."""
-        return os.pread(self._descriptor, size, offset)
+        return self._draft.read(size, offset)
 
     def done(self, extent: Extent) -> None:
         """Record that all bytes of a part were written. Every few seconds this also makes the written parts durable."""
@@ -153,25 +157,31 @@ class PartFile(Generic[P]):
             if due:
                 self._synced_at = now
         if due:
-            os.fdatasync(self._descriptor)
+            os.fdatasync(self._draft.descriptor)
             with self._lock:
                 append(self._journal, f"s {count}\n")
 
     def finish(self, modified: int | None = None) -> int:
         """Make the file durable, and return its descriptor, which stays valid until `close`.
 
-        `modified` is the modification time to set, in seconds since 1970; None for no change.
+        `modified` is the modification time to set, in seconds since 1970; None for no change. Raises AttemptError (11)
+        if the file has another size than it must have.
         """
-        if modified is not None:
-            os.utime(self._descriptor, (modified, modified))
-        os.fsync(self._descriptor)
-        return self._descriptor
+        self._draft.finish(self.entry.key, self.entry.size, None if modified is None else modified * 10**9)
+        return self._draft.descriptor
+
+    def place(self, tree: Tree) -> None:
+        """Move the finished file to the path of its key, and delete the journal."""
+        self._draft.place(tree, self.entry.key)
+        self.close()
+        self._folder.remove_file(self._journal_name)
 
     def close(self) -> None:
-        """Close the files. Another call does nothing, since other files may have got the numbers of these by then."""
-        descriptors, self._descriptors = self._descriptors, ()
-        for each in descriptors:
-            os.close(each)
+        """Close the files. Another call does nothing."""
+        self._draft.close()
+        journal, self._journal = self._journal, -1
+        if journal >= 0:
+            os.close(journal)
 
     def forget(self) -> None:
         """Delete the journal, and the file unless it was moved."""
@@ -189,20 +199,19 @@ class PartFile(Generic[P]):
         unless there is none, or its file is missing or has the wrong size.
         """
         self.part_size, self._there = _read(self._folder.read(self._journal_name, LONGEST_JOURNAL), self.entry.size)
-        descriptor = self._folder.existing(self.name) if self.part_size else None
-        if descriptor is not None and os.fstat(descriptor).st_size != self.entry.size:
-            os.close(descriptor)
-            descriptor = None
-        if descriptor is None:
+        draft = Draft.begun(self._folder, self.name) if self.part_size else None
+        if draft is not None and draft.size != self.entry.size:
+            draft.close()
+            draft = None
+        if draft is None:
             self.part_size, self._there = part_size, set()
-            descriptor = self._folder.new(self.name, 0o644)
-        self._descriptor = descriptor
-        os.ftruncate(descriptor, self.entry.size)
+            draft = Draft.new(self._folder, self.name)
+        self._draft = draft
+        draft.resize(self.entry.size)
         head = json.dumps({"key": self.entry.key, "partSize": self.part_size, "boot": boot()})
         body = "".join(f"w {number}\n" for number in self._there)
         # The new journal has no line `s`: all these parts count as not durable until the next one.
         self._journal = self._folder.begin(self._journal_name, f"{head}\n{body}")
-        self._descriptors = (descriptor, self._journal)
 
 
 def _read(journal: bytes | None, size: int) -> tuple[int, set[int]]:

@@ -1,5 +1,6 @@
 """From a real Git server to a claim."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from tests.agents.transfer.git.agent import Cube, tree
 from tests.agents.transfer.git.author import Author, author, pointer
 from tests.agents.transfer.git.server import Forge
 from tests.agents.transfer.reports import Reports
+from tests.agents.transfer.short_writes import library
 
 FILES = {"a.txt": b"a", "deep/er/b.bin": bytes(range(256)) * 300, "deep/ü n.txt": b"", "[x]*": b"odd"}
 
@@ -371,3 +373,12 @@ def add(author: Author, url: str, path: str, commit: str) -> None:
     author.git("update-index", "--add", "--cacheinfo", f"160000,{commit},{path}")
     author.git("add", ".gitmodules")
     author.git("commit", "-q", "-m", "Submodule")
+
+
+def test_objects_of_lfs_are_whole_whatever_one_write_takes(cube: Cube, writer: Author, tmp_path: Path) -> None:
+    data = {"a.big": bytes(range(256)) * 8192}
+    writer.commit({".gitattributes": b"*.big filter=lfs diff=lfs merge=lfs -text\n", **writer.lfs(data)})
+    short = {"LD_PRELOAD": library(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
+    ended = cube.download(environment=short)
+    assert ended.code == 0, ended.output
+    assert (cube.clone / "a.big").read_bytes() == data["a.big"]

@@ -1,6 +1,5 @@
 """Fetch of one file: download, verification, and move to its path in the destination."""
 
-import os
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -10,6 +9,7 @@ from stowplan.agents.attempt.claim.folder import ClaimFolder
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.progress import Progress
 from stowplan.agents.runtime.log import Log
+from stowplan.agents.transfer.files.draft import Draft
 from stowplan.agents.transfer.network.retry import Attempts
 from stowplan.agents.transfer.parts import WHOLE, Extent, PartFile
 from stowplan.agents.transfer.remotes.huggingface.hub.remote_file import CHUNK, RemoteFile
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
 
 Read = Callable[[RemoteFile, int, int], Iterator[bytes]]
 """Function that yields the bytes of a file from the first offset to before the second one."""
-
-SYNC_FROM = 1 << 20
-"""Size in bytes from which on each file is synced to disk before its move. Smaller files are synced together later."""
 
 
 @dataclass
@@ -43,22 +40,22 @@ class Fetcher:
 
     def whole(self, file: RemoteFile) -> None:
         """Fetch a file in one request. Raises AttemptError if that fails."""
-        name = f"{file.identity}{WHOLE}"
-        self.attempts.run(file.key, lambda: self._whole(file, name))
-        self.attempts.stop.check()
-        self._place(file, name)
+        self.attempts.run(file.key, lambda: self._whole(file))
         self.progress.add(files=1, size=file.size)
 
-    def _whole(self, file: RemoteFile, name: str) -> None:
-        descriptor = self.folder.new(name, 0o644)
-        digest = file.hasher()
-        with os.fdopen(descriptor, "wb", buffering=0) as out:
+    def _whole(self, file: RemoteFile) -> None:
+        digest, offset = file.hasher(), 0
+        with Draft.new(self.folder, f"{file.identity}{WHOLE}") as draft:
             for data in self._bytes(file, 0, file.size):
-                out.write(data)
+                draft.write(data, offset)
+                offset += len(data)
                 digest.update(data)
             _verify(file, digest)
-            if file.size >= SYNC_FROM:
-                os.fsync(out.fileno())
+            draft.finish(file.key, file.size)
+            self.attempts.stop.check()
+            status = draft.status
+            draft.place(self.tree, file.key)
+        self.known.add(file.key, file.digest, status)
 
     def part(self, parts: PartFile[RemoteFile], extent: Extent) -> None:
         """Fetch the bytes of `extent` of a large file, and write them to `parts`."""
@@ -81,21 +78,14 @@ class Fetcher:
         _verify(parts.entry, digest)
         parts.finish()
         self.attempts.stop.check()
-        parts.close()
-        self._place(parts.entry, parts.name)
-        parts.forget()
+        status = parts.status
+        parts.place(self.tree)
+        self.known.add(parts.entry.key, parts.entry.digest, status)
         self.progress.add(files=1)
 
     def _digest(self, parts: PartFile[RemoteFile]) -> "InOrder":
         """Return the running digest of a file that is fetched in parts."""
         return self._digests.setdefault(parts.entry.identity, InOrder(parts))
-
-    def _place(self, file: RemoteFile, name: str) -> None:
-        """Move a finished file to its path in the destination, and record its content."""
-        status = self.folder.stat(name)
-        self.tree.place(name, self.folder, file.key)
-        if status:
-            self.known.add(file.key, file.digest, status)
 
     def _bytes(self, file: RemoteFile, start: int, end: int) -> Iterator[bytes]:
         """Yield the bytes of a file from `start` to before `end`. Raises AttemptError (11) if more or fewer come."""

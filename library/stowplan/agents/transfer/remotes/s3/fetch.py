@@ -1,7 +1,6 @@
 """Fetch of one object: download, verification, and move to its path in the destination."""
 
 import hashlib
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -9,6 +8,7 @@ from stowplan.agents.attempt.claim.folder import ClaimFolder
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.progress import Progress
 from stowplan.agents.runtime.log import Log
+from stowplan.agents.transfer.files.draft import Draft
 from stowplan.agents.transfer.network.retry import Attempts
 from stowplan.agents.transfer.parts import WHOLE, Extent, PartFile
 from stowplan.agents.transfer.remotes.s3.checksum import Proof
@@ -26,9 +26,6 @@ _OTHER = (404, 412, 416)
 
 CHUNK = 1 << 19
 """Maximum bytes of an object that a thread has in memory, whatever the size of the object."""
-
-SYNC_FROM = 1 << 20
-"""Size in bytes from which on each file is synced to disk before its move. Smaller files are synced together later."""
 
 
 @dataclass
@@ -55,22 +52,20 @@ class Fetcher:
         """Fetch an object in one request. Raises AttemptError, and ChangedError if it has changed since the listing."""
         name = f"{entry.identity}{WHOLE}"
         self.attempts.run(entry.key, lambda: self._whole(entry, name))
-        self.attempts.stop.check()
-        self.tree.place(name, self.folder, entry.key)
         self.progress.add(files=1, size=entry.size)
 
     def _whole(self, entry: S3Object, name: str) -> None:
-        descriptor = self.folder.new(name, 0o644)
-        digest = hashlib.md5(usedforsecurity=False)
-        with os.fdopen(descriptor, "wb", buffering=0) as file:
+        digest, offset = hashlib.md5(usedforsecurity=False), 0
+        with Draft.new(self.folder, name) as draft:
             for data in self._bytes(entry):
-                file.write(data)
+                draft.write(data, offset)
+                offset += len(data)
                 if self.etags_are_md5:
                     digest.update(data)
             self._verify(entry, digest.hexdigest())
-            os.utime(file.fileno(), (entry.modified, entry.modified))
-            if entry.size >= SYNC_FROM:
-                os.fsync(file.fileno())
+            draft.finish(entry.key, entry.size, entry.modified * 10**9)
+            self.attempts.stop.check()
+            draft.place(self.tree, entry.key)
 
     def prepare(self, entry: S3Object, part_size: int) -> int:
         """Ask the server for the checksum of a large object, and return the part size in bytes to fetch it with.
@@ -111,9 +106,7 @@ class Fetcher:
             found = proof.found(descriptor, self.attempts.stop.check)
             self._judge(parts.entry, proof, found)
         self.attempts.stop.check()
-        parts.close()
-        self.tree.place(parts.name, self.folder, parts.entry.key)
-        parts.forget()
+        parts.place(self.tree)
         self.progress.add(files=1)
 
     def now(self, entry: S3Object) -> S3Object:

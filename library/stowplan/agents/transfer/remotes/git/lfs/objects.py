@@ -12,6 +12,7 @@ from itertools import islice
 from stowplan.agents.attempt.failure import AttemptError, of_any
 from stowplan.agents.attempt.redaction import in_url
 from stowplan.agents.attempt.stop import Stop
+from stowplan.agents.transfer.files.draft import Draft
 from stowplan.agents.transfer.remotes.git.address import Address
 from stowplan.agents.transfer.remotes.git.contents import Contents
 from stowplan.agents.transfer.remotes.git.lfs.answers import Action, Answer
@@ -142,46 +143,47 @@ class Content:
 
         self._git.attempts.run(f"object {oid} of Git LFS", once)
         self._git.work.progress.add(size=size - counted)
-        incomplete, name = tree.parent(_part(oid))
-        tree.place(name, incomplete, f"objects/{object_key(oid)}")
 
     def _fetch(  # noqa: PLR0917 - what one object needs
         self, server: LfsServer, tree: Tree, oid: str, size: int, action: Action, count: Callable[[int], None]
     ) -> None:
-        """Fetch the bytes of an object that earlier tries did not fetch, and verify it. A wrong object is deleted.
+        """Fetch the bytes of an object that earlier tries did not fetch, verify it and move it to its place.
+
+        A wrong object is deleted.
 
         `count` gets the number of bytes of each piece that was written.
         """
         what = f"Object {oid} of Git LFS"
         folder, name = tree.parent(_part(oid), create=True)
-        descriptor = folder.existing(name)
-        descriptor = folder.new(name, 0o644) if descriptor is None else descriptor
-        with os.fdopen(descriptor, "r+b", buffering=0) as file:
+        with Draft.begun(folder, name) or Draft.new(folder, name) as draft:
             digest, begin = hashlib.sha256(), 0
-            if os.fstat(descriptor).st_size >= size:
-                file.truncate(0)
-            while block := file.read(_BLOCK):
+            if draft.size >= size:
+                draft.resize(0)
+            while block := draft.read(_BLOCK, begin):
                 digest.update(block)
                 begin += len(block)
             with server.asking("GET", action, what, begin=begin) as response:
                 if begin and response.status_code != 206:
                     begin, digest = 0, hashlib.sha256()
-                file.seek(begin)
-                file.truncate(begin)
+                draft.resize(begin)
                 for data in content_of(response):
                     self._git.work.stop.check()
-                    begin += len(data)
-                    if begin > size:
+                    if begin + len(data) > size:
+                        begin += len(data)
                         break
-                    file.write(data)
+                    draft.write(data, begin)
+                    begin += len(data)
                     digest.update(data)
                     count(len(data))
-        if begin != size or digest.hexdigest() != oid:
-            # The content is unknown, so neither it nor its digest is stored or logged.
-            with suppress(FileNotFoundError):
-                tree.remove(_part(oid))
-            message = f"{what}: what came has not the size or the digest of the object"
-            raise AttemptError(ExitCode.INTEGRITY, "WrongDigest", message)
+            if begin == size and digest.hexdigest() == oid:
+                draft.finish(what, size)
+                draft.place(tree, f"objects/{object_key(oid)}")
+                return
+        # The content is unknown, so neither it nor its digest is stored or logged.
+        with suppress(FileNotFoundError):
+            tree.remove(_part(oid))
+        message = f"{what}: what came has not the size or the digest of the object"
+        raise AttemptError(ExitCode.INTEGRITY, "WrongDigest", message)
 
     def _known(self) -> set[str]:
         """Return the digests of the commit's objects that are recorded as verified."""
