@@ -103,9 +103,21 @@ def test_what_is_no_data_is_left_out(filled: HubCube, tmp_path: Path) -> None:
     os.mkfifo(filled.data / "pipe")
     others = [".git/config", "sub/.git/config", ".cache/huggingface/x"]
     filled.write(dict.fromkeys(others, b"x"))
-    ended = filled.upload()
-    assert (ended.code, ended.last["filesLeftOut"]) == (0, 2)
+    assert filled.upload().last["reason"] == "Links"
+    ended = filled.run({**filled.local(), "links": "skip"}, filled.remote())
+    left = "left out: devices, sockets or pipes (1), links (1), names that the destination refuses (3)"
+    assert ended.code == 0, ended.output
+    assert ended.last["message"].startswith(f"The repository holds {len(FILES)} files of the source; {left}")
     assert read(filled) == FILES
+
+
+def test_cache_of_hugging_face(repo: HubCube) -> None:
+    repo.write({"models--a--b/blobs/0123": b"weights"})
+    folder = repo.data / "models--a--b/snapshots/main"
+    folder.mkdir(parents=True)
+    (folder / "model.bin").symlink_to("../../blobs/0123")
+    assert repo.upload().code == 0
+    assert read(repo)["models--a--b/snapshots/main/model.bin"] == b"weights"
 
 
 def test_gitignore_is_a_file_like_others(filled: HubCube) -> None:

@@ -132,14 +132,30 @@ def test_state_and_other_directories_of_the_claim_are_no_data(filled: Cube, stor
     assert storage.read() == {"top": b"top", **below("data/", OBJECTS)}
 
 
-def test_links_and_pipes_are_left_out(filled: Cube, storage: Storage, tmp_path: Path) -> None:
+def test_links_that_lead_out_send_nothing(filled: Cube, storage: Storage, tmp_path: Path) -> None:
     (tmp_path / "secret").write_bytes(b"secret")
     (filled.data / "link").symlink_to(tmp_path / "secret")
     (filled.data / "folder").symlink_to(tmp_path)
     os.mkfifo(filled.data / "pipe")
+    (filled.data / "nothing").mkdir()
     ended = filled.upload()
-    assert (ended.code, ended.last["filesLeftOut"]) == (0, 3)
+    assert (ended.code, ended.last["reason"]) == (5, "Links")
+    assert storage.read() == {}
+    skipped = filled.run({**filled.local(), "links": "skip"}, filled.remote())
+    assert (skipped.code, skipped.last["filesLeftOut"]) == (0, 4)
+    left = "devices, sockets or pipes (1), empty folders (1), links (2)"
+    assert skipped.last["message"] == f"The bucket holds {len(OBJECTS)} files of the source; left out: {left}"
     assert storage.read() == OBJECTS
+
+
+def test_links_within_the_source_are_sent_as_what_they_lead_to(filled: Cube, storage: Storage) -> None:
+    (filled.data / "again").symlink_to("large")
+    (filled.data / "folder").symlink_to("deep")
+    ended = filled.upload()
+    assert (ended.code, ended.last["message"]) == (0, "The bucket holds every file of the source")
+    inside = {f"folder/{key.removeprefix('deep/')}": data for key, data in OBJECTS.items() if key.startswith("deep/")}
+    assert storage.read() == {**OBJECTS, **inside, "again": OBJECTS["large"]}
+    assert filled.upload().last["filesUnchanged"] == len(OBJECTS) + len(inside) + 1
 
 
 def test_names_that_can_be_no_keys_are_refused_before_anything_is_sent(filled: Cube, storage: Storage) -> None:

@@ -1,6 +1,7 @@
 """Only `claim.folder` opens, creates, renames and removes files of a claim: a path may lead elsewhere at any moment."""
 
 import ast
+import re
 from collections import defaultdict
 from pathlib import Path
 
@@ -47,9 +48,7 @@ ELSEWHERE = {
     "wait_run/command.py": {"unlink", "write_text"},
     # By their descriptors.
     "attempt/lock.py": {"open", "os.utime"},  # `LockFile.open`
-    "transfer/parts.py": {"os.utime"},
-    "transfer/remotes/pvc.py": {"os.utime"},
-    "transfer/remotes/s3/fetch.py": {"os.utime"},
+    "transfer/files/draft.py": {"os.utime"},
     # A mount itself, which the pod names; and a program of its own, which imports nothing.
     "cache/drivers/juicefs/reading.py": {"os.open"},
     "wait_dataset/readiness.py": {"os.scandir"},
@@ -95,6 +94,35 @@ def access(call: ast.Call) -> str | None:
     # `replace` of strings takes two arguments, and that of times and of dataclasses takes keywords.
     is_path = name in OF_PATHS or (name == "replace" and len(call.args) == 1 and not call.keywords)
     return name if is_path else None
+
+
+WRITERS = {
+    "attempt/lock.py": {"shared"},
+    "cache/drivers/juicefs/control.py": {"existing"},  # by which a mount is controlled
+    "transfer/remotes/git/private.py": {"new"},  # Git's own files
+    "transfer/remotes/git/program/leftovers.py": {"shared"},  # a lock
+    "transfer/remotes/huggingface/hub/cache.py": {"new"},  # what hf-xet remembers
+    "transfer/engine.py": {"new"},  # a file that shows whether the destination tells case apart
+    "transfer/files/draft.py": {"existing", "new"},
+}
+"""Modules that open files of a claim to write to them, beside the small files of text in the state folders."""
+
+
+def test_one_module_writes_the_files_of_copies() -> None:
+    found: dict[str, set[str]] = defaultdict(set)
+    for path in sorted(AGENTS.rglob("*.py")):
+        name = path.relative_to(AGENTS).as_posix()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if name != ONLY else ():
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args:
+                found[name] |= {node.func.attr} & {"existing", "new", "shared"}
+    opening = {name: used for name, used in found.items() if used}
+    # Each other call is one of `Draft` itself.
+    drafts = {"transfer/parts.py", "transfer/remotes/pvc.py", "transfer/remotes/git/lfs/objects.py"}
+    drafts |= {"transfer/remotes/s3/fetch.py", "transfer/remotes/huggingface/fetch.py"}
+    assert {name: used for name, used in opening.items() if name not in drafts} == WRITERS
+    for name in drafts:
+        text = (AGENTS / name).read_text(encoding="utf-8")
+        assert not re.search(r"(?<!Draft)\.(existing|new|shared)\(\S", text), name
 
 
 def test_what_accesses_files_is_recognised() -> None:

@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from stowplan.agents.attempt.claim.walk import LONGEST_PATH
+from stowplan.agents.attempt.failure import AttemptError
+from stowplan.schema.agents.exit_codes import ExitCode
 
 LONGEST_NAME = 255
 
@@ -66,14 +68,25 @@ class KeyCheck:
     def __post_init__(self) -> None:
         self._closed = frozenset(each.casefold() for each in self.reserved)
 
-    def look(self, key: str) -> bool:
-        """Return whether the key can be a path below the destination. Call this with all keys in ascending order."""
+    def look(self, key: str, size: int = 0) -> bool:
+        """Return whether the key can be a path below the destination. Call this with all keys in ascending order.
+
+        `size` is that of the object in bytes, of which a folder must have none.
+        """
         found = self.refusal(key) or self._clash(key)
+        if found is None and size and key.endswith("/"):
+            found = f"names a folder, and holds {size} bytes"
         if found:
             self.count += 1
             if len(self.refused) < SHOWN:
                 self.refused.append(f"{key!r} {found}")
         return found is None
+
+    def error(self, ending: str) -> AttemptError:
+        """Return the failure (exit code 5) that names the first refused keys. `ending` is its last sentence."""
+        more = f" and {self.count - len(self.refused)} more" if self.count > len(self.refused) else ""
+        message = f"{self.count} names cannot be used: {'; '.join(self.refused)}{more}"
+        return AttemptError(ExitCode.CONFLICT, "UnsafeKeys", f"{message}. Leave them out by `exclude`. {ending}")
 
     def refusal(self, key: str) -> str | None:
         """Return why a key cannot be a path below the destination, whatever other keys there are; None if it can."""

@@ -12,20 +12,38 @@ from stowplan.agents.attempt.claim.folder import ClaimFolder
 from stowplan.agents.attempt.claim.walk import by_key, walk
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.schema.agents.exit_codes import ExitCode
+from stowplan.schema.agents.left_out import Reason
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Entry below a `Tree`: a file, a directory (its key ends in `/`), or anything else (`other`)."""
+    """Entry below a `Tree`: a file, a directory (its key ends in `/`), or what is not copied."""
 
     key: str
     """Path relative to the tree's directory."""
     size: int
-    """Size in bytes; 0 for a directory."""
+    """Size in bytes; 0 for anything but a file."""
     modified_ns: int
-    """Modification time in nanoseconds since 1970; 0 for a directory."""
-    other: bool = False
-    """True for a link, device, socket or pipe."""
+    """Modification time in nanoseconds since 1970; 0 for anything but a file."""
+    left_out: Reason | None = None
+    """Why it is not copied; None if it is."""
+    problem: str = ""
+    """Why it cannot be copied, as the end of a sentence that begins with the key; empty if it can."""
+    real: str = ""
+    """Path of the file that the key stands for, which differs below links; empty for anything but a file."""
+    mode: int = 0
+    """Permissions of a file."""
+    is_empty: bool = False
+    """True for a directory of a source that holds nothing."""
+
+    @property
+    def is_file(self) -> bool:
+        return bool(self.real)
+
+    @property
+    def is_folder(self) -> bool:
+        """Whether it is a directory to copy."""
+        return self.key.endswith("/") and not self.left_out
 
 
 class Tree:
@@ -101,8 +119,10 @@ class Tree:
             if entry.is_folder:
                 yield Found(f"{path}/", 0, 0)
             elif status := folder.stat(entry.name):
-                regular = stat.S_ISREG(status.st_mode)
-                yield Found(path, status.st_size, status.st_mtime_ns, other=not regular)
+                if stat.S_ISREG(status.st_mode):
+                    yield Found(path, status.st_size, status.st_mtime_ns, real=path, mode=status.st_mode & 0o777)
+                else:
+                    yield Found(path, 0, 0, left_out="link" if stat.S_ISLNK(status.st_mode) else "device")
 
     def _directory(self, path: str, *, create: bool) -> ClaimFolder:
         """Return a directory.

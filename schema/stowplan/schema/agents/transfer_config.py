@@ -38,6 +38,10 @@ PROXY_ENV = ("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY")
 LOCK_DIRECTORY = f"{STATE_DIRECTORY}/locks"
 
 
+Links = Literal["follow", "skip", "fail"]
+"""What happens to symbolic links of a source in a claim."""
+
+
 class PvcEndpoint(Model):
     """A path in a claim, which is mounted at its root."""
 
@@ -47,6 +51,10 @@ class PvcEndpoint(Model):
     path: str = Field(
         default="",
         description="Relative path of the data, without `..`; empty for the root. Links on the way may lead out of the claim at run time, which is a conflict (5).",
+    )
+    links: Links = Field(
+        default="follow",
+        description="Of a source: what happens to symbolic links. `follow` copies what they lead to, and one that leads out of the path is a conflict (5).",
     )
 
 
@@ -138,6 +146,8 @@ class TransferConfig(AgentConfig):
             _drop(fields, frozenset({"partSizeMiB", "requestRetries"}))
         for name, side, unread in (("source", self.source, "OF_SINKS"), ("sink", self.sink, "OF_SOURCES")):
             if not isinstance(side, RemoteEndpoint):
+                # Older configurations lack it, and must not start a new run.
+                _drop(fields[name], frozenset({"links"} if side.links == "follow" else ()))
                 continue
             empty = {key for key in side.UNLESS_EMPTY if not fields[name].get(key)}
             _drop(fields[name], getattr(side, unread) | empty)

@@ -29,6 +29,10 @@ _WRITE = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
+_OF_MOUNT = range(0x7FFFFFFF00000000, 0x7FFFFFFF20000000)
+"""Inode numbers of what JuiceFS shows in the root folder of a mount (`pkg/vfs/internal.go`, `pkg/meta/utils.go`)."""
+
+
 class FolderEntry(NamedTuple):
     """A name in a folder. A link is neither a folder nor a file."""
 
@@ -103,9 +107,12 @@ class ClaimFolder:
         self.close()
 
     def entries(self, most: int | None = None) -> list[FolderEntry]:
-        """Return what is in the folder, in no order; with `most` no more than so many entries."""
+        """Return what is in the folder, in no order; with `most` no more than so many entries.
+
+        Files by which JuiceFS is controlled are left out: they are no data.
+        """
         with os.scandir(self.descriptor) as scan:
-            return [_entry(each) for each in itertools.islice(scan, most)]
+            return [_entry(each) for each in itertools.islice(scan, most) if not _is_of_mount(each)]
 
     def names(self) -> list[str]:
         """Return the sorted names of everything in the folder but folders."""
@@ -117,6 +124,10 @@ class ClaimFolder:
             return os.stat(_one(name), dir_fd=self.descriptor, follow_symlinks=False)
         except FileNotFoundError:
             return None
+
+    def link(self, name: str) -> str:
+        """Return what a symbolic link holds. Raises OSError if the name is not that of a link."""
+        return os.readlink(_one(name), dir_fd=self.descriptor)
 
     def reader(self, name: str) -> int:
         """Open a file to read it, and return its descriptor. Raises OSError for anything but a regular file."""
@@ -271,6 +282,11 @@ def durable(file: TextIO) -> None:
     """Write what was written to a file to the disk."""
     file.flush()
     os.fsync(file.fileno())
+
+
+def _is_of_mount(found: "os.DirEntry[str]") -> bool:
+    """Return whether JuiceFS shows this in the root folder of each mount, such as `.accesslog` and `.trash`."""
+    return found.name.startswith(".") and found.inode() in _OF_MOUNT
 
 
 def _entry(found: "os.DirEntry[str]") -> FolderEntry:

@@ -77,6 +77,10 @@ class Draft:
         if size >= SYNC_FROM:
             os.fsync(self.descriptor)
 
+    def permit(self, mode: int) -> None:
+        """Set the permissions."""
+        os.fchmod(self.descriptor, mode)
+
     def place(self, tree: Tree, key: str) -> None:
         """Close the finished file and move it to the path of `key`, atomically."""
         self.close()

@@ -15,7 +15,11 @@ from stowplan.agents.attempt.completion import Completion
 from stowplan.agents.attempt.failure import AttemptError, of_any
 from stowplan.agents.runtime.settings import SettingsError
 from stowplan.agents.transfer.engine import PROTECTED, Engine, TransferWork, key_check
-from stowplan.agents.transfer.keys import KeyCheck
+from stowplan.agents.transfer.files.closing import closing as said
+from stowplan.agents.transfer.files.draft import Draft
+from stowplan.agents.transfer.files.source import Source
+from stowplan.agents.transfer.files.survey import Survey
+from stowplan.agents.transfer.patterns import EVERYTHING
 from stowplan.agents.transfer.settings import TransferSettings
 from stowplan.agents.transfer.thread_pool import Crew
 from stowplan.agents.transfer.tree import Found, Tree
@@ -24,6 +28,11 @@ from stowplan.schema.agents.transfer_config import PvcEndpoint
 
 CHUNK = 1 << 20
 """Bytes that are read at a time."""
+
+_HOLE = 4096
+"""Size in bytes of the smallest hole that is kept, the block of most file systems."""
+
+_ZEROS = bytes(_HOLE)
 
 
 def make_engine(settings: TransferSettings) -> Engine:
@@ -35,9 +44,9 @@ def make_engine(settings: TransferSettings) -> Engine:
 
 @dataclass(frozen=True)
 class ClaimEngine:
-    """Copies files and their modification times from `source` to the claim of the settings.
+    """Copies files with their modification times, permissions and holes from `source` to the claim of the settings.
 
-    Owners, permissions, links and devices are not copied. Files that the source lacks stay.
+    Owners are not copied. Files that the source lacks stay.
     """
 
     settings: TransferSettings
@@ -47,18 +56,22 @@ class ClaimEngine:
         """Copy the files that the sink lacks or has with other content."""
         try:
             with ExitStack() as stack:
-                source = stack.enter_context(closing(self._source()))
+                tree = stack.enter_context(closing(self._source()))
                 sink = stack.enter_context(closing(Tree(self.settings.claim, self.settings.local.path, create=True)))
                 parts = stack.enter_context(state.folder("parts", create=True))
                 empty(parts)
-                _count(source, key_check(state, git=True), work)
+                source = Source(tree, self.source.links, EVERYTHING, PROTECTED, lambda _: False)
+                survey = Survey(key_check(state, git=True), work.progress, work.stop, holds_folders=True)
+                # The first walk checks all names, before anything is copied.
+                for _ in survey.of(source.walk()):
+                    pass
                 completion.begin()
                 crew = stack.enter_context(Crew(self.settings.config.parallelism, work.stop, work.log, of_any))
                 Copy(source, sink, parts, work).all(crew)
                 sink.root.sync_all()
         except OSError as error:
             raise of_any(error, "the copy") from None
-        return "The claim holds every file of the source"
+        return said("The claim", work.progress)
 
     def upload(self, work: TransferWork, state: ClaimFolder | None) -> str:
         """Raise NotImplementedError: the sink of a copy between claims is written to as in a download."""
@@ -75,9 +88,12 @@ class ClaimEngine:
 
 @dataclass(frozen=True)
 class Copy:
-    """Copy of the files of one tree to another in one attempt. `parts` is a folder of the sink for unfinished files."""
+    """Copy of the files of one source to another tree in one attempt.
 
-    source: Tree
+    `parts` is a folder of the sink for unfinished files.
+    """
+
+    source: Source
     sink: Tree
     parts: ClaimFolder
     work: TransferWork
@@ -85,13 +101,13 @@ class Copy:
     def all(self, crew: Crew) -> None:
         """Copy all files, each in a task of `crew`. Raises AttemptError if one cannot be copied."""
         files = size = 0
-        for each in self.source.walk(PROTECTED):
+        for each in self.source.walk():
             self.work.stop.check()
-            if each.key.endswith("/"):
-                self.sink.make_directory(each.key)
-            elif not each.other:
+            if each.is_file:
                 files, size = files + 1, size + each.size
                 crew.give(partial(self._file, each))
+            elif each.is_folder:
+                self.sink.make_directory(each.key)
         crew.end()
         # The source may have changed since it was counted.
         self.work.progress.files_total, self.work.progress.bytes_total = files, size
@@ -116,7 +132,7 @@ class Copy:
         if there.st_mtime_ns == found.modified_ns:
             return True
         with (
-            os.fdopen(self.source.reader(found.key), "rb") as one,
+            os.fdopen(self.source.tree.reader(found.real), "rb") as one,
             os.fdopen(self.sink.reader(found.key), "rb") as other,
         ):
             return self._digest(one.fileno()) == self._digest(other.fileno())
@@ -127,21 +143,26 @@ class Copy:
         copied = 0
         try:
             with (
-                os.fdopen(self.source.reader(found.key), "rb") as source,
-                os.fdopen(self.parts.new(name), "r+b") as target,
+                os.fdopen(self.source.tree.reader(found.real), "rb") as source,
+                Draft.new(self.parts, name) as draft,
             ):
-                digest = hashlib.sha256()
+                digest, now = hashlib.sha256(), os.fstat(source.fileno())
+                step = CHUNK if now.st_blocks * 512 >= now.st_size else _HOLE
                 for chunk in self._chunks(source.fileno()):
                     digest.update(chunk)
-                    target.write(chunk)
+                    for start in range(0, len(chunk), step):
+                        piece = chunk[start : start + step]
+                        # A hole is read as zeros, and remains one.
+                        if step == CHUNK or piece != _ZEROS[: len(piece)]:
+                            draft.write(piece, copied + start)
                     copied += len(chunk)
                     self.work.progress.add(size=len(chunk))
-                target.flush()
-                os.fsync(target.fileno())
+                draft.resize(copied)
                 self._check(found, os.fstat(source.fileno()), copied)
-                self._verify(found, target.fileno(), digest.digest())
-                os.utime(target.fileno(), ns=(found.modified_ns, found.modified_ns))
-            self.sink.place(name, self.parts, found.key)
+                draft.finish(found.key, found.size, found.modified_ns)
+                self._verify(found, draft.descriptor, digest.digest())
+                draft.permit(found.mode)
+                draft.place(self.sink, found.key)
         except BaseException:
             self.work.progress.add(size=-copied)
             raise
@@ -150,7 +171,6 @@ class Copy:
     def _verify(self, found: Found, target: int, digest: bytes) -> None:
         # What is cached in memory says nothing about the disk.
         os.posix_fadvise(target, 0, 0, os.POSIX_FADV_DONTNEED)
-        os.lseek(target, 0, os.SEEK_SET)
         if self._digest(target) != digest:
             message = f"{found.key}: what was written is not what is read again"
             raise AttemptError(ExitCode.INTEGRITY, "WrongDigest", message)
@@ -167,25 +187,8 @@ class Copy:
         return digest.digest()
 
     def _chunks(self, descriptor: int) -> Iterator[bytes]:
-        while chunk := os.read(descriptor, CHUNK):
+        offset = 0
+        while chunk := os.pread(descriptor, CHUNK, offset):
             self.work.stop.check()
             yield chunk
-
-
-def _count(source: Tree, check: KeyCheck, work: TransferWork) -> None:
-    """Add the files and their bytes to the totals of the progress, and check their names.
-
-    Raises AttemptError (exit code 5) if a name is refused; nothing has been copied then.
-    """
-    for each in source.walk(PROTECTED):
-        work.stop.check()
-        if each.other:
-            work.progress.leave_out("link", each.key)
-        elif check.look(each.key) and not each.key.endswith("/"):
-            work.progress.files_total += 1
-            work.progress.bytes_total += each.size
-    if check.count:
-        message = f"{check.count} names cannot be used: {'; '.join(check.refused)}. Nothing was copied"
-        raise AttemptError(ExitCode.CONFLICT, "UnsafeKeys", message)
-    if work.progress.files_left_out:
-        work.log.warning("Links and devices are left out", count=work.progress.files_left_out)
+            offset += len(chunk)

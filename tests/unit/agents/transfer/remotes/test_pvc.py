@@ -36,7 +36,7 @@ class Claims:
             {
                 "target": {"kind": "DatasetTask", "namespace": "ml", "name": "weekly"},
                 "reportPhase": False,
-                "source": {"type": "pvc", "claim": "a", "mountPath": str(self.source), "path": self.path},
+                "source": self.side(),
                 "sink": {"type": "pvc", "claim": "b", "mountPath": str(self.sink), "path": "backup"},
                 "memoryMiB": 256,
                 "parallelism": 2,
@@ -44,6 +44,9 @@ class Claims:
                 **fields,
             }
         )
+
+    def side(self) -> dict[str, object]:
+        return {"type": "pvc", "claim": "a", "mountPath": str(self.source), "path": self.path}
 
     def put(self, name: str, data: bytes) -> Path:
         path = self.source / self.path / name
@@ -126,10 +129,70 @@ def test_state_of_agents_and_links_are_left_out(claims: Claims) -> None:
     claims.put(".stowplan/complete.json", b"{}")
     claims.put("a", b"a")
     claims.put(".git/config", b"[core]")
-    (claims.source / "corpus/link").symlink_to("/etc/passwd")
+    os.mkfifo(claims.source / "corpus/pipe")
     outcome = claims.run()
     assert claims.copied() == {"a": b"a", ".git/config": b"[core]"}
-    assert outcome.progress.files_left_out == 1
+    assert outcome.progress.fates()["leftOut"] == [{"reason": "device", "count": 1, "examples": ["pipe"]}]
+
+
+def test_links_are_followed_within_the_source(claims: Claims) -> None:
+    """As a cache of Hugging Face has them: `snapshots` links to `blobs`."""
+    blob = claims.put("models/blobs/0123", b"weights")
+    blob.chmod(0o640)
+    claims.put("other/deep/b", b"b")
+    folder = claims.source / "corpus/models/snapshots/main"
+    folder.mkdir(parents=True)
+    (folder / "model.bin").symlink_to("../../blobs/0123")
+    (folder / "more").symlink_to("../../../other")
+    claims.run()
+    copied = claims.copied()
+    assert copied["models/snapshots/main/model.bin"] == b"weights"
+    assert copied["models/snapshots/main/more/deep/b"] == b"b"
+    place = claims.sink / "backup/models/snapshots/main"
+    assert not (place / "model.bin").is_symlink()
+    assert (place / "model.bin").stat().st_mode & 0o777 == 0o640
+    assert claims.run("weekly-2").progress.files_unchanged == 4
+
+
+@pytest.mark.parametrize(
+    ("target", "why"),
+    [
+        ("/etc/passwd", "leads out of the source"),
+        ("../../x", "leads out of the source"),
+        ("missing", "leads nowhere"),
+        ("link", "leads in a circle"),
+        (".", "leads in a circle"),
+        (".stowplan/x", "leads to what is not copied"),
+    ],
+)
+def test_links_that_lead_nowhere_within_the_source(claims: Claims, target: str, why: str) -> None:
+    claims.put("a", b"a")
+    claims.put(".stowplan/x", b"{}")
+    (claims.source / "corpus/link").symlink_to(target)
+    with pytest.raises(AttemptError, match=f"'link' {why}") as caught:
+        claims.run()
+    assert (caught.value.code, caught.value.reason) == (5, "Links")
+    assert claims.copied() == {}
+    given = settings(claims.config(source={**claims.side(), "links": "skip"}), {"STOWPLAN_RUN": "weekly-2"})
+    assert attempt(given).progress.fates()["leftOut"] == [{"reason": "link", "count": 1, "examples": ["link"]}]
+    assert claims.copied() == {"a": b"a"}
+
+
+def test_empty_folders_permissions_and_holes_are_kept(claims: Claims) -> None:
+    claims.put("run.sh", b"#!").chmod(0o755)
+    claims.put("key", b"k").chmod(0o600)
+    (claims.source / "corpus/empty").mkdir()
+    with claims.put("sparse", b"").open("r+b") as file:
+        file.truncate(8 << 20)
+        file.seek(5 << 20)
+        file.write(b"data")
+    claims.run()
+    place = claims.sink / "backup"
+    modes = {name: (place / name).stat().st_mode & 0o777 for name in ("run.sh", "key")}
+    assert modes == {"run.sh": 0o755, "key": 0o600}
+    assert (place / "empty").is_dir()
+    assert (place / "sparse").read_bytes() == (claims.source / "corpus/sparse").read_bytes()
+    assert (place / "sparse").stat().st_blocks * 512 < 1 << 20
 
 
 def test_a_link_in_the_sink_is_replaced_and_not_followed(claims: Claims, tmp_path: Path) -> None:

@@ -57,7 +57,7 @@ def opened(tree: Tree, batch: Sequence[Outgoing]) -> Iterator[list[CommitOperati
     with ExitStack() as stack:
         descriptors = []
         for each in batch:
-            descriptors.append(tree.reader(each.found.key))
+            descriptors.append(tree.reader(each.found.real))
             stack.callback(os.close, descriptors[-1])
         _check(batch, descriptors)
         yield [_operation(each, descriptor) for each, descriptor in zip(batch, descriptors, strict=True)]

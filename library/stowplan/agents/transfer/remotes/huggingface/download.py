@@ -46,7 +46,7 @@ class Download:
         for each in self.files:
             check.look(each.key)
         if check.count:
-            raise _unsafe(check)
+            raise check.error("Nothing was written")
         self.progress.files_total = len(self.files)
         self.progress.bytes_total = sum(each.size for each in self.files)
         for each in self.files:
@@ -121,9 +121,3 @@ class Download:
 
 def _is_spoilt(error: Exception) -> bool:
     return isinstance(error, AttemptError) and error.code is ExitCode.INTEGRITY
-
-
-def _unsafe(check: KeyCheck) -> AttemptError:
-    more = f" and {check.count - len(check.refused)} more" if check.count > len(check.refused) else ""
-    message = f"{check.count} files cannot lie below the destination: {'; '.join(check.refused)}{more}"
-    return AttemptError(ExitCode.CONFLICT, "UnsafeKeys", f"{message}. Nothing was written")

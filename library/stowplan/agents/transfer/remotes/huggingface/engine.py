@@ -1,6 +1,5 @@
 """Engine for repositories on a Hugging Face Hub."""
 
-import stat
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
@@ -13,6 +12,9 @@ from stowplan.agents.attempt.claim.folder import ClaimFolder
 from stowplan.agents.attempt.completion import Completion
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.transfer.engine import PROTECTED, TransferWork, key_check
+from stowplan.agents.transfer.files.closing import closing as said
+from stowplan.agents.transfer.files.source import Source, file_at
+from stowplan.agents.transfer.files.survey import Survey
 from stowplan.agents.transfer.keys import KeyCheck
 from stowplan.agents.transfer.network.retry import Attempts
 from stowplan.agents.transfer.network.throttle import Throttle
@@ -35,8 +37,8 @@ from stowplan.agents.transfer.thread_pool import Crew
 from stowplan.agents.transfer.tree import Found, Tree
 from stowplan.schema.agents.exit_codes import ExitCode
 
-_NOT_OURS = (".git", ".cache/huggingface")
-"""Directories that Git and huggingface_hub create in copies of a repository. The Hub refuses them in an upload."""
+_NOT_OURS = ".cache/huggingface"
+"""Directory that huggingface_hub creates in copies of a repository. As `.git`, the Hub refuses it in an upload."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,7 @@ class HuggingFaceEngine:
             download.fetch()
             tree.root.sync_all()
             known.finish()
-        return f"The destination holds every file of commit {commit[:12]}"
+        return f"{said('The destination', work.progress)}; it is at commit {commit[:12]}"
 
     def upload(self, work: TransferWork, state: ClaimFolder | None) -> str:
         """Commit the files that the repository lacks."""
@@ -125,7 +127,7 @@ class HuggingFaceEngine:
         Raises AttemptError (exit code 5), before the first request, if a name is invalid in a repository.
         """
         common = self.settings.common
-        single = _single(common.claim, folder, name) if name else None
+        single = file_at(common.claim, folder, name) if name else None
         path = folder if single else common.local.path
         with closing(Tree(common.claim, path, create=False)) as tree:
             if single:
@@ -145,22 +147,10 @@ class HuggingFaceEngine:
 
     def _found(self, tree: Tree, work: TransferWork) -> list[Found]:
         """Return the files below a directory of the claim that the patterns select."""
-        check, found = KeyCheck(folds_case=False), []
-        for each in tree.walk((*PROTECTED, *_NOT_OURS)):
-            work.stop.check()
-            if each.key.endswith("/") or not self._patterns.take(each.key):
-                continue
-            if each.other:
-                work.progress.leave_out("link", each.key)
-            elif ".git" not in each.key.split("/"):
-                check.look(each.key)
-                found.append(each)
-        if check.count:
-            message = f"{check.count} names cannot be paths in a repository: {'; '.join(check.refused)}"
-            raise AttemptError(ExitCode.CONFLICT, "UnsafeKeys", f"{message}. Nothing was sent")
-        if work.progress.files_left_out:
-            work.log.warning("Links and devices are left out", count=work.progress.files_left_out)
-        return found
+        links = self.settings.common.local.links
+        source = Source(tree, links, self._patterns, PROTECTED, _is_not_ours)
+        survey = Survey(KeyCheck(folds_case=False), work.progress, work.stop, holds_folders=False)
+        return list(survey.of(source.walk()))
 
     def _throttle(self, work: TransferWork) -> Throttle:
         return Throttle(self.settings.common.config.max_bytes_per_second, work.stop)
@@ -210,16 +200,11 @@ class HuggingFaceEngine:
             raise failure from None
 
 
+def _is_not_ours(path: str) -> bool:
+    return path == _NOT_OURS or path.rpartition("/")[2] == ".git"
+
+
 def _throttled(data: Iterator[bytes], throttle: Throttle) -> Iterator[bytes]:
     for each in data:
         throttle.moved(len(each))
         yield each
-
-
-def _single(claim: Path, folder: str, name: str) -> Found | None:
-    """Return the file `name` in `folder`; None if it is no regular file. Raises AttemptError (4) if it is missing."""
-    with closing(Tree(claim, folder, create=False)) as parent:
-        found = parent.stat(name)
-    if found is None:
-        raise AttemptError(ExitCode.NOT_FOUND, "NotFound", f"{claim / folder / name} is not there")
-    return Found(name, found.st_size, found.st_mtime_ns) if stat.S_ISREG(found.st_mode) else None

@@ -12,6 +12,7 @@ from stowplan.agents.attempt.interruption import interruptible
 from stowplan.agents.attempt.outcome import AttemptOutcome
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.runtime.log import Log
+from stowplan.agents.transfer.files.closing import closing
 from stowplan.agents.transfer.network.retry import Attempts
 from stowplan.agents.transfer.remotes.huggingface.commit_files import Outgoing, batches, opened
 from stowplan.agents.transfer.remotes.huggingface.hub.failure import Failures, MovedError
@@ -87,7 +88,7 @@ class Upload:
         self.outcome.revision = head
         pending = self._compare(head)
         if not pending:
-            return f"The repository holds every file of the source at commit {head[:12]}"
+            return f"{closing('The repository', self.outcome.progress)}; it is at commit {head[:12]}"
         waiting: list[CommitOperationAdd] = []
         held = 0
         for batch in batches(pending, self.settings.held_bytes):
@@ -99,7 +100,7 @@ class Upload:
             waiting += ready
             held += size
         head = self._commit(head, waiting)
-        return f"The repository holds every file of the source at commit {head[:12]}"
+        return f"{closing('The repository', self.outcome.progress)}; it is at commit {head[:12]}"
 
     def _head(self) -> str:
         """Return the present commit of the branch. A repository that does not exist is created first, as private."""
@@ -147,7 +148,7 @@ class Upload:
 
     def _look_into(self, file: Outgoing, remote: RemoteFile, pending: list[Outgoing]) -> None:
         """Compare a file with one of the same size in the repository, as a task; add it to `pending` if they differ."""
-        if not has_content(self.tree, file.found.key, remote, self.stop.check):
+        if not has_content(self.tree, file.found.real, remote, self.stop.check):
             pending.append(file)
         elif file.path not in self._done:
             self._done.add(file.path)

@@ -80,7 +80,7 @@ class Download:
         with self.ledger.new_listing() as file:
             for entry in self.source.entries(self.wire, self.listing):
                 self.stop.check()
-                if not check.look(entry.key):
+                if not check.look(entry.key, entry.size):
                     continue
                 wanted = not self._is_there(entry, known.at(entry.key))
                 written_size += file.write(written(entry, wanted=wanted))
@@ -91,7 +91,7 @@ class Download:
                 self._count(entry, wanted=wanted)
                 wanted_bytes += entry.size * wanted
             if check.count:
-                raise _unsafe(check)
+                raise check.error("Nothing was written")
         self._check_revision()
         # Parts of other versions of the objects.
         sweep(self.fetcher.folder, leftover)
@@ -279,12 +279,6 @@ def _endless(count: int) -> AttemptError:
         " free space of the claim. Give the claim more space, or name a prefix with fewer objects"
     )
     return AttemptError(ExitCode.CONFLICT, "NoSpace", message)
-
-
-def _unsafe(check: KeyCheck) -> AttemptError:
-    more = f" and {check.count - len(check.refused)} more" if check.count > len(check.refused) else ""
-    message = f"Keys of the source cannot be files: {'; '.join(check.refused)}{more}. Nothing was written"
-    return AttemptError(ExitCode.CONFLICT, "UnsafeKeys", message)
 
 
 def _unsteady(entry: S3Object) -> AttemptError:

@@ -8,6 +8,7 @@ from stowplan.agents.attempt.claim.folder import ClaimFolder
 from stowplan.agents.attempt.completion import Completion
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.transfer.engine import PROTECTED, TransferWork, key_check
+from stowplan.agents.transfer.files.closing import closing as said
 from stowplan.agents.transfer.network.retry import Attempts
 from stowplan.agents.transfer.remotes.s3.download import Download
 from stowplan.agents.transfer.remotes.s3.fetch import Fetcher
@@ -44,14 +45,14 @@ class S3Engine:
             download.tree.root.sync_all()
             download.ledger.finish(download.done)
             work.outcome.revision = download.revision
-        return "The destination holds everything that the source lists"
+        return said("The destination", work.progress)
 
     def upload(self, work: TransferWork, state: ClaimFolder | None) -> str:  # noqa: ARG002 - the bucket itself says what it has
         """Upload the files that the bucket lacks."""
         with _failures(), self._wire(work) as wire:
-            upload = Upload(self.settings, wire, self._attempts(work), work.progress, work.log)
+            upload = Upload(self.settings, wire, self._attempts(work), work)
             upload.run(Crew(self.settings.upload_streams, work.stop, work.log, of_any), PROTECTED)
-        return "The bucket holds every file of the source"
+        return said("The bucket", work.progress)
 
     def _prepared(self, work: TransferWork, stack: ExitStack, state: ClaimFolder) -> Download:
         settings, common = self.settings, self.settings.common

@@ -64,7 +64,7 @@ class Deletion:
             needed = wanted is not None and (
                 wanted.startswith(each.key) if each.key.endswith("/") else wanted == each.key
             )
-            if not needed and not each.other and self.patterns.take(each.key):
+            if not needed and not each.left_out and self.patterns.take(each.key):
                 yield each
 
     def _remove(self, found: Found) -> None:

@@ -1,14 +1,14 @@
 """Upload of a claim's files to a bucket. Other objects of the bucket stay."""
 
-import stat
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
 
 from stowplan.agents.attempt.failure import AttemptError
-from stowplan.agents.attempt.progress import Progress
-from stowplan.agents.runtime.log import Log
+from stowplan.agents.transfer.engine import TransferWork
+from stowplan.agents.transfer.files.source import Source, file_at
+from stowplan.agents.transfer.files.survey import Survey
 from stowplan.agents.transfer.keys import KeyCheck
 from stowplan.agents.transfer.network.retry import Attempts
 from stowplan.agents.transfer.remotes.s3.protocol import multipart
@@ -35,8 +35,7 @@ class Upload:
     settings: S3Settings
     wire: Wire
     attempts: Attempts
-    progress: Progress
-    log: Log
+    work: TransferWork
     _crew: Crew = field(init=False)
     _begun: dict[str, list[Begun]] = field(default_factory=dict)
     """Unfinished multipart uploads of earlier attempts, by full key."""
@@ -51,21 +50,20 @@ class Upload:
         `protected` are keys in the claim that are not uploaded. Raises AttemptError if a file cannot be read or sent.
         """
         self._crew = crew
-        folder, _, name = self.settings.common.local.path.rstrip("/").rpartition("/")
-        with closing(Tree(self.settings.common.claim, folder, create=False)) as parent:
-            found = _status(parent, name) if name else None
-        if found:
-            with closing(Tree(self.settings.common.claim, folder, create=False)) as tree, crew:
-                self._count([found])
-                self._send_all(tree, iter([(found, self._single_key(name))]), single=True)
-            return
-        with closing(Tree(self.settings.common.claim, self.settings.common.local.path, create=False)) as tree, crew:
-            self._count(self._walk(tree, protected))
-            files = _files(self._walk(tree, protected))
-            self._send_all(tree, ((each, self._prefix + each.key) for each in files))
-
-    def _walk(self, tree: Tree, protected: Sequence[str]) -> Iterator[Found]:
-        return (each for each in tree.walk(protected) if self.settings.patterns.take(each.key))
+        common = self.settings.common
+        folder, _, name = common.local.path.rstrip("/").rpartition("/")
+        found = file_at(common.claim, folder, name) if name else None
+        survey = Survey(KeyCheck(folds_case=False), self.work.progress, self.work.stop, holds_folders=False)
+        with closing(Tree(common.claim, folder if found else common.local.path, create=False)) as tree, crew:
+            if found:
+                files = list(survey.of([found]))
+                self._send_all(tree, ((each, self._single_key(name)) for each in files), single=True)
+                return
+            source = Source(tree, common.local.links, self.settings.patterns, protected, lambda _: False)
+            # The first walk checks all names, before anything is sent.
+            for _ in survey.of(source.walk()):
+                pass
+            self._send_all(tree, ((each, self._prefix + each.key) for each in source.walk() if each.is_file))
 
     @property
     def _prefix(self) -> str:
@@ -75,32 +73,14 @@ class Upload:
     def _single_key(self, name: str) -> str:
         return self.settings.key if self.settings.remote.kind == "file" and self.settings.key else self._prefix + name
 
-    def _count(self, walk: Iterator[Found] | list[Found]) -> None:
-        """Add the files and their bytes to the totals of the progress, and check that their names are valid as keys.
-
-        Raises AttemptError (exit code 5) if one is invalid; no file has been uploaded then.
-        """
-        check = KeyCheck(folds_case=False)
-        for each in walk:
-            self.attempts.stop.check()
-            if each.other:
-                self.progress.leave_out("link", each.key)
-            elif not each.key.endswith("/"):
-                check.look(each.key)
-                self.progress.files_total += 1
-                self.progress.bytes_total += each.size
-        if check.count:
-            message = f"{check.count} names cannot be keys: {'; '.join(check.refused)}. Nothing was sent"
-            raise AttemptError(ExitCode.CONFLICT, "UnsafeKeys", message)
-        if self.progress.files_left_out:
-            self.log.warning("Links and devices are left out", count=self.progress.files_left_out)
-
     def _send_all(self, tree: Tree, files: Iterator[tuple[Found, str]], *, single: bool = False) -> None:
         self._check_bucket()
-        sender = Sender(self.wire, tree, self.attempts, self.progress, self.log)
+        sender = Sender(self.wire, tree, self.attempts, self.work.progress, self.work.log)
         there = InOrder(iter(()) if single else objects(self.wire, self._prefix))
         self._find_begun()
+        count = size = 0
         for found, key in files:
+            count, size = count + 1, size + found.size
             existing = head(self.wire, key)[0] if single else there.at(found.key)
             if existing and existing.size == found.size:
                 self._crew.give(partial(self._compare, sender, found, key, existing.etag))
@@ -110,13 +90,15 @@ class Upload:
         for found, key in self._different:
             self._send(sender, found, key)
         self._crew.end()
+        # The source may have changed since it was counted.
+        self.work.progress.files_total, self.work.progress.bytes_total = count, size
         self._abort_orphans()
 
     def _compare(self, sender: Sender, found: Found, key: str, etag: str) -> None:
         """Compare a file with an object of the same size, as a task. If they differ, send or (if large) note it."""
         size = self.settings.part_size(found.size)
         if sender.is_same(found, etag, size):
-            self.progress.unchanged(found.size)
+            self.work.progress.unchanged(found.size)
         elif found.size <= size:
             sender.whole(found, key)
         else:
@@ -154,7 +136,7 @@ class Upload:
         status = self.wire.call("HEAD", accepted=(403, 404)).status_code
         if status == 404 and self.settings.remote.create_bucket:
             self.wire.call("PUT", accepted=(409,))
-            self.log.info("Made the bucket", bucket=name)
+            self.work.log.info("Made the bucket", bucket=name)
         elif status == 404:
             message = f"There is no bucket {name}; it is made only on request, by createBucket"
             raise AttemptError(ExitCode.NOT_FOUND, "NoBucket", message)
@@ -168,22 +150,10 @@ class Upload:
             for _, each in zip(range(MOST_BEGUN), multipart.begun(self.wire, self._prefix), strict=False):
                 self._begun.setdefault(each.key, []).append(each)
         except AttemptError as failure:
-            self.log.warning("Cannot look for unfinished uploads: large files begin anew", error=str(failure))
+            self.work.log.warning("Cannot look for unfinished uploads: large files begin anew", error=str(failure))
 
     def _abort_orphans(self) -> None:
         for each in (upload for uploads in self._begun.values() for upload in uploads):
             if each.is_orphan and each.id not in self._used:
-                self.log.info("Aborts an old upload that nobody went on with", key=each.key)
+                self.work.log.info("Aborts an old upload that nobody went on with", key=each.key)
                 multipart.abort(self.wire, each)
-
-
-def _files(walk: Iterator[Found]) -> Iterator[Found]:
-    return (each for each in walk if not each.other and not each.key.endswith("/"))
-
-
-def _status(parent: Tree, name: str) -> Found | None:
-    """Return the file `name` in `parent`; None if it is no regular file. Raises AttemptError (4) if it is missing."""
-    found = parent.stat(name)
-    if found is None:
-        raise AttemptError(ExitCode.NOT_FOUND, "NotFound", f"{parent.where / name} is not there")
-    return Found(name, found.st_size, found.st_mtime_ns) if stat.S_ISREG(found.st_mode) else None

@@ -99,7 +99,7 @@ class Sender:
         Raises AttemptError if its size or time differs from `found`, at the beginning or at the end of the block.
         """
         try:
-            descriptor = self.tree.reader(found.key)
+            descriptor = self.tree.reader(found.real)
         except OSError as error:
             raise of_system(error, found.key) from None
         try:
@@ -154,7 +154,7 @@ class InParts:
     def begin(self) -> range:
         """Start or continue the upload, and return the numbers of all parts. Call `send` with each of them then."""
         wire = self.sender.wire
-        self._descriptor = self.sender.tree.reader(self.found.key)
+        self._descriptor = self.sender.tree.reader(self.found.real)
         try:
             check_unchanged(self._descriptor, self.found)
             if self.begun:

@@ -1,0 +1,33 @@
+"""Sentence with which a copy ends. It claims no more than the counts say."""
+
+from stowplan.agents.attempt.progress import Progress
+from stowplan.schema.agents.left_out import Reason
+
+_WORDS: dict[Reason, str] = {
+    "device": "devices, sockets or pipes",
+    "emptyFolder": "empty folders",
+    "excluded": "what the patterns exclude",
+    "link": "links",
+    "pointer": "pointers of Git LFS",
+    "reserved": "names that the destination refuses",
+    "submodule": "submodules",
+}
+
+
+def closing(holder: str, progress: Progress) -> str:
+    """Return what `holder`, such as "the claim", holds in the end, and what it does not hold or nothing proved.
+
+    Call it after everything was copied: the attempt fails before if a listed file is missing.
+    """
+    left = [f"{_WORDS[reason]} ({each.count})" for reason, each in sorted(progress.left_out.items())]
+    whole = "every file of the source" if not left else f"{progress.files_total} files of the source"
+    found = [f"{holder} holds {whole}"]
+    if left:
+        found.append(f"left out: {', '.join(left)}")
+    if progress.files_deleted:
+        found.append(f"{progress.files_deleted} files that the source no longer has were deleted")
+    if progress.files_unknown:
+        found.append(f"{progress.files_unknown} other files are there, which the source does not list")
+    if progress.files_unverified:
+        found.append(f"nothing proves the content of {progress.files_unverified} of them")
+    return "; ".join(found)

@@ -1,0 +1,160 @@
+"""Files of a source in a claim, with what its symbolic links stand for."""
+
+import os
+import stat
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from stowplan.agents.attempt.claim.folder import ClaimFolder
+from stowplan.agents.attempt.claim.walk import LONGEST_PATH
+from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.transfer.files.links import CIRCLE, LinkError, target
+from stowplan.agents.transfer.patterns import Patterns
+from stowplan.agents.transfer.tree import Found, Tree
+from stowplan.schema.agents.exit_codes import ExitCode
+from stowplan.schema.agents.left_out import Reason
+from stowplan.schema.agents.transfer_config import Links
+
+MOST_FOLDER_LINKS = 100_000
+"""Maximum number of links to folders that one walk follows. Folders that link to each other stand for any number."""
+
+Refused = Callable[[str], bool]
+"""Function that returns whether the destination refuses a path, which is without a final `/`."""
+
+
+@dataclass(slots=True)
+class _Entry:
+    """A name in a folder of the source. `real` is the path of what it stands for, without links."""
+
+    name: str
+    real: str
+    status: os.stat_result
+    left_out: Reason | None = None
+    problem: str = ""
+    is_link: bool = False
+
+    @property
+    def is_folder(self) -> bool:
+        return stat.S_ISDIR(self.status.st_mode) and not (self.left_out or self.problem)
+
+    @property
+    def order(self) -> str:
+        return f"{self.name}/" if self.is_folder else self.name
+
+
+@dataclass(slots=True)
+class _Level:
+    """A folder in which the walk is. `left` has the entries that it has not come to, the next one last."""
+
+    prefix: str
+    real: str
+    left: list[_Entry]
+
+
+@dataclass(frozen=True)
+class Source:
+    """The directory of a claim that is copied, as `tree`.
+
+    `protected` are paths that are no data: they are neither copied nor counted.
+    """
+
+    tree: Tree
+    links: Links
+    patterns: Patterns
+    protected: Sequence[str]
+    refused: Refused
+
+    def walk(self) -> Iterator[Found]:
+        """Yield everything by ascending key. What is not copied has a reason (`left_out`) or a `problem`.
+
+        Raises AttemptError (5) if folders are nested too deep, or if links stand for too many of them.
+        """
+        root, followed = self.tree.root, 0
+        levels = [_Level("", "", self._entries(root, "", ""))]
+        while levels:
+            level = levels[-1]
+            if not level.left:
+                levels.pop()
+                continue
+            entry = level.left.pop()
+            key = level.prefix + entry.name
+            if not entry.is_folder:
+                yield self._found(key, entry)
+                continue
+            if entry.is_link and (entry.real in {each.real for each in levels}):
+                yield Found(key, 0, 0, problem=CIRCLE)
+                continue
+            followed += entry.is_link
+            if followed > MOST_FOLDER_LINKS or len(os.fsencode(key)) > LONGEST_PATH:
+                raise _endless(self.tree, key)
+            try:
+                inner = self._entries(root.below(entry.real), f"{key}/", entry.real)
+            except FileNotFoundError:
+                continue
+            yield self._chosen(Found(f"{key}/", 0, 0, is_empty=not inner))
+            levels.append(_Level(f"{key}/", entry.real, inner))
+
+    def _found(self, key: str, entry: _Entry) -> Found:
+        if entry.problem or entry.left_out:
+            return self._chosen(Found(key, 0, 0, left_out=entry.left_out, problem=entry.problem))
+        found = entry.status
+        return self._chosen(Found(key, found.st_size, found.st_mtime_ns, real=entry.real, mode=found.st_mode & 0o777))
+
+    def _chosen(self, found: Found) -> Found:
+        return found if self.patterns.take(found.key) else replace(found, left_out="excluded", problem="")
+
+    def _entries(self, folder: ClaimFolder, prefix: str, real: str) -> list[_Entry]:
+        """Return what is in a folder, by descending key. `prefix` begins its keys, `real` is its path without links."""
+        inside = f"{real}/" if real else ""
+        found = [self._entry(folder, prefix, inside + each.name, each.name) for each in folder.entries()]
+        return sorted(filter(None, found), key=lambda each: each.order, reverse=True)
+
+    def _entry(self, folder: ClaimFolder, prefix: str, real: str, name: str) -> _Entry | None:
+        if prefix + name in self.protected or (status := folder.stat(name)) is None:
+            return None
+        if self.refused(prefix + name):
+            return _Entry(name, real, status, left_out="reserved")
+        if stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode):
+            return _Entry(name, real, status)
+        if not stat.S_ISLNK(status.st_mode):
+            return _Entry(name, real, status, left_out="device")
+        return self._link(_Entry(name, real, status, is_link=True))
+
+    def _link(self, entry: _Entry) -> _Entry:
+        """Return the entry of a link, with what it leads to or why it is not copied."""
+        if self.links == "skip":
+            return replace(entry, left_out="link")
+        try:
+            end = target(self.tree.root, entry.real) if self.links == "follow" else None
+        except LinkError as error:
+            return replace(entry, problem=str(error))
+        if end is None:
+            return replace(entry, problem="is a link")
+        if end.path.partition("/")[0] in self.protected or self.refused(end.path):
+            return replace(entry, problem="leads to what is not copied")
+        known = end.is_folder or stat.S_ISREG(end.status.st_mode)
+        return replace(entry, real=end.path, status=end.status, left_out=None if known else "device")
+
+
+def file_at(claim: Path, directory: str, name: str) -> Found | None:
+    """Return the file `name` in a directory of a claim; None if it is no regular file.
+
+    Raises AttemptError (4) if it is missing.
+    """
+    with closing(Tree(claim, directory, create=False)) as parent:
+        found = parent.stat(name)
+    if found is None:
+        raise AttemptError(ExitCode.NOT_FOUND, "NotFound", f"{claim / directory / name} is not there")
+    if not stat.S_ISREG(found.st_mode):
+        return None
+    return Found(name, found.st_size, found.st_mtime_ns, real=name, mode=found.st_mode & 0o777)
+
+
+def _endless(tree: Tree, key: str) -> AttemptError:
+    message = (
+        f"{tree.where}/{key[:100]}… is a folder that is nested too deep, or links to folders stand for too many. Move"
+        " it, or leave links out by `links: skip`"
+    )
+    return AttemptError(ExitCode.CONFLICT, "UnsafeKeys", message)
