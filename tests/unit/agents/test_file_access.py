@@ -49,6 +49,7 @@ ELSEWHERE = {
     # By their descriptors.
     "attempt/lock.py": {"open", "os.utime"},  # `LockFile.open`
     "transfer/files/draft.py": {"os.utime"},
+    "transfer/files/extra.py": {"tempfile.SpooledTemporaryFile"},  # in scratch
     # A mount itself, which the pod names; and a program of its own, which imports nothing.
     "cache/drivers/juicefs/reading.py": {"os.open"},
     "wait_dataset/readiness.py": {"os.scandir"},

@@ -1,6 +1,7 @@
 """Interface of a transfer engine: the code for one kind of remote side (S3, Hugging Face, Git or another claim)."""
 
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -12,7 +13,12 @@ from stowplan.agents.attempt.progress import Progress
 from stowplan.agents.attempt.redaction import Redactor
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.runtime.log import Log
+from stowplan.agents.transfer.files.brought import Brought
+from stowplan.agents.transfer.files.extra import Extra, Rule
 from stowplan.agents.transfer.keys import KeyCheck, folds_case
+from stowplan.agents.transfer.patterns import Patterns
+from stowplan.agents.transfer.settings import TransferSettings
+from stowplan.agents.transfer.tree import Tree
 from stowplan.schema.agents.marker import STATE_DIRECTORY
 
 PROTECTED = (STATE_DIRECTORY, "lost+found", ".snapshot")
@@ -54,6 +60,27 @@ def key_check(state: ClaimFolder, *, git: bool = False) -> KeyCheck:
     folds = folds_case(lambda name: state.stat(name) is not None, _PROBE)
     state.remove_file(_PROBE)
     return KeyCheck(folds, reserved=PROTECTED, git=git)
+
+
+def extra(  # noqa: PLR0917 - what a copy knows of its two sides
+    settings: TransferSettings, work: TransferWork, tree: Tree, source: str, listed: Iterable[str], patterns: Patterns
+) -> Extra:
+    """Return what the destination `tree` has and the source lacks. The caller must close it.
+
+    `source` names the source, so that another one is noticed; `listed` are its keys in ascending order. Raises
+    AttemptError (5) if more files would be deleted than are allowed.
+    """
+    config = settings.config
+    brought = Brought.of(settings, source)
+    rule = Rule(config.mirror, patterns, config.max_delete)
+    found = Extra(tree, brought, rule, work.progress, work.stop, work.log)
+    try:
+        brought.prepare(listed)
+        found.find(PROTECTED)
+    except BaseException:
+        found.close()
+        raise
+    return found
 
 
 class Engine(Protocol):

@@ -56,6 +56,11 @@ class Tree:
 
     def __init__(self, claim: Path, path: str, *, create: bool) -> None:
         self.where = claim / path
+        self.is_blocked = False
+        """True once `stat` has found a file or link where a key needs a directory, or a directory where it is a file.
+
+        Then what is there must be deleted before the copy, not after it.
+        """
         try:
             self.root = ClaimFolder.at(claim, path, create=create)
         except NotADirectoryError:
@@ -83,11 +88,14 @@ class Tree:
         """Return the attributes of a file, directory or link (not of its target); None if the key does not exist."""
         try:
             parent, name = self.parent(key)
-            return parent.stat(name)
+            found = parent.stat(name)
         except OSError as error:
-            if error.errno in (errno.ENOENT, errno.ENOTDIR):
-                return None
-            raise
+            if error.errno not in (errno.ENOENT, errno.ENOTDIR):
+                raise
+            found, self.is_blocked = None, self.is_blocked or error.errno == errno.ENOTDIR
+        if found is not None and stat.S_ISDIR(found.st_mode) != key.endswith("/"):
+            self.is_blocked = True
+        return found
 
     def reader(self, key: str) -> int:
         """Open a file for reading and return its descriptor. Raises OSError for anything but a regular file."""

@@ -35,6 +35,9 @@ CA_ENV = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "AWS_CA_BUNDLE", "GIT_SSL_CAINF
 PROXY_ENV = ("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY")
 """Variables of a proxy, in capitals or not. They apply to the remote side, never to the API server of Kubernetes."""
 
+DEFAULT_MAX_DELETE = 1000
+"""Most files that a sync deletes, if the spec does not say otherwise."""
+
 LOCK_DIRECTORY = f"{STATE_DIRECTORY}/locks"
 
 
@@ -100,6 +103,11 @@ class TransferConfig(AgentConfig):
     source: Endpoint = Field(description="Where from.")
     sink: Endpoint = Field(description="Where to.")
     mirror: Mirror | None = Field(default=None, description="Delete what the source lacks; only from S3 to a claim.")
+    max_delete: int = Field(
+        default=DEFAULT_MAX_DELETE,
+        description="Most files of an earlier source to delete where the source has moved; more is a conflict (5), and none is deleted.",
+        ge=0,
+    )
     soft_deadline_seconds: int | None = Field(
         default=None,
         description="Seconds after which the attempt keeps what it has and ends with exit code 12; null for none.",
@@ -140,6 +148,8 @@ class TransferConfig(AgentConfig):
         Pull requests are so shorter.
         """
         fields: dict[str, Any] = write(self)
+        if self.max_delete == DEFAULT_MAX_DELETE:
+            _drop(fields, frozenset({"maxDelete"}))
         if self.max_bytes_per_second is None:
             _drop(fields, frozenset({"maxBytesPerSecond"}))
         if isinstance(self.source, PvcEndpoint) and isinstance(self.sink, PvcEndpoint):

@@ -3,7 +3,7 @@
 import hashlib
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from functools import partial
@@ -14,7 +14,7 @@ from stowplan.agents.attempt.claim.walk import empty
 from stowplan.agents.attempt.completion import Completion
 from stowplan.agents.attempt.failure import AttemptError, of_any
 from stowplan.agents.runtime.settings import SettingsError
-from stowplan.agents.transfer.engine import PROTECTED, Engine, TransferWork, key_check
+from stowplan.agents.transfer.engine import PROTECTED, Engine, TransferWork, extra, key_check
 from stowplan.agents.transfer.files.closing import closing as said
 from stowplan.agents.transfer.files.draft import Draft
 from stowplan.agents.transfer.files.source import Source
@@ -63,12 +63,18 @@ class ClaimEngine:
                 source = Source(tree, self.source.links, EVERYTHING, PROTECTED, lambda _: False)
                 survey = Survey(key_check(state, git=True), work.progress, work.stop, holds_folders=True)
                 # The first walk checks all names, before anything is copied.
-                for _ in survey.of(source.walk()):
-                    pass
+                keys = _seen(sink, survey.of(source.walk()))
+                name = f"pvc {self.source.claim} {self.source.path}"
+                found = stack.enter_context(closing(extra(self.settings, work, sink, name, keys, EVERYTHING)))
                 completion.begin()
+                found.begin()
+                if sink.is_blocked:
+                    found.delete()
                 crew = stack.enter_context(Crew(self.settings.config.parallelism, work.stop, work.log, of_any))
                 Copy(source, sink, parts, work).all(crew)
+                found.delete()
                 sink.root.sync_all()
+                found.finish()
         except OSError as error:
             raise of_any(error, "the copy") from None
         return said("The claim", work.progress)
@@ -84,6 +90,13 @@ class ClaimEngine:
         except FileNotFoundError:
             message = f"{mount / self.source.path} is not there: is the claim mounted, and its data complete?"
             raise AttemptError(ExitCode.NOT_FOUND, "NotFound", message) from None
+
+
+def _seen(sink: Tree, files: Iterable[Found]) -> Iterator[str]:
+    """Yield the keys, and look for each in the sink, which then knows whether something else is in its place."""
+    for each in files:
+        sink.stat(each.key)
+        yield each.key
 
 
 @dataclass(frozen=True)

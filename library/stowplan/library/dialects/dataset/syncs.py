@@ -6,14 +6,11 @@ from stowplan.library.dialects.shared import secrets
 from stowplan.library.dialects.shared.context import Context
 from stowplan.library.drivers.registry import STORAGE_DRIVERS
 from stowplan.library.ir.data import CachedDataset, DataTask
+from stowplan.schema.agents.transfer_config import DEFAULT_MAX_DELETE
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
 from stowplan.schema.juicefs.sync_options import SyncOptions
 from stowplan.schema.kinds.native.dataset import Dataset, Refresh
 from stowplan.schema.kinds.native.dataset_task import SyncTask
-
-DEFAULT_MAX_DELETE = 1000
-"""Most files that a sync with `delete` deletes, if `maxDelete` does not say otherwise."""
-
 
 Deletion = Refresh | SyncTask
 """A model with the fields of a sync about the deletion of files that the source no longer has."""

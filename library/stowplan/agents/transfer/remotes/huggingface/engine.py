@@ -11,7 +11,7 @@ from huggingface_hub import HfApi, close_session, set_client_factory
 from stowplan.agents.attempt.claim.folder import ClaimFolder
 from stowplan.agents.attempt.completion import Completion
 from stowplan.agents.attempt.failure import AttemptError
-from stowplan.agents.transfer.engine import PROTECTED, TransferWork, key_check
+from stowplan.agents.transfer.engine import PROTECTED, TransferWork, extra, key_check
 from stowplan.agents.transfer.files.closing import closing as said
 from stowplan.agents.transfer.files.source import Source, file_at
 from stowplan.agents.transfer.files.survey import Survey
@@ -67,11 +67,20 @@ class HuggingFaceEngine:
             size = self.settings.part_size
             download = Download(files, fetcher, tree, crew, work.progress, work.stop, work.log, size)
             download.compare(key_check(state))
-            if download.wanted:
+            found = stack.enter_context(
+                closing(extra(common, work, tree, self.settings.name, (each.key for each in files), self._patterns))
+            )
+            if download.wanted or found.changes:
                 completion.begin()
+                found.begin()
+            if tree.is_blocked:
+                found.delete()
             download.fetch()
+            found.delete()
             tree.root.sync_all()
             known.finish()
+            found.finish()
+            work.outcome.revision = None if work.progress.files_unknown else commit
         return f"{said('The destination', work.progress)}; it is at commit {commit[:12]}"
 
     def upload(self, work: TransferWork, state: ClaimFolder | None) -> str:

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from stowplan.agents.attempt.claim.folder import ClaimFolder
 from stowplan.agents.attempt.completion import Completion
 from stowplan.agents.attempt.failure import AttemptError
-from stowplan.agents.transfer.engine import PROTECTED, TransferWork, key_check
+from stowplan.agents.transfer.engine import PROTECTED, TransferWork, extra, key_check
 from stowplan.agents.transfer.files.closing import closing as said
+from stowplan.agents.transfer.files.extra import Extra
 from stowplan.agents.transfer.network.retry import Attempts
 from stowplan.agents.transfer.remotes.s3.download import Download
 from stowplan.agents.transfer.remotes.s3.fetch import Fetcher
 from stowplan.agents.transfer.remotes.s3.journal import Ledger
-from stowplan.agents.transfer.remotes.s3.mirror import Deletion
 from stowplan.agents.transfer.remotes.s3.protocol.failure import ChangedError, of_any
 from stowplan.agents.transfer.remotes.s3.protocol.rest_client import Wire
 from stowplan.agents.transfer.remotes.s3.settings import S3Settings
@@ -32,19 +32,22 @@ class S3Engine:
 
     def download(self, work: TransferWork, state: ClaimFolder, completion: Completion) -> str:
         """Download all objects of the source. The destination changes only after the source was listed completely."""
-        mirror = self.settings.common.config.mirror
         with _failures(), ExitStack() as stack:
             download = self._prepared(work, stack, state)
             download.compare(key_check(state))
             self._guard_emptiness(download)
-            if download.wanted or mirror:
+            found = stack.enter_context(closing(self._extra(work, download)))
+            if download.wanted or found.changes:
                 completion.begin()
+                found.begin()
+            if download.tree.is_blocked:
+                found.delete()
             download.fetch()
-            if mirror:
-                self._deletion(work, download).run(mirror)
+            found.delete()
             download.tree.root.sync_all()
             download.ledger.finish(download.done)
-            work.outcome.revision = download.revision
+            found.finish()
+            work.outcome.revision = None if work.progress.files_unknown else download.revision
         return said("The destination", work.progress)
 
     def upload(self, work: TransferWork, state: ClaimFolder | None) -> str:  # noqa: ARG002 - the bucket itself says what it has
@@ -87,10 +90,9 @@ class S3Engine:
             settings.remote.revision,
         )
 
-    def _deletion(self, work: TransferWork, download: Download) -> Deletion:
-        return Deletion(
-            download.tree, download.ledger, PROTECTED, work.progress, work.stop, work.log, self.settings.patterns
-        )
+    def _extra(self, work: TransferWork, download: Download) -> Extra:
+        settings, keys = self.settings, (entry.key for entry, _ in download.ledger.listing())
+        return extra(settings.common, work, download.tree, settings.name, keys, settings.patterns)
 
     def _guard_emptiness(self, download: Download) -> None:
         mirror, source = self.settings.common.config.mirror, download.source

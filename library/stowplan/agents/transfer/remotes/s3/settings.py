@@ -30,6 +30,11 @@ class S3Settings:
     """True if an upload first checks that the bucket exists."""
 
     @property
+    def name(self) -> str:
+        """String that differs for each source."""
+        return f"s3 {self.bucket.endpoint or ''} {self.bucket.name}/{self.key} {self.remote.revision}"
+
+    @property
     def streams(self) -> int:
         """Maximum number of parallel download requests. Each needs about 4 MiB of memory."""
         most = max(1, min(self.common.config.parallelism, self.common.free_mib // 4))

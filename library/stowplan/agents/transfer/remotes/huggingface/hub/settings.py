@@ -59,6 +59,11 @@ class HuggingFaceSettings:
         return max(4, self.common.free_mib // 8) << 20
 
     @property
+    def name(self) -> str:
+        """String that differs for each source: another branch, tag or commit is another one."""
+        return f"huggingface {self.endpoint} {self.remote.repo_type} {self.repo} {self.revision or ''}"
+
+    @property
     def address(self) -> str:
         """URL of the repository's web page, for messages."""
         return f"{self.endpoint}/{self.prefix}{self.repo}"

@@ -1,0 +1,196 @@
+"""What is in a destination and not in its source: found before the copy, and deleted after it if that is asked."""
+
+import errno
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from tempfile import SpooledTemporaryFile
+
+from stowplan.agents.attempt.claim.walk import by_key, walk
+from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.attempt.progress import Progress
+from stowplan.agents.attempt.stop import Stop
+from stowplan.agents.runtime.log import Log
+from stowplan.agents.transfer.files.brought import Brought
+from stowplan.agents.transfer.patterns import Patterns
+from stowplan.agents.transfer.tree import Tree
+from stowplan.schema.agents.exit_codes import ExitCode
+from stowplan.schema.agents.transfer_config import Mirror
+
+SHOWN = 10
+"""Maximum number of deleted files that the log names."""
+
+_IN_MEMORY = 1 << 20
+"""Maximum bytes of a list of names that are kept in memory; the rest lies in the scratch of the pod."""
+
+
+class _Names:
+    """List of names of any length, in the order in which they are added."""
+
+    def __init__(self) -> None:
+        self._file = SpooledTemporaryFile(_IN_MEMORY, "w+", encoding="ascii")  # noqa: SIM115 - it is closed with this object
+
+    def close(self) -> None:
+        self._file.close()
+
+    def add(self, name: str) -> None:
+        self._file.write(json.dumps(name) + "\n")
+
+    def __iter__(self) -> Iterator[str]:
+        self._file.seek(0)
+        return map(json.loads, self._file)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Which files that the source lacks are deleted.
+
+    With `mirror` these are all that the patterns select. If the source has moved, they are those that earlier copies
+    have brought, at most `most`.
+    """
+
+    mirror: Mirror | None
+    patterns: Patterns
+    most: int
+
+
+@dataclass
+class _Folder:
+    """A folder in which the walk is."""
+
+    key: str
+    is_brought: bool
+    """True if the folder itself was brought, and is not listed."""
+    is_needed: bool
+    """True if it is listed, or something in it remains."""
+    is_emptied: bool = False
+    """True if something in it will be deleted."""
+
+
+class Extra:
+    """Files and directories of one destination that the present source does not list, by the record of `brought`."""
+
+    def __init__(  # noqa: PLR0917 - what all deletions share
+        self, tree: Tree, brought: Brought, rule: Rule, progress: Progress, stop: Stop, log: Log
+    ) -> None:
+        self._tree, self._brought, self._rule = tree, brought, rule
+        self._progress, self._stop, self._log = progress, stop, log
+        self._unwanted, self._kept = _Names(), _Names()
+        self._folders: list[_Folder] = []
+        self._count = 0
+        self._is_deleted = False
+
+    def close(self) -> None:
+        for each in (self._brought, self._unwanted, self._kept):
+            each.close()
+
+    def find(self, protected: Sequence[str]) -> None:
+        """Look through the destination, which this does not change, and count what remains (`files_unknown`).
+
+        `protected` are keys that are no data. Raises AttemptError (5) if the source has moved, and more files would be
+        deleted than are allowed: then nothing is copied either.
+        """
+        lines = self._brought.lines()
+        line = next(lines, None)
+        for path, entry, _ in walk(self._tree.root, by_key, lambda path, _: path in protected):
+            self._stop.check()
+            key = f"{path}/" if entry.is_folder else path
+            self._leave(key)
+            while line and line[0] < key:
+                line = next(lines, None)
+            listed = line[1] if line and line[0] == key else None
+            if entry.is_folder:
+                self._folders.append(_Folder(key, listed is False, bool(listed)))
+            else:
+                self._count += self._meet(key, listed=listed, is_data=entry.is_file)
+        self._leave("")
+        # Only at the end of the record it is known that others have not changed it.
+        for _ in lines:
+            self._stop.check()
+        if not self._rule.mirror:
+            self._check()
+
+    def _meet(self, key: str, *, listed: bool | None, is_data: bool) -> bool:
+        """Decide what happens to a file, and return whether it will be deleted.
+
+        `listed` says whether the source has it; None if no copy has brought it. `is_data` is False for links, devices
+        and the like, which copies never bring.
+        """
+        deleted = not listed and is_data and self._is_unwanted(key, is_brought=listed is False)
+        if deleted:
+            self._unwanted.add(key)
+        elif not listed:
+            self._progress.files_unknown += 1
+            if listed is False:
+                self._kept.add(key)
+        if self._folders:
+            self._folders[-1].is_emptied |= deleted
+            self._folders[-1].is_needed |= not deleted
+        return deleted
+
+    def _is_unwanted(self, key: str, *, is_brought: bool) -> bool:
+        if self._rule.mirror:
+            return self._rule.patterns.take(key)
+        return is_brought and self._brought.moved
+
+    def _leave(self, key: str) -> None:
+        """Decide what happens to the folders that the walk has left on its way to `key`."""
+        while self._folders and not (key and key.startswith(self._folders[-1].key)):
+            folder = self._folders.pop()
+            is_ours = folder.is_emptied or self._is_unwanted(folder.key, is_brought=folder.is_brought)
+            if is_ours and not folder.is_needed:
+                self._unwanted.add(folder.key)
+            if self._folders:
+                self._folders[-1].is_needed |= folder.is_needed
+                self._folders[-1].is_emptied |= folder.is_emptied
+
+    def _check(self) -> None:
+        count, mirror = self._count, self._rule.mirror
+        most = mirror.max_delete if mirror else self._rule.most
+        if most is None or count <= most:
+            return
+        why = "" if mirror else ", which copies from an earlier source have brought"
+        message = f"{count} files are not in the source{why}, but maxDelete is {most}: none was deleted"
+        raise AttemptError(ExitCode.CONFLICT, "TooManyDeletions", message)
+
+    def delete(self) -> None:
+        """Delete what is not wanted, and directories that are empty then. Another call deletes nothing more.
+
+        Raises AttemptError (5) before the first deletion if there are more files than are allowed.
+        """
+        if self._is_deleted:
+            return
+        self._check()
+        self._is_deleted = True
+        for key in self._unwanted:
+            self._stop.check()
+            if key.endswith("/"):
+                self._remove_directory(key)
+                continue
+            with suppress(FileNotFoundError):
+                self._tree.remove(key)
+            self._progress.files_deleted += 1
+            if self._progress.files_deleted <= SHOWN:
+                self._log.info("Deleted a file that the source lacks", key=key)
+
+    @property
+    def changes(self) -> bool:
+        """Whether anything is to be deleted."""
+        return any(True for _ in self._unwanted)
+
+    def begin(self) -> None:
+        """Record what is about to be copied, before the first change of the destination."""
+        self._brought.begin()
+
+    def finish(self) -> None:
+        """Record that the copy and the deletion are complete."""
+        self._brought.finish(self._kept)
+
+    def _remove_directory(self, key: str) -> None:
+        try:
+            self._tree.remove(key)
+        except OSError as error:
+            # The directory holds a protected file, a link, or a new file.
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOENT):
+                raise
