@@ -1,0 +1,110 @@
+"""A destination whose source moves holds what the new source lists, and nothing else that copies have brought."""
+
+import json
+
+import pytest
+
+from tests.agents.transfer.agent import Cube, files
+from tests.agents.transfer.hub_agent import HubCube
+from tests.agents.transfer.server import Storage
+from tests.agents.transfer.test_filled_claim import delete
+
+OLD = {"a": b"old a", "b": b"old b", "folder/c": b"c", "turned": b"a file"}
+NEW = {"b": b"new b", "d": b"d", "turned/inside": b"a folder"}
+
+
+@pytest.fixture
+def filled(cube: Cube, storage: Storage) -> Cube:
+    storage.put({f"v3/{key}": data for key, data in OLD.items()} | {f"v4/{key}": data for key, data in NEW.items()})
+    assert cube.download("v3").code == 0
+    return cube
+
+
+def revision(cube: Cube) -> str | None:
+    """What the marker of the destination vouches for."""
+    found: str | None = json.loads((cube.state / "complete.json").read_text(encoding="utf-8")).get("revision")
+    return found
+
+
+def test_old_files_go_and_others_stay(filled: Cube) -> None:
+    before = revision(filled)
+    (filled.data / "own").write_bytes(b"own")
+    ended = filled.download("v4")
+    assert ended.code == 0, ended.output
+    assert files(filled.data) == {**NEW, "own": b"own"}
+    assert not (filled.data / "folder").exists()
+    assert (ended.last["filesDeleted"], ended.last["filesUnknown"]) == (3, 1)
+    assert before
+    assert revision(filled) is None, "the source does not list one of the files"
+    (filled.data / "own").unlink()
+    again = filled.download("v4")
+    assert (again.last["filesUnchanged"], again.last["filesUnknown"]) == (len(NEW), 0)
+    assert revision(filled)
+
+
+def test_a_file_that_the_same_source_no_longer_has_stays_and_is_told(filled: Cube, storage: Storage) -> None:
+    delete(storage, "v3/a")
+    ended = filled.download("v3")
+    assert (ended.code, ended.last["filesUnknown"], revision(filled)) == (0, 1, None)
+    assert ended.last["message"].endswith("1 other files are there, which the source does not list")
+    assert filled.download("v4").code == 0
+    assert files(filled.data) == NEW, "it was brought by a copy"
+
+
+def test_too_many(filled: Cube) -> None:
+    limited = Cube(filled.folder, filled.storage, options={"maxDelete": 2})
+    ended = limited.download("v4")
+    assert (ended.code, ended.last["reason"]) == (5, "TooManyDeletions")
+    assert files(filled.data) == OLD
+    assert filled.download("v3").last["filesUnchanged"] == len(OLD)
+
+
+def test_files_of_0_1_0_stay(filled: Cube) -> None:
+    """It had no record of what it brought."""
+    for each in (filled.claim / ".stowplan/brought").iterdir():
+        each.unlink()
+    (filled.data / "turned").unlink()
+    ended = filled.download("v4")
+    assert (ended.code, ended.last["filesDeleted"], ended.last["filesUnknown"]) == (0, 0, 2)
+    assert files(filled.data) == {"a": b"old a", "folder/c": b"c", **NEW}
+
+
+def test_a_copy_that_was_interrupted_is_a_source_too(cube: Cube, storage: Storage) -> None:
+    storage.put({"v3/a": b"a", "v3/later": b"later"})
+    storage.put({"v4/d": b"d"})
+    (cube.data / "later").mkdir(parents=True)
+    assert cube.download("v3").code == 5, "a folder of others is in the way"
+    assert (cube.data / "a").exists()
+    (cube.data / "later").rmdir()
+    assert cube.download("v4").code == 0
+    assert files(cube.data) == {"d": b"d"}
+
+
+@pytest.mark.parametrize("forged", ['["own", 0]\n', ""])
+def test_names_that_others_add_to_the_record(filled: Cube, forged: str) -> None:
+    """Who may write to the record may delete the files as well; a record that cannot be read deletes nothing."""
+    (filled.data / "own").write_bytes(b"own")
+    (record,) = (filled.claim / ".stowplan/brought").iterdir()
+    head, *lines = record.read_text(encoding="utf-8").splitlines(keepends=True)
+    record.write_text(head + "[[\n" + "".join(lines) + forged, encoding="utf-8")
+    ended = filled.download("v4")
+    assert ended.last["filesDeleted"] == 0
+    assert (filled.data / "own").exists()
+
+
+def test_links_are_not_deleted(filled: Cube) -> None:
+    (filled.data / "b").rename(filled.claim / "elsewhere")
+    (filled.data / "a").unlink()
+    (filled.data / "a").symlink_to(filled.claim / "elsewhere")
+    ended = filled.download("v4")
+    assert (ended.code, ended.last["filesUnknown"]) == (0, 1)
+    assert (filled.data / "a").is_symlink()
+
+
+def test_revision_of_a_hub(repo: HubCube) -> None:
+    first = repo.hub.store.put(repo.repository, OLD)
+    assert repo.with_options(environment={"REVISION": first}).download(revisionEnv="REVISION").code == 0
+    second = repo.hub.store.put(repo.repository, {"b": b"new b"}, gone=["a", "folder/c", "turned"])
+    ended = repo.with_options(environment={"REVISION": second}).download(revisionEnv="REVISION")
+    assert ended.code == 0, ended.output
+    assert {key: data for key, data in files(repo.data).items() if key != ".gitattributes"} == {"b": b"new b"}
