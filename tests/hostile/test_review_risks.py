@@ -8,6 +8,7 @@ import pytest
 from stowplan.compiler.diff.change import Action, Danger, Pair
 from stowplan.compiler.diff.comparison import compare
 from stowplan.compiler.diff.risks.deletions import FIELDS
+from stowplan.compiler.diff.risks.moves import PLACE
 from stowplan.compiler.diff.risks.pods import Pods
 from stowplan.compiler.diff.risks.rules import risks
 from stowplan.compiler.model import Output
@@ -17,6 +18,7 @@ from stowplan.schema.kinds.data_cube import DataCube
 from stowplan.schema.kinds.native.dataset import Dataset
 from stowplan.schema.kinds.native.dataset_task import DatasetTask
 from stowplan.schema.kinds.sample_job import SampleJob
+from stowplan.schema.kinds.sample_set import SampleSet
 from stowplan.schema.meta import Model
 
 RBAC = "rbac.authorization.k8s.io/v1"
@@ -501,6 +503,13 @@ def test_every_field_that_deletes_is_in_its_model() -> None:
     for kind, fields in FIELDS.items():
         for path in fields:
             aliases(models[kind], ("spec", *path))
+
+
+def test_every_field_that_says_what_is_copied_is_in_its_model() -> None:
+    for kind, fields in PLACE.items():
+        for field in fields:
+            aliases(Dataset, ("spec", "source", kind, field))
+    aliases(SampleSet, ("spec", "source", "uri"))
 
 
 def test_a_mirroring_cube_deletes() -> None:

@@ -1,6 +1,7 @@
 """A destination whose source moves holds what the new source lists, and nothing else that copies have brought."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +12,14 @@ from tests.agents.transfer.test_filled_claim import delete
 
 OLD = {"a": b"old a", "b": b"old b", "folder/c": b"c", "turned": b"a file"}
 NEW = {"b": b"new b", "d": b"d", "turned/inside": b"a folder"}
+
+
+TARGET = {"target": {"kind": "Dataset", "namespace": "ml", "name": "images"}}
+
+
+@pytest.fixture
+def cube(storage: Storage, tmp_path: Path) -> Cube:
+    return Cube(tmp_path, storage, options=TARGET)
 
 
 @pytest.fixture
@@ -52,7 +61,7 @@ def test_a_file_that_the_same_source_no_longer_has_stays_and_is_told(filled: Cub
 
 
 def test_too_many(filled: Cube) -> None:
-    limited = Cube(filled.folder, filled.storage, options={"maxDelete": 2})
+    limited = Cube(filled.folder, filled.storage, options={**TARGET, "maxDelete": 2})
     ended = limited.download("v4")
     assert (ended.code, ended.last["reason"]) == (5, "TooManyDeletions")
     assert files(filled.data) == OLD
@@ -92,6 +101,12 @@ def test_names_that_others_add_to_the_record(filled: Cube, forged: str) -> None:
     assert (filled.data / "own").exists()
 
 
+def test_a_data_cube_says_itself_whether_it_deletes(filled: Cube) -> None:
+    (filled.data / "turned").unlink()
+    ended = Cube(filled.folder, filled.storage).download("v4")
+    assert (ended.code, ended.last["filesDeleted"], ended.last["filesUnknown"]) == (0, 0, 2)
+
+
 def test_links_are_not_deleted(filled: Cube) -> None:
     (filled.data / "b").rename(filled.claim / "elsewhere")
     (filled.data / "a").unlink()
@@ -102,6 +117,7 @@ def test_links_are_not_deleted(filled: Cube) -> None:
 
 
 def test_revision_of_a_hub(repo: HubCube) -> None:
+    repo = repo.with_options(**TARGET)
     first = repo.hub.store.put(repo.repository, OLD)
     assert repo.with_options(environment={"REVISION": first}).download(revisionEnv="REVISION").code == 0
     second = repo.hub.store.put(repo.repository, {"b": b"new b"}, gone=["a", "folder/c", "turned"])

@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 from stowplan.compiler.diff.change import Action, Change, Danger, Pair, Risk, worst_first
 from stowplan.compiler.diff.fields import Field, differences, with_strings
 from stowplan.compiler.diff.risks import remotes
+from stowplan.compiler.diff.risks.moves import moved
 from stowplan.compiler.diff.risks.pods import Pods
 from stowplan.compiler.diff.risks.rights import ROLES
 from stowplan.compiler.diff.risks.rules import risks
@@ -38,6 +39,8 @@ def compare(before: Mapping[str, bytes], outputs: Sequence[Output]) -> list[Chan
     for path, found in remotes.reached(pairs, _unchanged(pairs, before, outputs)).items():
         more.setdefault(path, []).extend(found)
     for path, risk in unvouched(before, outputs).items():
+        more.setdefault(path, []).append(risk)
+    for path, risk in moved(pairs, outputs).items():
         more.setdefault(path, []).append(risk)
     changes = (_change(pair, names, pods, more.get(pair.path, ())) for pair in pairs)
     return sorted((change for change in changes if _matters(change)), key=lambda change: change.rank)

@@ -20,6 +20,9 @@ from stowplan.agents.transfer.patterns import Patterns
 from stowplan.agents.transfer.settings import TransferSettings
 from stowplan.agents.transfer.tree import Tree
 from stowplan.schema.agents.marker import STATE_DIRECTORY
+from stowplan.schema.agents.transfer_config import PvcEndpoint
+from stowplan.schema.kinds.conditions import TASK_FIELDS
+from stowplan.schema.kinds.table import DATASET_KINDS
 
 PROTECTED = (STATE_DIRECTORY, "lost+found", ".snapshot")
 """Names in the root directory of a claim that hold no data of users. Transfers neither copy nor delete them."""
@@ -72,7 +75,9 @@ def extra(  # noqa: PLR0917 - what a copy knows of its two sides
     """
     config = settings.config
     brought = Brought.of(settings, source)
-    rule = Rule(config.mirror, patterns, config.max_delete)
+    # A copy from a claim is a backup, and a DataCube says itself whether it deletes.
+    syncs = config.target.kind in (*DATASET_KINDS, *TASK_FIELDS) and not isinstance(config.source, PvcEndpoint)
+    rule = Rule(config.mirror, patterns, config.max_delete if syncs else None)
     found = Extra(tree, brought, rule, work.progress, work.stop, work.log)
     try:
         brought.prepare(listed)

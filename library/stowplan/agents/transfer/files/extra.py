@@ -47,12 +47,12 @@ class Rule:
     """Which files that the source lacks are deleted.
 
     With `mirror` these are all that the patterns select. If the source has moved, they are those that earlier copies
-    have brought, at most `most`.
+    have brought, at most `most`; none if that is None.
     """
 
     mirror: Mirror | None
     patterns: Patterns
-    most: int
+    most: int | None
 
 
 @dataclass
@@ -132,7 +132,7 @@ class Extra:
     def _is_unwanted(self, key: str, *, is_brought: bool) -> bool:
         if self._rule.mirror:
             return self._rule.patterns.take(key)
-        return is_brought and self._brought.moved
+        return is_brought and self._rule.most is not None and self._brought.moved
 
     def _leave(self, key: str) -> None:
         """Decide what happens to the folders that the walk has left on its way to `key`."""
