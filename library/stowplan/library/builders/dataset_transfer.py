@@ -8,7 +8,7 @@ from stowplan.library.ir.data import DataTask, Placement, Remote, Site, Transfer
 from stowplan.library.manifest import Json
 from stowplan.schema.agents.cache_config import Target
 from stowplan.schema.agents.marker import LOCK_FILE, STATE_DIRECTORY
-from stowplan.schema.agents.transfer_config import Mirror, PvcEndpoint, State, TransferConfig
+from stowplan.schema.agents.transfer_config import DEFAULT_MAX_DELETE, Mirror, PvcEndpoint, State, TransferConfig
 from stowplan.schema.kinds.sample_set import CACHED_DRIVERS
 
 LEAST_MEMORY = 64
@@ -77,6 +77,7 @@ def _config(task: DataTask, remote: Remote, course: Course, site: Site, resource
         source=remote.endpoint,
         sink=PvcEndpoint(claim=dataset.claim.name, path=inside(task, task.destination)),
         mirror=course.mirror,
+        maxDelete=task.source.max_delete if task.source else DEFAULT_MAX_DELETE,
         softDeadlineSeconds=job.soft_deadline(deadline(task, site)),
         parallelism=course.parallelism,
         memoryMiB=max(transfer.memory(resources["limits"]), LEAST_MEMORY),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from stowplan.library.values.names import DatasetNames
-from stowplan.schema.agents.transfer_config import TransferConfig
+from stowplan.schema.agents.transfer_config import DEFAULT_MAX_DELETE, TransferConfig
 from stowplan.schema.diagnostics import FieldPath
 from stowplan.schema.juicefs.mount_options import MountOptions
 from stowplan.schema.juicefs.sync_options import SyncOptions
@@ -88,13 +88,15 @@ class Source:
     """Remote storage: its URI without credentials, and the Secret that holds the credentials.
 
     The Secret's name is empty if there is none. `remote` is given if only the transfer agent can copy it; otherwise the
-    driver reads the URI. `direct` is true if `juicefs sync` copies it into any volume, also into a claim.
+    driver reads the URI. `direct` is true if `juicefs sync` copies it into any volume, also into a claim. `max_delete`
+    is the maximum number of files to delete when the source moves.
     """
 
     uri: str
     secret: SecretName
     remote: Remote | None = None
     direct: bool = False
+    max_delete: int = DEFAULT_MAX_DELETE
 
 
 @dataclass(frozen=True, slots=True)

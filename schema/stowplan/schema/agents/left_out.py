@@ -1,4 +1,4 @@
-"""Why a copy leaves files out. A status counts them by these reasons."""
+"""What a copy leaves out, and why. A status counts files by these reasons."""
 
 from typing import Literal
 
@@ -9,6 +9,12 @@ Reason = Literal["device", "emptyFolder", "excluded", "link", "pointer", "reserv
 patterns of the spec do not select. `link` is a symbolic link. `pointer` is a file that Git LFS would replace by its
 content. `reserved` has a name that the destination refuses, such as `.git`. `submodule` is a repository in a repository.
 """
+
+Links = Literal["follow", "skip", "fail"]
+"""What happens to symbolic links of a source in a claim."""
+
+LINKS = "What happens to symbolic links: `follow` copies what they lead to, and fails for one that leads out of the directory or nowhere; `skip` leaves all links out; `fail` refuses them. Default `follow`."
+"""Description of such a field in a spec."""
 
 MOST_EXAMPLES = 10
 """Maximum number of names that a status has for each reason."""

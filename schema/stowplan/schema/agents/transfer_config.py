@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from stowplan.schema.agents.cache_config import AgentConfig
+from stowplan.schema.agents.left_out import Links
 from stowplan.schema.agents.marker import STATE_DIRECTORY
 from stowplan.schema.meta import Model
 from stowplan.schema.remotes.registry import AnyEndpoint
@@ -39,10 +40,6 @@ DEFAULT_MAX_DELETE = 1000
 """Most files that a sync deletes, if the spec does not say otherwise."""
 
 LOCK_DIRECTORY = f"{STATE_DIRECTORY}/locks"
-
-
-Links = Literal["follow", "skip", "fail"]
-"""What happens to symbolic links of a source in a claim."""
 
 
 class PvcEndpoint(Model):

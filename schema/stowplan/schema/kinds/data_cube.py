@@ -5,6 +5,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
+from stowplan.schema.agents.left_out import LINKS, Links
 from stowplan.schema.kinds.custom_resource import AGE, Column, CustomResource, SpecFields
 from stowplan.schema.kinds.data_cube_status import DataCubeStatus
 from stowplan.schema.kinds.kubernetes_shapes import ENV_VAR, TOLERATION
@@ -36,6 +37,7 @@ class ClaimReference(Model):
         default=None,
         description="Mount a source read-only. The agent then stores no state in it, so a recreated Job compares all files again.",
     )
+    links: Links | None = Field(default=None, description=f"Of a source. {LINKS}")
     template: ClaimTemplate | None = Field(
         default=None,
         description="The claim itself, written with the cube: `metadata` and `spec` of a PersistentVolumeClaim. Without it, the claim must be there.",

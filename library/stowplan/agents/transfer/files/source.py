@@ -14,8 +14,7 @@ from stowplan.agents.transfer.files.links import CIRCLE, LinkError, target
 from stowplan.agents.transfer.patterns import Patterns
 from stowplan.agents.transfer.tree import Found, Tree
 from stowplan.schema.agents.exit_codes import ExitCode
-from stowplan.schema.agents.left_out import Reason
-from stowplan.schema.agents.transfer_config import Links
+from stowplan.schema.agents.left_out import Links, Reason
 
 MOST_FOLDER_LINKS = 100_000
 """Maximum number of links to folders that one walk follows. Folders that link to each other stand for any number."""

@@ -11,7 +11,13 @@ from stowplan.schema.kinds.data_cube import ClaimReference
 def findings(cube: Cube) -> list[Finding]:
     """Return all findings about the cube's claim."""
     claim, base = cube.claim, cube.claim_path
-    return [*_name(claim, base), *_sub_path(claim, base), *_read_only(cube, base), *_template(cube, base)]
+    return [
+        *_name(claim, base),
+        *_sub_path(claim, base),
+        *_read_only(cube, base),
+        *_links(cube, base),
+        *_template(cube, base),
+    ]
 
 
 def _name(claim: ClaimReference, base: FieldPath) -> Iterator[Finding]:
@@ -24,6 +30,12 @@ def _name(claim: ClaimReference, base: FieldPath) -> Iterator[Finding]:
 
 def _sub_path(claim: ClaimReference, base: FieldPath) -> list[Finding]:
     return claim_paths.sub_path(claim.sub_path, (*base, "subPath")) if claim.sub_path else []
+
+
+def _links(cube: Cube, base: FieldPath) -> Iterator[Finding]:
+    if cube.claim.links and not cube.uploads:
+        message = "`links` has no effect: only what is copied from a claim has symbolic links."
+        yield finding("SP406", (*base, "links"), message, "Remove it.", anchor=Anchor.KEY)
 
 
 def _read_only(cube: Cube, base: FieldPath) -> Iterator[Finding]:

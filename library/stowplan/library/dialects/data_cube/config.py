@@ -33,7 +33,8 @@ _MEBIBYTE = 1 << 20
 
 def of_cube(cube: Cube, context: Context) -> TransferConfig:
     """Return the configuration of the cube's agent. The cube must have no errors."""
-    claim = PvcEndpoint(claim=cube.claim.name or "", path=claim_paths.canonical(cube.claim.sub_path or ""))
+    path, links = claim_paths.canonical(cube.claim.sub_path or ""), cube.claim.links or "follow"
+    claim = PvcEndpoint(claim=cube.claim.name or "", path=path, links=links)
     remote = cube.kind.endpoint(cube.end)
     retries = cube.setting("request_retries")
     return TransferConfig(

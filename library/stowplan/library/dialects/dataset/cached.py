@@ -8,6 +8,7 @@ from stowplan.library.dialects.shared.context import Context
 from stowplan.library.ir.data import CachedDataset, Claim, DatasetFields, Placement, SecretName, Source, Tier
 from stowplan.library.values.names import MOST_PODS, DatasetNames
 from stowplan.library.values.quantities import amount
+from stowplan.schema.agents.transfer_config import DEFAULT_MAX_DELETE
 from stowplan.schema.juicefs.mount_options import MountOptions
 from stowplan.schema.kinds.native.dataset import CacheTier, Dataset, DatasetSource
 from stowplan.schema.meta import RUN_ANNOTATION, SpecId
@@ -119,12 +120,14 @@ def _source(given: DatasetSource | None, namespace: str, volume: SecretName) -> 
     """
     if given is None:
         return None
+    most = DEFAULT_MAX_DELETE if given.max_delete is None else given.max_delete
     if given.storage:
         reference = given.storage.secret_ref
         secret = SecretName(namespace, reference.name) if reference else SecretName(volume.namespace, "")
         # With the slash, `juicefs sync` copies a directory; without it, also `train-2/x` for the prefix `train`.
-        return Source(f"{given.storage.uri.rstrip('/')}/", secret, direct=True)
+        return Source(f"{given.storage.uri.rstrip('/')}/", secret, direct=True, max_delete=most)
     place = given.s3 or given.huggingface or given.git
     if place is None:
         return None
-    return Source(remotes.address(place), remotes.secret_of(place, namespace), remotes.remote_of(place, namespace))
+    secret, remote = remotes.secret_of(place, namespace), remotes.remote_of(place, namespace)
+    return Source(remotes.address(place), secret, remote, max_delete=most)

@@ -8,6 +8,7 @@ from stowplan.library.dialects.shared import claim_paths, claim_rules
 from stowplan.library.ir.data import CachedDataset
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
 from stowplan.schema.kinds.native.dataset_task import CopyTarget, CopyTask
+from stowplan.schema.kinds.native.training_parts import Output
 
 COPY: FieldPath = ("spec", "copy")
 TO: FieldPath = (*COPY, "to")
@@ -18,6 +19,14 @@ def of_copy(copy: CopyTask) -> Iterator[Finding]:
     if copy.sub_path:
         yield from claim_paths.sub_path(copy.sub_path, (*COPY, "subPath"), "dataset")
     yield from of_target(copy.to, TO)
+    yield from of_links(copy, COPY)
+
+
+def of_links(copy: CopyTask | Output, path: FieldPath) -> Iterator[Finding]:
+    """Yield a finding if the copy at `path` pushes a branch, and says what happens to symbolic links."""
+    if copy.links and copy.to.git:
+        message = "`links` has no effect: a push copies commits, in which links are links."
+        yield finding("SP406", (*path, "links"), message, "Remove it.", anchor=Anchor.KEY)
 
 
 def of_target(to: CopyTarget, path: FieldPath) -> Iterator[Finding]:

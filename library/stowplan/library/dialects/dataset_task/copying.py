@@ -16,6 +16,7 @@ from stowplan.library.ir.data import CachedDataset, Origin, Placement, Remote, T
 from stowplan.library.manifest import ExternalReference
 from stowplan.library.values.names import content_hash
 from stowplan.schema.agents.cache_config import Target
+from stowplan.schema.agents.left_out import Links
 from stowplan.schema.agents.marker import STATE_DIRECTORY
 from stowplan.schema.agents.transfer_config import (
     LOCK_DIRECTORY,
@@ -36,7 +37,8 @@ class Copying(NamedTuple):
 
     `component` names the container, `stem` is the name of the Job without its hash, `configuration_stem` that of the
     ConfigMap, `account` that of the ServiceAccount. `claim` and `path` are where the data is, `state` is the directory
-    of the copy's state in the target, if that is a claim. `user` is the id of the pods' user and group.
+    of the copy's state in the target, if that is a claim. `links` says what happens to symbolic links. `user` is the id
+    of the pods' user and group.
     """
 
     origin: Origin
@@ -49,6 +51,7 @@ class Copying(NamedTuple):
     path: str
     to: CopyTarget
     state: str
+    links: Links
     user: int
     resources: Resources
     tolerations: tuple[dict[str, Any], ...] = ()
@@ -77,6 +80,7 @@ def transfer(model: DatasetTask, copy: CopyTask, dataset: CachedDataset, context
             path=joined(dataset.claim.sub_path, copy.sub_path),
             to=copy.to,
             state=f"{task.KIND.lower()}s/{spec.name}",
+            links=copy.links or "follow",
             user=context.platform.juicefs.task_user if cached else agent_pod.AGENT_USER,
             resources=task.resources(model, context.platform),
             tolerations=dataset.placement.tolerations,
@@ -93,7 +97,7 @@ def transfer(model: DatasetTask, copy: CopyTask, dataset: CachedDataset, context
 def of_copying(copying: Copying) -> Transfer:
     """Return the transfer of a copy, which mounts the claim of the data read-only."""
     remote, claim = _remote(copying.to, copying.origin.spec.namespace), copying.to.claim
-    source = PvcEndpoint(claim=copying.claim, path=copying.path)
+    source = PvcEndpoint(claim=copying.claim, path=copying.path, links=copying.links)
     return Transfer(
         origin=copying.origin,
         component=copying.component,

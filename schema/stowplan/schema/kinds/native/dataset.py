@@ -27,6 +27,11 @@ class DatasetSource(Model):
         default=None,
         description="Another object storage that JuiceFS can read. A sync copies files that are new or have another size.",
     )
+    max_delete: int | None = Field(
+        default=None,
+        ge=0,
+        description="Maximum number of files to delete when the source moves: those that earlier syncs brought and that the new source lacks. If more would be deleted, the sync fails and changes nothing. Default 1000.",
+    )
 
 
 class JuiceFSVolume(Model):

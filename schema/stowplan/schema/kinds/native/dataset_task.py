@@ -4,6 +4,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
+from stowplan.schema.agents.left_out import LINKS, Links
 from stowplan.schema.kinds.conditions import AttemptCounts, Conditions, TaskAttempts
 from stowplan.schema.kinds.custom_resource import AGE, Column, CustomResource, DatasetReference, SpecFields
 from stowplan.schema.kinds.native.places import GitPlace, HubPlace, S3Place
@@ -101,6 +102,7 @@ class CopyTask(Model):
         default=None, description="Directory of the dataset to copy. Without it, the whole dataset."
     )
     to: CopyTarget = Field(description="Where to copy to.")
+    links: Links | None = Field(default=None, description=LINKS)
 
 
 class RunAfter(Model):

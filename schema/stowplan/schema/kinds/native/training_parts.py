@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from stowplan.schema.agents.left_out import LINKS, Links
 from stowplan.schema.agents.run_end import When
 from stowplan.schema.agents.wait_config import Until
 from stowplan.schema.forms import LINEAGE, MOUNT_PATH, REVISION
@@ -103,6 +104,7 @@ class Output(Model):
     to: CopyTarget = Field(
         description="Where to copy to. After an edit the files are copied again, and the job does not run again."
     )
+    links: Links | None = Field(default=None, description=LINKS)
     when: When = Field(
         default="success",
         description="After which end of the job: `success`, or `always` to copy also what a failed job left. An output that is not needed is `Skipped`.",

@@ -91,6 +91,7 @@ def _copying(output: Output, index: int, group: TrainingGroup, home: Writable, c
         path=copying.joined(home.sub_path, home.inside(output.path)),
         to=output.to,
         state=f"trainings/{spec.name}-{index}",
+        links=output.links or "follow",
         user=_user(group, home, context),
         # Until the run has ended, which may take days, the pod only waits.
         resources={**agent_pod.amounts(resources.task), "requests": agent_pod.amounts(resources.control)["requests"]},

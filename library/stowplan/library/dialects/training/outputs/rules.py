@@ -23,6 +23,7 @@ def of_spec(model: Training, platform: Platform) -> Iterator[Finding]:
         yield finding("SP733", PATH, message, "Remove `reporter: false` from the platform file.", anchor=Anchor.KEY)
     for index, output in enumerate(model.spec.outputs or ()):
         yield from copy_rules.of_target(output.to, (*PATH, index, "to"))
+        yield from copy_rules.of_links(output, (*PATH, index))
 
 
 def of_places(model: Training, namespace: str, context: Context) -> Iterator[Finding]:
