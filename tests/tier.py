@@ -15,6 +15,8 @@ KILLS = {"landing": 4, "nightly": 20, "on-request": 200}[TIER]
 """How often each test with kills ends an agent by SIGKILL."""
 RACES = {"landing": 10, "nightly": 50, "on-request": 1000}[TIER]
 """How often each test with a second process that swaps files lets it and an agent race."""
+COPIES = {"landing": 40, "nightly": 200, "on-request": 2000}[TIER]
+"""How many random sources `test_random_copies.py` copies."""
 STEPS = {"landing": 40, "nightly": 400, "on-request": 4000}[TIER]
 """How many random steps `test_incremental.py` takes, and how many random inputs tests of `test_fuzz.py` and
 `cluster/test_crds.py` read."""
