@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
-from urllib.parse import quote, urlsplit
+from urllib.parse import parse_qs, quote, urlsplit
 
 from tests.http_server import QuietHandler, serving
 
@@ -161,7 +161,19 @@ def proxied(server: str) -> Iterator[Proxy]:
         yield proxy
 
 
-def with_keys(body: bytes, keys: list[str]) -> bytes:
+def listing_of(keys: list[str]) -> Rule:
+    """A rule: each listing has those of these keys that begin with its prefix, in this order."""
+
+    def rule(request: Request) -> Fault | None:
+        if not request.is_listing:
+            return None
+        (prefix,) = parse_qs(urlsplit(request.path).query, keep_blank_values=True)["prefix"]
+        return Fault(change=lambda body: _with_keys(body, [each for each in keys if each.startswith(prefix)]))
+
+    return rule
+
+
+def _with_keys(body: bytes, keys: list[str]) -> bytes:
     """The page of a listing with other keys, of one byte each, written as `encoding-type=url` asks for."""
     rest = "<LastModified>2026-01-01T00:00:00Z</LastModified><ETag>e</ETag><Size>1</Size>"
     contents = "".join(f"<Contents><Key>{quote(key)}</Key>{rest}</Contents>" for key in keys)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.agents.transfer.agent import Cube, files
-from tests.agents.transfer.faults import Fault, Proxy, with_keys
+from tests.agents.transfer.faults import Fault, Proxy, listing_of
 from tests.agents.transfer.server import Storage
 
 ODD = "odd !\"#$%&'()*+,-.:;<=>?@[]^_`{|}~ %20 é"
@@ -96,7 +96,7 @@ def test_object_and_prefix_of_one_name(storage: Storage, watched: Cube, proxy: P
     storage.put({"x": b"file"})
 
     def rule(request: object) -> Fault | None:
-        return Fault(change=lambda body: with_keys(body, ["x/y"]))
+        return Fault(change=lambda body: listing_of(body, ["x/y"]))
 
     proxy.rule = rule
     ended = watched.download("x")
@@ -111,7 +111,7 @@ UNSAFE = ["../up", "/root", "a//b", "a\\b", "bell\x07", "n" * 256, "q/./r", ".st
 
 def test_unsafe_keys_are_refused_before_anything_is_written(storage: Storage, watched: Cube, proxy: Proxy) -> None:
     storage.put({"good": b"good"})
-    proxy.rule = lambda _: Fault(change=lambda body: with_keys(body, sorted([*UNSAFE, "good", "k", "k/l"])))
+    proxy.rule = listing_of(sorted([*UNSAFE, "good", "k", "k/l"]))
     ended = watched.download()
     assert (ended.code, ended.last["reason"]) == (5, "UnsafeKeys"), ended.output
     assert files(watched.data) == {}
@@ -121,17 +121,10 @@ def test_unsafe_keys_are_refused_before_anything_is_written(storage: Storage, wa
 
 def test_only_the_first_ten_unsafe_keys_are_shown(storage: Storage, watched: Cube, proxy: Proxy) -> None:
     storage.put({"good": b"good"})
-    proxy.rule = lambda _: Fault(change=lambda body: with_keys(body, [f"{n:02}\\" for n in range(12)]))
+    proxy.rule = listing_of([f"{n:02}\\" for n in range(12)])
     ended = watched.download()
     assert ended.last["message"].count("backslash") == 10
     assert "and 2 more" in ended.last["message"]
-
-
-def test_listing_out_of_order_is_refused(storage: Storage, watched: Cube, proxy: Proxy) -> None:
-    storage.put({"good": b"good"})
-    proxy.rule = lambda _: Fault(change=lambda body: with_keys(body, ["b", "a"]))
-    ended = watched.download()
-    assert (ended.code, ended.last["reason"]) == (5, "UnsortedListing")
 
 
 def test_links_are_never_followed(cube: Cube, storage: Storage, tmp_path: Path) -> None:

@@ -172,7 +172,7 @@ def test_credentials_that_expire_on_the_way(
     expired = Fault(status=status, body=b"<Error><Code>ExpiredToken</Code><Message>expired</Message></Error>")
     proxy.rule = lambda request: expired if request.path.endswith("/09") else None
     ended = watched.download() if flow == "download" else watched.upload()
-    assert (ended.code, ended.last["reason"]) == (3, "AccessDenied")
+    assert (ended.code, ended.last["reason"]) == (10, "ExpiredCredentials")
     assert proxy.count("GET", "/09") + proxy.count("PUT", "/09") == 1, "tried again, although it cannot pass"
 
 

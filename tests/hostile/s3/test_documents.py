@@ -8,8 +8,10 @@ import pytest
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.redaction import Redactor
 from stowplan.agents.transfer.remotes.s3.protocol import listing, multipart
+from stowplan.agents.transfer.remotes.s3.protocol.answers import Response
 from stowplan.agents.transfer.remotes.s3.protocol.multipart import Stored
-from stowplan.agents.transfer.remotes.s3.protocol.rest_client import MESSAGE, Response, Wire, refusal
+from stowplan.agents.transfer.remotes.s3.protocol.refusal import MESSAGE, refusal
+from stowplan.agents.transfer.remotes.s3.protocol.rest_client import Wire
 from stowplan.agents.transfer.remotes.s3.upload_file import InParts
 from tests.agents.transfer.agent import Cube, files
 from tests.hostile.s3.attempt import attempt

@@ -88,6 +88,12 @@ class Progress:
             self.bytes_done += size
             self.resumed_bytes += size
 
+    def begin_again(self) -> None:
+        """Set the counters of a listing to 0, since it is read once more before anything is copied."""
+        with self._lock:
+            self.files_total = self.bytes_total = self.files_unchanged = 0
+            self.files_done = self.bytes_done = self.resumed_bytes = 0
+
     def unverified(self) -> None:
         """Count a copied file whose content no checksum of the source could prove."""
         with self._lock:

@@ -10,7 +10,7 @@ from typing import Self
 from stowplan.agents.attempt.failure import AttemptError, StoppedError, contained
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.runtime.log import Log
-from stowplan.agents.transfer.network.retry import Translate
+from stowplan.agents.transfer.network.retry import OF_ALL, Translate
 from stowplan.schema.agents.exit_codes import PERMANENT, ExitCode
 
 Task = Callable[[], None]
@@ -90,7 +90,10 @@ class Crew:
         self._stop.check()
 
     def judge(self) -> None:
-        """Raise AttemptError if a task failed: the first failure that no retry can cure, or else the first one."""
+        """Raise AttemptError if a task failed: the first failure of the gravest kind.
+
+        The gravest are those that no retry can cure; then come those that all requests of the attempt have.
+        """
         if self._bug:
             raise self._bug
         if self._worst:
@@ -99,13 +102,14 @@ class Crew:
     def failed(self, failure: AttemptError) -> None:
         """Record and log the failure of a task.
 
-        All work stops after a failure that no retry can cure, or after `MOST_FAILURES` failures.
+        All work stops after a failure that no retry can cure or that all requests have, or after `MOST_FAILURES`
+        failures.
         """
         with self._lock:
             self.failures += 1
-            if self._worst is None or (self._worst.code not in PERMANENT and failure.code in PERMANENT):
+            if self._worst is None or _gravity(failure) > _gravity(self._worst):
                 self._worst = failure
-            hopeless = failure.code in PERMANENT or self.failures >= MOST_FAILURES
+            hopeless = _gravity(failure) > 0 or self.failures >= MOST_FAILURES
         self._log.error(str(failure), reason=failure.reason, code=int(failure.code))
         if hopeless:
             self._stop.set("failure")
@@ -143,6 +147,10 @@ class Crew:
             except BaseException as bug:
                 self._bug = self._bug or contained(bug)
                 self._stop.set("failure")
+
+
+def _gravity(failure: AttemptError) -> int:
+    return 2 if failure.code in PERMANENT else int(failure.reason in OF_ALL)
 
 
 def _fault(failure: Exception) -> AttemptError:

@@ -22,7 +22,9 @@ class ListingHash:
 
     def add(self, key: str, size: int, etag: str) -> None:
         """Add an object, the one with the next key. Its size is in bytes; quotes around its ETag do not count."""
-        self._hash.update(json.dumps([key, size, etag.strip('"')], ensure_ascii=False).encode() + b"\n")
+        line = json.dumps([key, size, etag.strip('"')], ensure_ascii=False) + "\n"
+        # Bytes of a key that are no UTF-8 are single surrogates.
+        self._hash.update(line.encode(errors="surrogateescape"))
 
     @property
     def revision(self) -> str:

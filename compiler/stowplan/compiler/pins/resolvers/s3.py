@@ -18,15 +18,14 @@ from stowplan.agents.runtime.log import Log
 from stowplan.agents.transfer.network.retry import Attempts
 from stowplan.agents.transfer.remotes.s3.protocol.endpoint import DEFAULT_REGION, Bucket
 from stowplan.agents.transfer.remotes.s3.protocol.failure import of_any
-from stowplan.agents.transfer.remotes.s3.protocol.listing import objects
 from stowplan.agents.transfer.remotes.s3.protocol.rest_client import Wire
 from stowplan.agents.transfer.remotes.s3.protocol.signing import Credentials
+from stowplan.agents.transfer.remotes.s3.revision import listed
 from stowplan.compiler.pins.pin import Reference
 from stowplan.compiler.pins.resolvers.failure import UnresolvedError
 from stowplan.compiler.pins.trust import Kind, Trust
 from stowplan.schema.agents.exit_codes import ExitCode
 from stowplan.schema.lock import ListingPin
-from stowplan.schema.remotes.s3_listing import ListingHash
 
 _RETRIES = 3
 _HINT = "Check the address, and that AWS_PROFILE, or AWS_ACCESS_KEY_ID with AWS_SECRET_ACCESS_KEY, gives you access."
@@ -53,19 +52,16 @@ def resolve(reference: Reference, trust: Trust) -> ListingPin:
     bucket = replace(bucket, credentials=own)
     secrets = [each for each in (own.secret_access_key, own.session_token) if each] if own else []
     wire = Wire(bucket, Attempts(_RETRIES, Stop(), Log(stream=StringIO()), of_any), Redactor(secrets))
-    listing, number, size = ListingHash(), 0, 0
     try:
-        for each in objects(wire, prefix):
-            listing.add(each.key, each.size, each.etag)
-            number, size = number + 1, size + each.size
+        found = listed(wire, prefix, Stop())
     except AttemptError as error:
         message = f"The objects at {reference.key} cannot be listed: {str(error).rstrip('.')}."
         raise UnresolvedError(message, (error.code == ExitCode.AUTH and refusal) or _HINT) from None
     finally:
         wire.close()
-    if not number:
+    if not found.objects:
         raise UnresolvedError(f"There is no object at {reference.key}.", "Check the bucket and the prefix.")
-    return ListingPin(listing=listing.revision, objects=number, size=size)
+    return ListingPin(listing=found.revision, objects=found.objects, size=found.size)
 
 
 def _own(bucket: Bucket) -> tuple[str, ...]:

@@ -19,7 +19,10 @@ It raises exceptions again that it does not know.
 """
 
 _MAY_PASS = (ExitCode.TRANSIENT, ExitCode.INTEGRITY)
-_FOR_GOOD = ("FileChanged", "FileSystem", "ObjectGone")
+OF_ALL = ("ClockSkew", "ExpiredCredentials")
+"""Reasons of failures that every further request of this attempt would have too. A later attempt may succeed."""
+
+_FOR_GOOD = ("FileChanged", "FileSystem", "ObjectGone", *OF_ALL)
 """Reasons of failures after which the request is not sent again in this attempt. A later attempt may succeed."""
 
 

@@ -7,8 +7,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any
 
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.progress import Progress
@@ -17,6 +18,7 @@ from stowplan.agents.runtime.log import Log
 from stowplan.agents.transfer.in_parts import InParts
 from stowplan.agents.transfer.keys import KeyCheck
 from stowplan.agents.transfer.parts import identities, space_taken, sweep
+from stowplan.agents.transfer.remotes.s3.archives import Archives
 from stowplan.agents.transfer.remotes.s3.fetch import Fetcher, is_spoilt
 from stowplan.agents.transfer.remotes.s3.journal import Done, Ledger
 from stowplan.agents.transfer.remotes.s3.protocol.entry import InOrder, S3Object, written
@@ -70,13 +72,13 @@ class Download:
 
         The listing is stored in the ledger, with a flag for each object that must be fetched.
 
-        Raises AttemptError (exit code 5) if a key is invalid below the destination, if the free space is too small, or
-        if the listing is not the expected one.
+        Raises AttemptError (exit code 5) if a key is invalid below the destination, if the free space is too small, if
+        the listing is not the expected one, or if an object is in an archive. Raises UnsortedError as the source does.
         """
         wanted_bytes = written_size = 0
         most, self._check = self._most_listed(), check
         leftover = identities(self.fetcher.folder)
-        known = InOrder(self.ledger.known())
+        known, archives = InOrder(self.ledger.known()), Archives(self.wire, self.source.prefix)
         with self.ledger.new_listing() as file:
             for entry in self.source.entries(self.wire, self.listing):
                 self.stop.check()
@@ -90,12 +92,20 @@ class Download:
                     leftover.discard(entry.identity)
                 self._count(entry, wanted=wanted)
                 wanted_bytes += entry.size * wanted
+                if wanted:
+                    archives.look(entry)
             if check.count:
                 raise check.error("Nothing was written")
         self._check_revision()
+        archives.check()
         # Parts of other versions of the objects.
         sweep(self.fetcher.folder, leftover)
         self._check_space(wanted_bytes)
+
+    def sorting(self) -> "Download":
+        """Return a new download for a store that lists keys in another order than the ascending one."""
+        fresh: dict[str, Any] = {"listed": 0, "wanted": 0, "done": Done(), "listing": ListingHash()}
+        return replace(self, source=replace(self.source, must_sort=True), **fresh)
 
     @property
     def revision(self) -> str | None:

@@ -14,7 +14,7 @@ from stowplan.agents.transfer.network.retry import Attempts
 from stowplan.agents.transfer.remotes.s3.download import Download
 from stowplan.agents.transfer.remotes.s3.fetch import Fetcher
 from stowplan.agents.transfer.remotes.s3.journal import Ledger
-from stowplan.agents.transfer.remotes.s3.protocol.failure import ChangedError, of_any
+from stowplan.agents.transfer.remotes.s3.protocol.failure import ChangedError, UnsortedError, of_any
 from stowplan.agents.transfer.remotes.s3.protocol.rest_client import Wire
 from stowplan.agents.transfer.remotes.s3.settings import S3Settings
 from stowplan.agents.transfer.remotes.s3.source import head, resolve
@@ -33,8 +33,7 @@ class S3Engine:
     def download(self, work: TransferWork, state: ClaimFolder, completion: Completion) -> str:
         """Download all objects of the source. The destination changes only after the source was listed completely."""
         with _failures(), ExitStack() as stack:
-            download = self._prepared(work, stack, state)
-            download.compare(key_check(state))
+            download = self._compared(work, stack, state)
             self._guard_emptiness(download)
             found = stack.enter_context(closing(self._extra(work, download)))
             if download.wanted or found.changes:
@@ -56,6 +55,18 @@ class S3Engine:
             upload = Upload(self.settings, wire, self._attempts(work), work)
             upload.run(Crew(self.settings.upload_streams, work.stop, work.log, of_any), PROTECTED)
         return said("The bucket", work.progress)
+
+    def _compared(self, work: TransferWork, stack: ExitStack, state: ClaimFolder) -> Download:
+        """Return a download after its `compare`."""
+        download = self._prepared(work, stack, state)
+        try:
+            download.compare(key_check(state))
+        except UnsortedError as error:
+            work.log.warning("The store lists keys in no order: the listing is sorted first", found=str(error))
+            work.progress.begin_again()
+            download = download.sorting()
+            download.compare(key_check(state))
+        return download
 
     def _prepared(self, work: TransferWork, stack: ExitStack, state: ClaimFolder) -> Download:
         settings, common = self.settings, self.settings.common

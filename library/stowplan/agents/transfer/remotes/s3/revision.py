@@ -1,5 +1,6 @@
 """Revision of the objects below a prefix, for agents that copy them by other means."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from stowplan.agents.attempt.network import Network
@@ -8,13 +9,14 @@ from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.runtime.log import Log
 from stowplan.agents.transfer.network.retry import Attempts
 from stowplan.agents.transfer.remotes.s3.protocol.endpoint import DEFAULT_REGION, Bucket
-from stowplan.agents.transfer.remotes.s3.protocol.failure import of_any
-from stowplan.agents.transfer.remotes.s3.protocol.listing import objects
+from stowplan.agents.transfer.remotes.s3.protocol.entry import S3Object
+from stowplan.agents.transfer.remotes.s3.protocol.failure import UnsortedError, of_any
+from stowplan.agents.transfer.remotes.s3.protocol.listing import objects, sorted_objects
 from stowplan.agents.transfer.remotes.s3.protocol.rest_client import Wire
 from stowplan.agents.transfer.remotes.s3.protocol.signing import Credentials
 from stowplan.schema.remotes.s3_listing import ListingHash
 
-__all__ = ["DEFAULT_REGION", "S3Prefix", "of_prefix"]
+__all__ = ["DEFAULT_REGION", "Listed", "S3Prefix", "listed", "of_prefix"]
 
 _RETRIES = 3
 
@@ -33,6 +35,18 @@ class S3Prefix:
     """True if the bucket's name is in the path of URLs, False if it is the first label of the host."""
 
 
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """What a listing of a prefix says."""
+
+    revision: str
+    """Hash of the listing."""
+    objects: int
+    """Number of objects."""
+    size: int
+    """Size of all objects in bytes."""
+
+
 def of_prefix(place: S3Prefix, keys: tuple[str, str] | None, stop: Stop, log: Log, redact: Redactor) -> str:
     """List the objects and return the hash of the listing.
 
@@ -48,11 +62,25 @@ def of_prefix(place: S3Prefix, keys: tuple[str, str] | None, stop: Stop, log: Lo
         # The program that copies the objects connects to the same server.
         network=Network(allow_loopback=True),
     )
-    wire, listing = Wire(bucket, Attempts(_RETRIES, stop, log, of_any), redact), ListingHash()
+    wire = Wire(bucket, Attempts(_RETRIES, stop, log, of_any), redact)
     try:
-        for each in objects(wire, place.prefix):
-            stop.check()
-            listing.add(each.key, each.size, each.etag)
+        return listed(wire, place.prefix, stop).revision
     finally:
         wire.close()
-    return listing.revision
+
+
+def listed(wire: Wire, prefix: str, stop: Stop) -> Listed:
+    """List the objects below a prefix. Raises AttemptError, and StoppedError if the work must stop."""
+    try:
+        return _listed(objects(wire, prefix), stop)
+    except UnsortedError:
+        return _listed(sorted_objects(wire, prefix), stop)
+
+
+def _listed(entries: Iterable[S3Object], stop: Stop) -> Listed:
+    listing, count, size = ListingHash(), 0, 0
+    for each in entries:
+        stop.check()
+        listing.add(each.key, each.size, each.etag)
+        count, size = count + 1, size + each.size
+    return Listed(listing.revision, count, size)

@@ -1,15 +1,16 @@
 """Look-up of what the URI of a source means: one object, or all objects below a prefix."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.transfer.patterns import EVERYTHING, Patterns
 from stowplan.agents.transfer.remotes.s3.protocol.answers import etag, http_date, number
 from stowplan.agents.transfer.remotes.s3.protocol.entry import S3Object
-from stowplan.agents.transfer.remotes.s3.protocol.listing import objects, page
+from stowplan.agents.transfer.remotes.s3.protocol.listing import has_objects, objects, sorted_objects
 from stowplan.agents.transfer.remotes.s3.protocol.rest_client import Wire
+from stowplan.agents.transfer.remotes.s3.protocol.storage_class import archive_of_headers
 from stowplan.schema.agents.exit_codes import ExitCode
 from stowplan.schema.remotes.s3_listing import ListingHash
 
@@ -25,13 +26,17 @@ class ObjectSource:
     """The only object to fetch; None to fetch all objects below `prefix`."""
     patterns: Patterns = EVERYTHING
     """Patterns of the keys below `prefix` to fetch. They do not concern a single object."""
+    must_sort: bool = False
+    """True if the store lists keys in another order than the ascending one."""
 
     def entries(self, wire: Wire, listing: ListingHash) -> Iterator[S3Object]:
         """Yield the objects to fetch in ascending order of keys, which are relative to `prefix`.
 
-        All listed objects, also those that are not fetched, are added to `listing`.
+        All listed objects, also those that are not fetched, are added to `listing`. Raises UnsortedError if the store
+        lists keys in another order and `must_sort` is false.
         """
-        for each in [self.single] if self.single else objects(wire, self.prefix):
+        listed = sorted_objects if self.must_sort else objects
+        for each in [self.single] if self.single else listed(wire, self.prefix):
             listing.add(each.key, each.size, each.etag)
             if self.takes(each.key):
                 yield each
@@ -58,7 +63,7 @@ def resolve(wire: Wire, key: str, kind: Kind, patterns: Patterns = EVERYTHING) -
         if single is None:
             raise _missing(f"{where} is no object", status)
         return _one(key, single)
-    below, _ = page(wire, f"{key}/", "", 1)
+    below = has_objects(wire, f"{key}/")
     if single and below:
         message = f"{where} is an object, and there are objects below {where}/: say which is meant by kind"
         raise AttemptError(ExitCode.CONFLICT, "Ambiguous", message)
@@ -81,12 +86,13 @@ def head(wire: Wire, key: str) -> tuple[S3Object | None, int]:
     what = f"an object {key} whose"
     size = number(headers.get("content-length", ""), f"{what} length")
     modified = http_date(headers.get("last-modified", ""), f"{what} time")
-    return S3Object(key, size, etag(headers.get("etag", ""), "an object"), modified), response.status_code
+    found = S3Object(key, size, etag(headers.get("etag", ""), "an object"), modified, archive_of_headers(headers))
+    return found, response.status_code
 
 
 def _one(key: str, found: S3Object) -> ObjectSource:
     folder, _, name = key.rpartition("/")
-    return ObjectSource(f"{folder}/" if folder else "", S3Object(name, found.size, found.etag, found.modified))
+    return ObjectSource(f"{folder}/" if folder else "", replace(found, key=name))
 
 
 def _missing(text: str, status: int) -> AttemptError:

@@ -14,7 +14,7 @@ from stowplan.agents.transfer.network.retry import Attempts
 from stowplan.agents.transfer.remotes.s3.protocol import multipart
 from stowplan.agents.transfer.remotes.s3.protocol.entry import InOrder
 from stowplan.agents.transfer.remotes.s3.protocol.failure import of_any
-from stowplan.agents.transfer.remotes.s3.protocol.listing import objects
+from stowplan.agents.transfer.remotes.s3.protocol.listing import present
 from stowplan.agents.transfer.remotes.s3.protocol.multipart import Begun
 from stowplan.agents.transfer.remotes.s3.protocol.rest_client import Wire
 from stowplan.agents.transfer.remotes.s3.settings import S3Settings
@@ -76,7 +76,7 @@ class Upload:
     def _send_all(self, tree: Tree, files: Iterator[tuple[Found, str]], *, single: bool = False) -> None:
         self._check_bucket()
         sender = Sender(self.wire, tree, self.attempts, self.work.progress, self.work.log)
-        there = InOrder(iter(()) if single else objects(self.wire, self._prefix))
+        there = InOrder(iter(()) if single else present(self.wire, self._prefix))
         self._find_begun()
         count = size = 0
         for found, key in files:

@@ -4,6 +4,8 @@ An answer may come from a proxy, a login page or a malicious server, so each val
 """
 
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from email.utils import parsedate_to_datetime
 from xml.etree import ElementTree
@@ -21,6 +23,20 @@ _ETAG = re.compile(r"[ -~]*")
 _NUMBER = re.compile(r"[0-9]{1,19}")
 LARGEST = (1 << 63) - 1
 """Maximum of a number in an answer: the maximum size of a file in bytes on Linux."""
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """Answer with its complete body."""
+
+    status_code: int
+    headers: Mapping[str, str]
+    """Headers by name in lower case."""
+    content: bytes
+
+    @property
+    def is_success(self) -> bool:
+        return 200 <= self.status_code < 300
 
 
 class Document:

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from stowplan.agents.transfer.remotes.s3.protocol.answers import is_etag
 
@@ -19,6 +19,11 @@ class S3Object:
     """ETag from the server, in quotes."""
     modified: int
     """Modification time in whole seconds since 1970; the file gets the same one."""
+    archive: str = field(default="", compare=False)
+    """Storage class if it is one of an archive, from which the object may have to be restored first; empty otherwise.
+
+    It is no part of a version: to restore or to archive an object does not change it.
+    """
 
     @property
     def is_folder(self) -> bool:

@@ -3,20 +3,13 @@
 from stowplan.agents.attempt import failure
 from stowplan.agents.attempt.failure import AttemptError, StoppedError
 
-AUTH_CODES = (
-    "AccessDenied",
-    "AuthorizationHeaderMalformed",
-    "ExpiredToken",
-    "InvalidAccessKeyId",
-    "InvalidToken",
-    "SignatureDoesNotMatch",
-    "TokenRefreshRequired",
-)
-"""S3 error codes that a retry with the same credentials cannot cure. Some come with status 400."""
-
 
 class ChangedError(Exception):
     """The object has changed since the listing: it must be fetched from its beginning."""
+
+
+class UnsortedError(Exception):
+    """The store lists keys in another order than the ascending one. The message names two keys."""
 
 
 def of_any(error: Exception, what: str) -> AttemptError | ChangedError | StoppedError:

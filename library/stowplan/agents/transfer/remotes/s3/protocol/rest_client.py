@@ -1,40 +1,26 @@
 """Signed requests to one bucket, with retries and limits for the answers."""
 
 import hashlib
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Protocol
-from urllib.parse import urlsplit
 
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.redaction import Redactor
-from stowplan.agents.transfer.network.retry import Attempts, ThrottledError
+from stowplan.agents.transfer.network.retry import Attempts
 from stowplan.agents.transfer.network.throttle import Throttle
-from stowplan.agents.transfer.remotes.s3.protocol.answers import Document, bad, parsed
+from stowplan.agents.transfer.remotes.s3.protocol.answers import Response, bad
 from stowplan.agents.transfer.remotes.s3.protocol.connections import Connections, Incoming, LineError
 from stowplan.agents.transfer.remotes.s3.protocol.endpoint import Bucket
-from stowplan.agents.transfer.remotes.s3.protocol.failure import AUTH_CODES
 from stowplan.agents.transfer.remotes.s3.protocol.pace import Allowance
+from stowplan.agents.transfer.remotes.s3.protocol.refusal import error_of, refusal
 from stowplan.agents.transfer.remotes.s3.protocol.signing import EMPTY_SHA256, encoded, query_string, signed_headers
 from stowplan.schema.agents.exit_codes import ExitCode
 
-LONGEST_WAIT = 60.0
-"""Maximum seconds that an answer's header `Retry-After` can delay the next try."""
-
 PAGE_BYTES, ERROR_BYTES = 16 << 20, 64 << 10
 """Maximum bytes of an XML answer, and of an error. A listing of 1000 keys of 1024 bytes has less than 4 MiB."""
-
-SHOWN, MESSAGE = 200, 1000
-"""Maximum characters that a message quotes: of an error answer that is not from S3, and of an S3 error's message."""
-
-_THROTTLED = frozenset({408, 429, 500, 502, 503, 504})
-_THROTTLING_CODES = frozenset({"RequestTimeout", "SlowDown", "InternalError", "OperationAborted", "BadDigest"})
-
-_CODE = re.compile(r"[A-Za-z][A-Za-z0-9]{0,63}")
 
 Query = Sequence[tuple[str, str]]
 """Parameters of a URL's query as (name, value) pairs, not yet percent-encoded."""
@@ -72,20 +58,6 @@ class Text:
     def chunks(self) -> Iterator[bytes]:
         if self.data:
             yield self.data
-
-
-@dataclass(frozen=True, slots=True)
-class Response:
-    """Answer with its complete body."""
-
-    status_code: int
-    headers: Mapping[str, str]
-    """Headers by name in lower case."""
-    content: bytes
-
-    @property
-    def is_success(self) -> bool:
-        return 200 <= self.status_code < 300
 
 
 class Wire:
@@ -127,13 +99,32 @@ class Wire:
                 response = self._send(method, key, query, sent, headers=headers or {}, seconds=seconds)
             if response.is_success or response.status_code in accepted:
                 return response
+            if method == "HEAD" and response.status_code == 400:
+                raise self._unexplained(response, key, what)
             raise refusal(response, what, self._redact)
 
         return self._attempts.run(what, once)
 
+    def _unexplained(self, response: Response, key: str, what: str) -> AttemptError:
+        """Return the failure for an answer 400 to HEAD, whose reason only the answer to a GET can tell."""
+        query, headers = ((), {"range": "bytes=0-0"}) if key else ([("location", "")], {})
+        with _named(what):
+            asked = self._send("GET", key, query, Text(b""), headers=headers, seconds=None)
+        if not asked.is_success and error_of(asked.content, self._redact)[0]:
+            return refusal(asked, what, self._redact)
+        failure = refusal(response, what, self._redact)
+        if failure.reason != "Refused":
+            return failure
+        message = (
+            f"{failure} and no reason, which an answer to HEAD cannot hold. Is {self.bucket.region} the region of the"
+            " bucket, must the bucket be in the host (`pathStyle: false`) or in the path, is the clock of this machine"
+            " right, are the credentials still valid, and is the object encrypted with a key of its own (SSE-C)?"
+        )
+        return AttemptError(failure.code, failure.reason, message)
+
     def said(self, response: Response) -> str:
         """Return code and message of an S3 error, or the beginning of another answer, as one string without secrets."""
-        return " ".join(_error(response.content, self._redact)).strip()
+        return " ".join(error_of(response.content, self._redact)).strip()
 
     @contextmanager
     def reading(self, key: str, headers: Mapping[str, str], accepted: Sequence[int], most: int) -> Iterator[Incoming]:
@@ -204,52 +195,3 @@ def _named(what: str) -> Iterator[None]:
         yield
     except LineError as error:
         raise AttemptError(ExitCode.TRANSIENT, "RequestFailed", f"{what}: {error}") from None
-
-
-def refusal(response: Response, what: str, redact: Redactor) -> AttemptError:
-    """Return the failure for an answer with status 300 or above. `what` is the beginning of its message."""
-    status, (code, message) = response.status_code, _error(response.content, redact)
-    text = f"{what}: {status} {code} {message}".strip()
-    if status in _THROTTLED or code in _THROTTLING_CODES:
-        return ThrottledError(text, _retry_after(response.headers.get("retry-after", "")))
-    if status in (401, 403) or code in AUTH_CODES:
-        return AttemptError(ExitCode.AUTH, "AccessDenied", text)
-    if status == 404:
-        return AttemptError(ExitCode.NOT_FOUND, code or "NotFound", text)
-    if 300 <= status < 400:
-        region = response.headers.get("x-amz-bucket-region", "")
-        hint = f"the bucket is in region {region[:SHOWN]}" if region else "is the region right?"
-        pointed = (
-            f" The server points to {host[:SHOWN]}, but redirects of a store are not followed"
-            if (host := _host(response.headers.get("location", "")))
-            else ""
-        )
-        return AttemptError(ExitCode.BAD_SPEC, "WrongRegion", redact(f"{text}; {hint}{pointed}"))
-    return AttemptError(
-        ExitCode.BAD_SPEC if code.startswith("Invalid") else ExitCode.TRANSIENT, code or "Refused", text
-    )
-
-
-def _error(content: bytes, redact: Redactor) -> tuple[str, str]:
-    found = parsed(content)
-    if found is None or (error := Document(found, "an error")).name != "Error":
-        return "", redact(content.decode(errors="replace"))[:SHOWN]
-    code = redact(error.text("Code"))
-    return code if _CODE.fullmatch(code) else "", redact(error.text("Message"))[:MESSAGE]
-
-
-def _host(location: str) -> str:
-    """Return only the host of a redirect's URL, since the rest may hold signatures; empty if there is no host."""
-    try:
-        return urlsplit(location).hostname or ""
-    except ValueError:
-        return ""
-
-
-def _retry_after(text: str) -> float:
-    """Return the seconds to wait by a Retry-After header, which is a number or a date; 0 if missing or invalid."""
-    try:
-        seconds = float(text) if text.isdecimal() else (parsedate_to_datetime(text) - datetime.now(UTC)).total_seconds()
-    except (TypeError, ValueError):
-        return 0.0
-    return max(0.0, min(LONGEST_WAIT, seconds))

@@ -24,8 +24,11 @@ class Credentials:
 
 
 def encoded(text: str, safe: str = "") -> str:
-    """Percent-encode by S3's rule: all except letters, digits, `-._~` and `safe`, as `%2F`."""
-    return quote(text, safe=safe + "-._~")
+    """Percent-encode by S3's rule: all except letters, digits, `-._~` and `safe`, as `%2F`.
+
+    Single surrogates stand for bytes that are no UTF-8.
+    """
+    return quote(text, safe=safe + "-._~", errors="surrogateescape")
 
 
 def query_string(query: Sequence[tuple[str, str]]) -> str:

@@ -3,7 +3,8 @@
 import pytest
 
 from stowplan.agents.attempt.redaction import Redactor
-from stowplan.agents.transfer.remotes.s3.protocol.rest_client import SHOWN, Response, refusal
+from stowplan.agents.transfer.remotes.s3.protocol.answers import Response
+from stowplan.agents.transfer.remotes.s3.protocol.refusal import SHOWN, refusal
 
 SECRET = "tk/CANARY 0123456789+"
 
