@@ -168,12 +168,12 @@ def listing_of(keys: list[str]) -> Rule:
         if not request.is_listing:
             return None
         (prefix,) = parse_qs(urlsplit(request.path).query, keep_blank_values=True)["prefix"]
-        return Fault(change=lambda body: _with_keys(body, [each for each in keys if each.startswith(prefix)]))
+        return Fault(change=lambda body: with_keys(body, [each for each in keys if each.startswith(prefix)]))
 
     return rule
 
 
-def _with_keys(body: bytes, keys: list[str]) -> bytes:
+def with_keys(body: bytes, keys: list[str]) -> bytes:
     """The page of a listing with other keys, of one byte each, written as `encoding-type=url` asks for."""
     rest = "<LastModified>2026-01-01T00:00:00Z</LastModified><ETag>e</ETag><Size>1</Size>"
     contents = "".join(f"<Contents><Key>{quote(key)}</Key>{rest}</Contents>" for key in keys)

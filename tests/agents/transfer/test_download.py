@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.agents.transfer.agent import Cube, files
-from tests.agents.transfer.faults import Fault, Proxy, listing_of
+from tests.agents.transfer.faults import Fault, Proxy, listing_of, with_keys
 from tests.agents.transfer.server import Storage
 
 ODD = "odd !\"#$%&'()*+,-.:;<=>?@[]^_`{|}~ %20 é"
@@ -96,7 +96,7 @@ def test_object_and_prefix_of_one_name(storage: Storage, watched: Cube, proxy: P
     storage.put({"x": b"file"})
 
     def rule(request: object) -> Fault | None:
-        return Fault(change=lambda body: listing_of(body, ["x/y"]))
+        return Fault(change=lambda body: with_keys(body, ["x/y"]))
 
     proxy.rule = rule
     ended = watched.download("x")

@@ -88,8 +88,9 @@ class _Handler(QuietHandler):
 
     def _answer(self) -> None:
         parts = urlsplit(self.path)
-        key = unquote(parts.path).removeprefix(f"/{BUCKET}").removeprefix("/")
-        query = {name: values[0] for name, values in parse_qs(parts.query, keep_blank_values=True).items()}
+        key = unquote(parts.path, errors="surrogateescape").removeprefix(f"/{BUCKET}").removeprefix("/")
+        given = parse_qs(parts.query, keep_blank_values=True, errors="surrogateescape")
+        query = {name: values[0] for name, values in given.items()}
         request = Request(self.command, key, query, {name.lower(): value for name, value in self.headers.items()})
         body = self.rfile.read(int(self.headers.get("content-length") or 0))
         self.server_.requests.append(request)
