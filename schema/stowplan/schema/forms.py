@@ -14,8 +14,8 @@ BLANK = r"\s\x00-\x1f\x7f-\x9f"
 No address holds them, and those after `\x7e` steer terminals too.
 """
 WORD = rf"^[^{BLANK}]+$"
-S3_URI = rf"^s3://[^/{BLANK}]+(/[^{BLANK}]*)?$"
-STORE_URL = rf"^https?://[^/@{BLANK}]+/?$"
+S3_URI = rf"^s3://[^/{BLANK}]+(/([^{BLANK}]+( +[^{BLANK}]+)*)?)?$"
+STORE_URL = rf"^https?://[^/@{BLANK}]+(/[^@?#{BLANK}]*)?$"
 GIT_URL = rf"^https?://[^/@{BLANK}]+/[^{BLANK}]+$"
 REPOSITORY = r"^[\w.-]+(/[\w.-]+)?$"
 HOST = r"^[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?$"
@@ -42,8 +42,8 @@ FORMS = {
     DATE: "a time such as 2026-12-01T09:30:00Z",
     ENV_PATTERN: "a name of letters, digits and _, with a * at its end for all names that begin so",
     WORD: "a string without blanks and control characters",
-    S3_URI: "s3://bucket or s3://bucket/prefix, without blanks and control characters",
-    STORE_URL: "https://host or http://host, without a path, blanks and control characters",
+    S3_URI: "s3://bucket or s3://bucket/prefix, without control characters, and blanks only between other characters",
+    STORE_URL: "https://host, http://host or one with a path, without a user, a query, blanks and control characters",
     GIT_URL: "https://host/path or http://host/path, without a user, blanks and control characters",
     REPOSITORY: "owner/name or name, of letters, digits, ., _ and -",
     HOST: "host or host:port, in lower case",

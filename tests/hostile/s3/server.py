@@ -27,6 +27,10 @@ class Request:
     query: Mapping[str, str]
     headers: Mapping[str, str]
     """By name in lower case."""
+    path: str = ""
+    """As it was sent, without the query."""
+    words: str = ""
+    """The query as it was sent."""
 
     @property
     def is_listing(self) -> bool:
@@ -91,7 +95,14 @@ class _Handler(QuietHandler):
         key = unquote(parts.path, errors="surrogateescape").removeprefix(f"/{BUCKET}").removeprefix("/")
         given = parse_qs(parts.query, keep_blank_values=True, errors="surrogateescape")
         query = {name: values[0] for name, values in given.items()}
-        request = Request(self.command, key, query, {name.lower(): value for name, value in self.headers.items()})
+        request = Request(
+            self.command,
+            key,
+            query,
+            {name.lower(): value for name, value in self.headers.items()},
+            parts.path,
+            parts.query,
+        )
         body = self.rfile.read(int(self.headers.get("content-length") or 0))
         self.server_.requests.append(request)
         said = (self.server_.rule and self.server_.rule(request)) or self._usual(request, body)

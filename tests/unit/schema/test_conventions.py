@@ -154,6 +154,7 @@ FLAGS = {
     "WaitConfig.retry": "a wait that ends either fails its job or does not",
     "GateConfig.admission": "a run is held either by Kueue or by itself",
     "Engines.kueueAdmissionGates": "a feature of Kueue that is either there or not",
+    "S3Place.pathStyle": "as in S3Settings",
     "S3Source.anonymous": "credentials are either sent or not",
     "GitPlace.lfs": "content that is either copied or not",
     "Refresh.delete": "a permission to delete, given or not",

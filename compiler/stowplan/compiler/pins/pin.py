@@ -31,7 +31,7 @@ class Reference:
     The other fields are what a resolver needs, each empty where the section has no use for it: `address` is the name
     of an image without its tag, the URL of a Git repository, the URL of a Hub, or the endpoint of a store; `name` is
     the repository on the Hub, with its type in the plural before it, or the bucket and prefix; `revision` is the tag,
-    ref or revision; `region` is that of the bucket.
+    ref or revision; `region` is that of the bucket, and `path_style` whether its name is in the path of requests.
     """
 
     section: Section
@@ -40,6 +40,7 @@ class Reference:
     name: str
     revision: str
     region: str
+    path_style: bool
     uses: tuple[Use, ...]
 
 
@@ -60,3 +61,4 @@ class Place:
     revision: str = ""
     region: str = ""
     option: str = ""
+    path_style: bool = False

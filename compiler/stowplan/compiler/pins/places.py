@@ -74,7 +74,8 @@ def _s3(place: Any, path: FieldPath) -> Iterator[Place]:
     name = f"{uri.bucket}/{uri.key.rstrip('/')}/" if uri.key.rstrip("/") else f"{uri.bucket}/"
     server = endpoint.rstrip("/")
     key = f"s3://{name} {server}" if server else f"s3://{name}"
-    yield Place(Section.S3, key, (*path, "uri"), (*path, "revision"), server, name, region=region)
+    in_path = place.get("pathStyle", bool(server)) is not False
+    yield Place(Section.S3, key, (*path, "uri"), (*path, "revision"), server, name, region=region, path_style=in_path)
 
 
 def _side(side: Any, executor: Any) -> Iterator[Place]:

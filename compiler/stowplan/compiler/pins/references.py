@@ -19,7 +19,16 @@ def together(found: Iterable[tuple[Document, Iterable[Place]]]) -> tuple[Referen
             uses.setdefault((each.section, each.key), {})[_use(document, each)] = None
     order = list(Section)
     return tuple(
-        Reference(section, key, each.address, each.name, each.revision, each.region, tuple(sorted(uses[section, key])))
+        Reference(
+            section,
+            key,
+            each.address,
+            each.name,
+            each.revision,
+            each.region,
+            each.path_style,
+            tuple(sorted(uses[section, key])),
+        )
         for (section, key), each in sorted(places.items(), key=lambda item: (order.index(item[0][0]), item[0][1]))
     )
 

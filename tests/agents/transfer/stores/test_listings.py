@@ -110,7 +110,7 @@ def test_a_list_in_no_order(server: Server, cube: Cube, monkeypatch: pytest.Monk
 
 def test_an_upload_beside_a_list_in_no_order(server: Server, cube: Cube) -> None:
     cube.data.mkdir()
-    for name in ("a", "b", "zz"):
+    for name in ("a", "b", "zz", "zzz"):
         (cube.data / name).write_bytes(b"x")
     server.objects = {"b": b"x", "zz": b"x", "a": b"x"}
     server.rule = unsorted(server, ["zz", "b", "a"], 1)

@@ -147,3 +147,12 @@ def test_what_is_fixed_or_follows_its_source_or_is_a_target_has_no_place(text: s
 )
 def test_documents_may_have_errors(data: Any) -> None:
     assert list(of_document(data)) == []
+
+
+@pytest.mark.parametrize(
+    ("fields", "in_path"),
+    [("", False), (", endpoint: 'https://host'", True), (", endpoint: 'https://host', pathStyle: false", False)],
+)
+def test_the_bucket_is_where_agents_ask_for_it(fields: str, *, in_path: bool) -> None:
+    (found,) = of_document(yaml.safe_load(dataset(f"s3: {{uri: 's3://a/b'{fields}}}")))
+    assert found.path_style is in_path

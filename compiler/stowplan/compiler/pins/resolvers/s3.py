@@ -43,7 +43,7 @@ def resolve(reference: Reference, trust: Trust) -> ListingPin:
         name,
         reference.address or None,
         reference.region or os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or DEFAULT_REGION,
-        path_style=bool(reference.address),
+        path_style=reference.path_style,
         credentials=None,
         network=Network(allow_loopback=True),
     )

@@ -64,6 +64,7 @@ def _s3(place: S3Place, namespace: str) -> Remote:
             kind="prefix",
             endpointEnv=endpoint if place.endpoint else None,
             regionEnv=region if place.region else None,
+            pathStyle=place.path_style,
             accessKeyIdEnv=keys.get("access-key"),
             secretAccessKeyEnv=keys.get("secret-key"),
             sessionTokenEnv=keys.get("session-token"),

@@ -60,6 +60,10 @@ def s3(place: S3Place, path: FieldPath) -> Iterator[Finding]:
         message = "The URI carries credentials; what is committed to Git is no secret any more."
         hint = "Put them into the Secret of `secretRef`, remove them here, and revoke them."
         yield finding("SP603", (*path, "uri"), message, hint)
+    elif ":" in uri.bucket and not (place.endpoint and place.path_style is not False):
+        message = f'"{uri.bucket}" is the bucket of a tenant, which only a path can hold, and not the name of a host.'
+        hint = "Give the `endpoint` of the store, without `pathStyle: false`."
+        yield finding("SP494", (*path, "uri"), message, hint)
 
 
 def _s3(source: S3Source, path: FieldPath) -> Iterator[Finding]:

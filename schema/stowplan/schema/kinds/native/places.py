@@ -23,7 +23,11 @@ class LocalSecret(Model):
 class S3Place(Model):
     """Objects in an S3 store."""
 
-    uri: str = Field(description="`s3://bucket/prefix`, without credentials.", pattern=S3_URI, max_length=2048)
+    uri: str = Field(
+        description="`s3://bucket/prefix`, without credentials; a bucket of a tenant of Ceph is `tenant:bucket`.",
+        pattern=S3_URI,
+        max_length=2048,
+    )
     endpoint: str | None = Field(
         default=None,
         description="URL of the store, such as `https://minio.example.com`. Without it, that of AWS.",
@@ -31,6 +35,10 @@ class S3Place(Model):
         max_length=2048,
     )
     region: str | None = Field(default=None, description="Region of the bucket.", pattern=WORD, max_length=63)
+    path_style: bool | None = Field(
+        default=None,
+        description="Whether the bucket is in the path of requests, or the first part of the host: `false` for stores that refuse the path, as Alibaba OSS and Volcengine TOS. Default: true if `endpoint` is given.",
+    )
     secret_ref: LocalSecret | None = Field(
         default=None,
         description="Secret with the keys `access-key` and `secret-key`, and `session-token` for temporary credentials.",

@@ -54,8 +54,8 @@ def test_objects_of_a_store() -> None:
 
 
 def test_a_public_bucket_and_patterns() -> None:
-    block = "source: {type: s3, options: [{name: s3-uri, value: s3://b/}], s3: {anonymous: true, include: ['*.bin']}}\n"
-    assert dataset(block + CLAIM)["source"]["s3"] == {"uri": "s3://b/", "anonymous": True, "include": ["*.bin"]}
+    block = "source: {type: s3, options: [{name: s3-uri, value: s3://b/}], s3: {anonymous: true, pathStyle: false}}\n"
+    assert dataset(block + CLAIM)["source"]["s3"] == {"uri": "s3://b/", "anonymous": True, "pathStyle": False}
 
 
 def test_a_repository_on_a_hub_is_a_model_unless_the_cube_says_otherwise() -> None:

@@ -28,7 +28,7 @@ _PLACES = {
     "s3": _Place(
         {"s3-uri": "uri", "s3-endpoint": "endpoint", "s3-region": "region"},
         {"s3-access-key-id": "access-key", "s3-secret-access-key": "secret-key", "s3-session-token": "session-token"},
-        ("anonymous", "include", "exclude"),
+        ("anonymous", "include", "exclude", "pathStyle"),
     ),
     "huggingface": _Place(
         {

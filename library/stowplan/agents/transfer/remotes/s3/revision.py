@@ -26,7 +26,7 @@ class S3Prefix:
     """A prefix of a bucket."""
 
     endpoint: str
-    """URL of the server without a path."""
+    """URL of the server."""
     bucket: str
     prefix: str
     """Empty for the whole bucket; otherwise it ends in `/`."""

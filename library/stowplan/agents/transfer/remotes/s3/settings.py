@@ -82,11 +82,14 @@ def _bucket(name: str, remote: S3Endpoint, common: TransferSettings) -> Bucket:
         scheme, _, rest = values.required(remote.endpoint_env).rpartition("://")
         endpoint = f"{scheme or 'https'}://{rest.rstrip('/')}"
         _check_endpoint(endpoint, remote.endpoint_env)
+    path_style = endpoint is not None if remote.path_style is None else remote.path_style
+    if ":" in name and not path_style:
+        raise SettingsError(f"The bucket {name} of a tenant cannot be in a host: it needs an endpoint, and path style")
     return Bucket(
         name=name,
         endpoint=endpoint,
         region=values.optional(remote.region_env) or DEFAULT_REGION,
-        path_style=endpoint is not None if remote.path_style is None else remote.path_style,
+        path_style=path_style,
         credentials=_credentials(remote, values),
         authorities=Path(authorities) if authorities else None,
         network=common.network,
@@ -99,9 +102,9 @@ def _check_endpoint(endpoint: str, name: str) -> None:
         good = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
     except ValueError:
         good, parts = False, urlsplit("")
-    if not good or parts.path or parts.query or parts.fragment:
+    if not good or parts.query or parts.fragment:
         raise SettingsError(
-            f"The value of {name} must be http:// or https:// with a host and perhaps a port, nothing more"
+            f"The value of {name} must be http:// or https:// with a host and perhaps a port and a path, nothing more"
         )
     if "@" in parts.netloc:
         raise SettingsError(f"The value of {name} must not hold a user or password: there are options for the keys")

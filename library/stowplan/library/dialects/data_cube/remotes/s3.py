@@ -26,7 +26,8 @@ from stowplan.schema.s3_uri import S3Uri
 LEAST_PART = 5
 """Smallest size of a part of an upload in MiB; S3 refuses smaller parts."""
 
-_BUCKET = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{1,254}")
+_BUCKET = re.compile(r"([A-Za-z0-9_]+:)?[A-Za-z0-9][A-Za-z0-9._-]{1,254}")
+"""With Ceph, the tenant of a bucket may come first."""
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _MEBIBYTES = {"b": 1 / 1024**2, "k": 1 / 1024, "m": 1, "g": 1024}
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)(b|[kmg](?:i?b)?)?", re.IGNORECASE)

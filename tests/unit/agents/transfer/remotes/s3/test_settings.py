@@ -39,7 +39,7 @@ def test_little_memory_means_few_requests_at_one_time(memory: int, streams: int)
 
 @pytest.mark.parametrize(
     ("value", "endpoint"),
-    [("https://h:9000/\n", "https://h:9000"), ("minio.ml:9000", "https://minio.ml:9000"), ("http://h", "http://h")],
+    [("https://h:9000/\n", "https://h:9000"), ("minio.ml:9000", "https://minio.ml:9000"), ("http://h/p/", "http://h/p")],
 )
 def test_endpoint_with_or_without_a_scheme(value: str, endpoint: str) -> None:
     bucket = parsed(environment={**ENVIRONMENT, "ENDPOINT": value}, endpointEnv="ENDPOINT").bucket
@@ -57,7 +57,7 @@ def test_aws_is_the_default_endpoint() -> None:
     assert (bucket.host, bucket.scheme) == ("b.s3.eu-west-1.amazonaws.com", "https")
 
 
-@pytest.mark.parametrize("value", ["ftp://h", "https://u:p@h", "https://h/path", "https://", "https://h:x"])
+@pytest.mark.parametrize("value", ["ftp://h", "https://u:p@h", "https://h/path?query", "https://", "https://h:x"])
 def test_endpoint_of_another_form_is_refused(value: str) -> None:
     with pytest.raises(SettingsError):
         parsed(environment={**ENVIRONMENT, "ENDPOINT": value}, endpointEnv="ENDPOINT")

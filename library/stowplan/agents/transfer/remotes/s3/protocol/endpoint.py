@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from stowplan.agents.attempt.network import OF_A_POD, Network
-from stowplan.agents.transfer.remotes.s3.protocol.signing import Credentials
+from stowplan.agents.transfer.remotes.s3.protocol.signing import Credentials, encoded
 
 CONNECT_SECONDS = 10.0
 SILENCE_SECONDS = 30.0
@@ -19,8 +19,9 @@ class Bucket:
     """One bucket of one server, with the account for requests to it."""
 
     name: str
+    """Name of the bucket; with Ceph also `<tenant>:<bucket>`."""
     endpoint: str | None
-    """URL of the server without a path; None for the AWS endpoint of `region`."""
+    """URL of the server, perhaps with a path but without `/` at its end; None for the AWS endpoint of `region`."""
     region: str
     path_style: bool
     """True if the bucket's name is in the path of URLs, False if it is the first label of the host."""
@@ -43,8 +44,12 @@ class Bucket:
 
     @property
     def root(self) -> str:
-        """Path that begins the path of every request: `/<bucket>`, or empty if the bucket is in the host."""
-        return f"/{self.name}" if self.path_style else ""
+        """Percent-encoded path that begins the path of every request: that of the endpoint, and the bucket.
+
+        The bucket is missing if it is in the host.
+        """
+        path = encoded(unquote(urlsplit(self._server).path), "/")
+        return f"{path}/{encoded(self.name)}" if self.path_style else path
 
     @property
     def _server(self) -> str:
