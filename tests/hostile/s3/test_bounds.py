@@ -11,7 +11,8 @@ import pytest
 
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.transfer.remotes.s3 import download
-from stowplan.agents.transfer.remotes.s3.protocol import listing, pace
+from stowplan.agents.transfer.remotes.s3.protocol import pace
+from stowplan.agents.transfer.remotes.s3.protocol.lists import listing
 from stowplan.agents.transfer.remotes.s3.protocol.rest_client import Wire
 from stowplan.schema.agents.exit_codes import ExitCode
 from tests.agents.transfer.agent import Cube

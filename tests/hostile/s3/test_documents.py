@@ -7,8 +7,9 @@ import pytest
 
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.redaction import Redactor
-from stowplan.agents.transfer.remotes.s3.protocol import listing, multipart
+from stowplan.agents.transfer.remotes.s3.protocol import multipart
 from stowplan.agents.transfer.remotes.s3.protocol.answers import Response
+from stowplan.agents.transfer.remotes.s3.protocol.lists import listing
 from stowplan.agents.transfer.remotes.s3.protocol.multipart import Stored
 from stowplan.agents.transfer.remotes.s3.protocol.refusal import MESSAGE, refusal
 from stowplan.agents.transfer.remotes.s3.protocol.rest_client import Wire

@@ -162,7 +162,8 @@ def test_folder_for_temporary_files_with_a_long_path(cube: Cube, writer: Author,
 def test_password_of_a_proxy(cube: Cube, writer: Author) -> None:
     writer.commit({"a": b"1"})
     ended = cube.download(environment={"http_proxy": "http://me:pr0xy-p4ss@127.0.0.1:1"})
-    assert ended.code == 10, ended.output
+    assert (ended.code, ended.last["reason"]) == (10, "RequestFailed"), ended.output
+    assert "through the proxy 127.0.0.1:1: " in ended.last["message"]
     assert "pr0xy-p4ss" not in ended.output + all_of(cube.claim)
 
 

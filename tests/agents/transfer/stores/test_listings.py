@@ -8,8 +8,8 @@ from xml.sax.saxutils import escape
 import pytest
 
 from stowplan.agents.attempt.failure import AttemptError
-from stowplan.agents.transfer.remotes.s3.protocol import listing, sorting
 from stowplan.agents.transfer.remotes.s3.protocol.entry import S3Object
+from stowplan.agents.transfer.remotes.s3.protocol.lists import listing, sorting
 from stowplan.agents.transfer.remotes.s3.protocol.rest_client import Wire
 from tests.agents.transfer.agent import Cube, files
 from tests.agents.transfer.stores.test_refusals import download, error

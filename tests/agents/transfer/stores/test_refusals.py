@@ -5,7 +5,7 @@ import pytest
 from stowplan.agents.attempt.failure import AttemptError
 from tests.agents.transfer.agent import Cube, files
 from tests.hostile.s3.attempt import attempt
-from tests.hostile.s3.server import Answer, Request, Server
+from tests.hostile.s3.server import Answer, Request, Rule, Server
 
 
 def error(code: str, message: str = "no") -> bytes:
@@ -88,3 +88,57 @@ def test_a_file_where_a_directory_must_be(server: Server, cube: Cube) -> None:
     failure = download(cube)
     assert (failure.code, failure.reason) == (5, "NotADirectory")
     assert files(cube.data) == {"a": b"a"}
+
+
+def test_a_failure_names_the_proxy(server: Server, cube: Cube, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The server is a proxy too: it gets the whole URL, and refuses it by itself."""
+    host = server.url.partition("://")[2]
+    monkeypatch.setenv("http_proxy", f"http://me:pr0xy-p4ss@{host}")
+    server.rule = lambda _: Answer(403, b"<html>Not by this proxy</html>")
+    behind = Cube(cube.folder, cube.storage, "http://s3.example.com", options=cube.options)
+    failure = download(behind)
+    assert f"through the proxy {host}: 403" in str(failure)
+    assert "pr0xy" not in str(failure)
+    monkeypatch.setenv("http_proxy", "http://me:pr0xy-p4ss@127.0.0.1:1")
+    failure = download(behind)
+    assert (failure.code, failure.reason) == (10, "RequestFailed")
+    assert "through the proxy 127.0.0.1:1: " in str(failure)
+    assert "pr0xy" not in str(failure)
+
+
+SAME = '"0123-4567"'
+
+
+def quoted_is_refused(server: Server) -> Rule:
+    """DigitalOcean Spaces: 412 to the ETag in quotes that it gives itself (slatedb #1818)."""
+
+    def rule(request: Request) -> Answer | None:
+        wanted = request.headers.get("if-match")
+        return Answer(412) if request.key and wanted not in (None, server.etag(request.key).strip('"')) else None
+
+    return rule
+
+
+def test_a_store_that_refuses_the_etag_that_it_gives(server: Server, cube: Cube) -> None:
+    server.objects = {"a": b"a", "b": b"b", "large": bytes(12 << 20)}
+    server.etags = {"large": SAME}
+    server.rule = quoted_is_refused(server)
+    assert isinstance(attempt(cube, cube.remote(), cube.local()), str)
+    assert files(cube.data) == server.objects
+    assert sum("if-match" in request.headers for request in server.requests) < 8, "asked so again and again"
+
+
+def test_an_object_that_changes_at_such_a_store(server: Server, cube: Cube) -> None:
+    """Without the condition the ETag of the answer tells, so that no file has parts of two versions."""
+    server.objects = {"a": b"a", "large": bytes(12 << 20)}
+    new = b"1" * (12 << 20)
+    refuse = quoted_is_refused(server)
+
+    def rule(request: Request) -> Answer | None:
+        if request.headers.get("range", "").startswith("bytes=5242880"):
+            server.objects["large"] = new
+        return refuse(request)
+
+    server.rule = rule
+    assert isinstance(attempt(cube, cube.remote(), cube.local()), str)
+    assert files(cube.data) == {"a": b"a", "large": new}

@@ -1,12 +1,14 @@
 """Restriction of httpx and httpx2 clients to allowed IP addresses and to a minimum speed."""
 
 import importlib
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
-from urllib.request import getproxies
+from typing import Any, Self
+from urllib.parse import urlsplit
 
 from stowplan.agents.attempt.network import Network
+from stowplan.agents.transfer.network.proxy import host_of, proxy_url
 
 Named = Callable[[str, int], bool]
 """Function that returns whether the spec or the platform names a host and port. Only such hosts may be private."""
@@ -19,23 +21,57 @@ class SlowError(OSError):
     """The server is slower than the minimum speed."""
 
 
-def pin(client: Any, network: Network, named: Named) -> None:
-    """Let an httpx or httpx2 client connect only to IP addresses that `network` allows.
+class Routes:
+    """Transport of an httpx or httpx2 client, which sends a request directly or through the environment's proxy.
 
-    `named` says which hosts may have private addresses. Proxies from environment variables may have them too.
+    It connects only to IP addresses that `network` allows. `named` says which hosts may have private addresses; proxies
+    may have them too. `library` is the module httpx or httpx2, and `options` are those of its `HTTPTransport`.
 
-    Neither library has a public way to set the network backend of a client, so this sets a private attribute of its
-    pools. A test checks that it exists.
+    The clients' own choice of a proxy does not know networks in `NO_PROXY`. Neither library has a public way to set the
+    network backend, so this sets a private attribute of its pools. A test checks that it exists.
     """
-    proxies = {url.partition("://")[2].rpartition("@")[2].partition("/")[0] for url in getproxies().values()}
 
-    def is_named(host: str, port: int) -> bool:
-        return named(host, port) or host in proxies or f"{host}:{port}" in proxies
+    def __init__(self, library: Any, network: Network, named: Named, **options: Any) -> None:
+        self._library, self._network, self._named, self._options = library, network, named, options
+        self._transports: dict[str | None, Any] = {}
+        self._lock = threading.Lock()
 
-    for transport in (client._transport, *client._mounts.values()):
-        if transport is not None:
-            pool = transport._pool
-            pool._network_backend = _Backend(pool._network_backend, network, is_named)
+    def handle_request(self, request: Any) -> Any:
+        """Send a request and return the answer. The message of an error names the proxy."""
+        proxy = proxy_url(request.url.scheme, request.url.netloc.decode("ascii"))
+        try:
+            return self._transport(proxy).handle_request(request)
+        except self._library.TransportError as error:
+            if proxy:
+                error.args = (f"{error} (through the proxy {host_of(proxy)})",)
+            raise
+
+    def close(self) -> None:
+        for each in self._transports.values():
+            each.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _transport(self, proxy: str | None) -> Any:
+        with self._lock:
+            if proxy not in self._transports:
+                self._transports[proxy] = self._new(proxy)
+            return self._transports[proxy]
+
+    def _new(self, proxy: str | None) -> Any:
+        transport = self._library.HTTPTransport(proxy=proxy, trust_env=False, **self._options)
+        own = urlsplit(proxy or "")
+
+        def is_named(host: str, port: int) -> bool:
+            return self._named(host, port) or (proxy is not None and host == own.hostname)
+
+        pool = transport._pool
+        pool._network_backend = _Backend(pool._network_backend, self._network, is_named)
+        return transport
 
 
 class _Backend:

@@ -11,7 +11,7 @@ from stowplan.agents.transfer.network.retry import Attempts
 from stowplan.agents.transfer.remotes.s3.protocol.endpoint import DEFAULT_REGION, Bucket
 from stowplan.agents.transfer.remotes.s3.protocol.entry import S3Object
 from stowplan.agents.transfer.remotes.s3.protocol.failure import UnsortedError, of_any
-from stowplan.agents.transfer.remotes.s3.protocol.listing import objects, sorted_objects
+from stowplan.agents.transfer.remotes.s3.protocol.lists.listing import objects, sorted_objects
 from stowplan.agents.transfer.remotes.s3.protocol.rest_client import Wire
 from stowplan.agents.transfer.remotes.s3.protocol.signing import Credentials
 from stowplan.schema.remotes.s3_listing import ListingHash

@@ -14,7 +14,7 @@ from stowplan.agents.transfer.network.retry import Attempts
 from stowplan.agents.transfer.remotes.s3.protocol import multipart
 from stowplan.agents.transfer.remotes.s3.protocol.entry import InOrder
 from stowplan.agents.transfer.remotes.s3.protocol.failure import of_any
-from stowplan.agents.transfer.remotes.s3.protocol.listing import present
+from stowplan.agents.transfer.remotes.s3.protocol.lists.listing import present
 from stowplan.agents.transfer.remotes.s3.protocol.multipart import Begun
 from stowplan.agents.transfer.remotes.s3.protocol.rest_client import Wire
 from stowplan.agents.transfer.remotes.s3.settings import S3Settings

@@ -39,7 +39,11 @@ def test_little_memory_means_few_requests_at_one_time(memory: int, streams: int)
 
 @pytest.mark.parametrize(
     ("value", "endpoint"),
-    [("https://h:9000/\n", "https://h:9000"), ("minio.ml:9000", "https://minio.ml:9000"), ("http://h/p/", "http://h/p")],
+    [
+        ("https://h:9000/\n", "https://h:9000"),
+        ("minio.ml:9000", "https://minio.ml:9000"),
+        ("http://h/p/", "http://h/p"),
+    ],
 )
 def test_endpoint_with_or_without_a_scheme(value: str, endpoint: str) -> None:
     bucket = parsed(environment={**ENVIRONMENT, "ENDPOINT": value}, endpointEnv="ENDPOINT").bucket

@@ -16,7 +16,7 @@ import httpx
 
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.transfer.network.basic_auth import basic_auth
-from stowplan.agents.transfer.network.dialing import SlowError, at_least_speed, pin
+from stowplan.agents.transfer.network.dialing import Routes, SlowError, at_least_speed
 from stowplan.agents.transfer.network.hosts import MOST_REDIRECTS, origin
 from stowplan.agents.transfer.network.retry import ThrottledError
 from stowplan.agents.transfer.remotes.git.lfs.answers import Action, Answer, answers, parsed, quoted
@@ -47,14 +47,14 @@ class LfsServer:
         self._settings = git.settings
         context = ssl.create_default_context(cafile=authorities_of(git.settings, environment))
         streams = git.settings.common.config.parallelism
+        limits = httpx.Limits(max_connections=streams + 1, max_keepalive_connections=streams + 1)
+        network, is_named = git.settings.common.network, git.settings.hosts.is_named
         self._http = httpx.Client(
-            verify=context,
+            transport=Routes(httpx, network, is_named, verify=context, limits=limits),  # type: ignore[arg-type]
             follow_redirects=False,
             timeout=httpx.Timeout(SILENCE_SECONDS, connect=CONNECT_SECONDS, pool=None),
-            limits=httpx.Limits(max_connections=streams + 1, max_keepalive_connections=streams + 1),
             headers={"user-agent": "stowplan", "accept-encoding": "identity"},
         )
-        pin(self._http, git.settings.common.network, git.settings.hosts.is_named)
 
     def close(self) -> None:
         self._http.close()

@@ -145,7 +145,7 @@ class Relay:
             answer = _head(server)
             if not re.match(rb"HTTP/1\.[01] 2\d\d ", answer):
                 server.close()
-                raise OSError(f"the proxy answers {answer[9:12].decode('ascii', 'replace')}")
+                raise _by_proxy(where, proxy, f"it answers {answer[9:12].decode('ascii', 'replace')}")
         return server
 
     def _dial(self, where: HostOrigin, proxy: Proxy | None) -> socket.socket:
@@ -154,7 +154,12 @@ class Relay:
         if proxy:
             parts = urlsplit(f"//{proxy.host}")
             host, port = parts.hostname or "", parts.port or 80
-        server = self.network.connect(host, port, named=True, seconds=CONNECT_SECONDS)
+        try:
+            server = self.network.connect(host, port, named=True, seconds=CONNECT_SECONDS)
+        except OSError as error:
+            if proxy:
+                raise _by_proxy(where, proxy, str(error)) from None
+            raise
         # Git itself closes connections that are too slow.
         server.settimeout(None)
         return server
@@ -167,6 +172,11 @@ class Relay:
                 message = "The server sends more than fits, so the transfer was ended"
                 self.failure = self.failure or AttemptError(ExitCode.CONFLICT, "TooLarge", message)
                 raise OSError(message)
+
+
+def _by_proxy(where: HostOrigin, proxy: Proxy, said: str) -> AttemptError:
+    message = f"{where[1]} cannot be reached through the proxy {proxy.host}: {said}"
+    return AttemptError(ExitCode.TRANSIENT, "RequestFailed", message)
 
 
 def _authority(where: HostOrigin) -> str:

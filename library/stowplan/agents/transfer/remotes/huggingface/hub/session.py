@@ -10,7 +10,7 @@ import httpx2
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.network import Network
 from stowplan.agents.attempt.stop import Stop
-from stowplan.agents.transfer.network.dialing import SLOW_BYTES, SLOW_SECONDS, pin
+from stowplan.agents.transfer.network.dialing import SLOW_BYTES, SLOW_SECONDS, Routes
 from stowplan.agents.transfer.network.hosts import MOST_REDIRECTS, Hosts
 from stowplan.schema.agents.exit_codes import ExitCode
 
@@ -73,16 +73,14 @@ def connect(  # noqa: PLR0917 - what the connections of one transfer need
         most = response.request.extensions.get(MOST_BYTES, MOST_ANSWER)
         response.stream = _Bounded(response.stream, most)
 
-    client = httpx2.Client(
-        verify=verify,
+    limits = httpx2.Limits(max_connections=connections, max_keepalive_connections=connections)
+    return httpx2.Client(
+        transport=Routes(httpx2, network, hosts.is_named, verify=verify, limits=limits),  # type: ignore[arg-type]
         timeout=httpx2.Timeout(SILENCE_SECONDS, connect=CONNECT_SECONDS, pool=None),
-        limits=httpx2.Limits(max_connections=connections, max_keepalive_connections=connections),
         follow_redirects=True,
         max_redirects=MOST_REDIRECTS,
         event_hooks={"request": [guard], "response": [bound]},
     )
-    pin(client, network, hosts.is_named)
-    return client
 
 
 def origin(url: httpx2.URL) -> tuple[str, str, int]:

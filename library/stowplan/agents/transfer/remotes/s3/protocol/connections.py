@@ -28,10 +28,7 @@ class Incoming:
     """Answer whose body is not yet read."""
 
     response: http.client.HTTPResponse
-
-    @property
-    def status(self) -> int:
-        return self.response.status
+    status: int
 
     @property
     def headers(self) -> dict[str, str]:
@@ -80,6 +77,11 @@ class Connections:
     bucket: Bucket
     _idle: list[_Paced] = field(default_factory=list)
 
+    @property
+    def way(self) -> str:
+        """How the server is reached, as the end of a phrase: empty if directly."""
+        return f" through the proxy {self._proxy.host}" if self._proxy else ""
+
     def close(self) -> None:
         while self._idle:
             self._idle.pop().connection.close()
@@ -110,7 +112,7 @@ class Connections:
             with _line():
                 response = connection.getresponse()
             with closing(response):
-                yield Incoming(response)
+                yield Incoming(response, response.status)
                 whole = whole and response.isclosed() and not (response.length or response.will_close)
         except BaseException:
             connection.close()

@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Protocol
 
@@ -70,6 +70,8 @@ class Wire:
         self.throttle = Throttle(bytes_per_second, attempts.stop)
         self._attempts, self._redact = attempts, redact
         self._connections = Connections(bucket)
+        self._sends_match = True
+        """False once the store has refused the ETag that an object has."""
 
     def close(self) -> None:
         self._connections.close()
@@ -91,7 +93,7 @@ class Wire:
         bucket itself. `seconds` is the waiting time in which a small answer, or each 64 KiB of a large one, must
         arrive; None for a minute.
         """
-        what = f"{method} {self.bucket.name}/{key}"
+        what = self._what(method, key)
         sent: Body = Text(body) if isinstance(body, bytes) else body
 
         def once() -> Response:
@@ -133,8 +135,8 @@ class Wire:
         `most` is the maximum size of the body in bytes. Raises AttemptError unless the answer has a status of success
         or one in `accepted`, and for connection errors inside of the `with` block.
         """
-        what = f"GET {self.bucket.name}/{key}"
-        request = self._request("GET", key, (), Text(b""), headers=headers, allowed=Allowance(most))
+        what = self._what("GET", key)
+        request = self._matching("GET", key, (), Text(b""), headers=headers, allowed=Allowance(most))
         with _named(what), request as incoming:
             if not (200 <= incoming.status < 300 or incoming.status in accepted):
                 raise refusal(_error_of(incoming), what, self._redact)
@@ -144,13 +146,43 @@ class Wire:
         self, method: str, key: str, query: Query, body: Body, *, headers: Mapping[str, str], seconds: float | None
     ) -> Response:
         allowed = Allowance(PAGE_BYTES, seconds)
-        with self._request(method, key, query, body, headers=headers, allowed=allowed) as incoming:
+        with self._matching(method, key, query, body, headers=headers, allowed=allowed) as incoming:
             if incoming.status >= 300:
                 return _error_of(incoming)
             data, whole = incoming.read(PAGE_BYTES)
             if not whole:
                 raise bad(f"more than {PAGE_BYTES >> 20} MiB in answer to {method} {self.bucket.name}/{key}")
             return Response(incoming.status, incoming.headers, data)
+
+    def _what(self, method: str, key: str) -> str:
+        """Return what a request asks for, as the beginning of messages."""
+        return f"{method} {self.bucket.name}/{key}{self._connections.way}"
+
+    @contextmanager
+    def _matching(
+        self, method: str, key: str, query: Query, body: Body, *, headers: Mapping[str, str], allowed: Allowance
+    ) -> Iterator[Incoming]:
+        """Send a request and yield its answer, of status 412 if the object has another ETag than that of `if-match`.
+
+        Some stores answer 412 to every ETag in quotes (DigitalOcean Spaces). They are told apart by a HEAD, and from
+        then on asked without the header; the ETag of the answer decides.
+        """
+        wanted = headers.get("if-match", "")
+        if not wanted or self._sends_match:
+            with self._request(method, key, query, body, headers=headers, allowed=allowed) as incoming:
+                if not wanted or incoming.status != 412 or not self._has(key, wanted):
+                    yield incoming
+                    return
+            self._sends_match = False
+        rest = {name: value for name, value in headers.items() if name != "if-match"}
+        with self._request(method, key, query, body, headers=rest, allowed=allowed) as incoming:
+            other = incoming.status < 300 and _plain(incoming.headers.get("etag", "")) != _plain(wanted)
+            yield replace(incoming, status=412) if other else incoming
+
+    def _has(self, key: str, etag: str) -> bool:
+        """Return whether the object with this key has this ETag now."""
+        with self._request("HEAD", key, (), Text(b""), headers={}, allowed=Allowance(0)) as incoming:
+            return incoming.status < 300 and _plain(incoming.headers.get("etag", "")) == _plain(etag)
 
     def _request(
         self, method: str, key: str, query: Query, body: Body, *, headers: Mapping[str, str], allowed: Allowance
@@ -181,6 +213,10 @@ class Wire:
         for data in body.chunks():
             self.throttle.moved(len(data))
             yield data
+
+
+def _plain(etag: str) -> str:
+    return etag.removeprefix("W/").strip('"')
 
 
 def _error_of(incoming: Incoming) -> Response:

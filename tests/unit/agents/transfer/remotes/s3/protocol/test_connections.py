@@ -144,6 +144,41 @@ def test_proxy_of_the_environment(monkeypatch: pytest.MonkeyPatch, variables: di
     assert (found and found.host) == host
 
 
+@pytest.mark.parametrize(
+    ("listed", "host", "direct"),
+    [
+        ("10.0.0.0/8", "10.1.2.3:9000", True),
+        ("192.168.0.0/16 10.0.0.0/8", "10.1.2.3", True),
+        ("10.0.0.0/8", "11.1.2.3", False),
+        ("10.0.0.0/8", "ten.example.com", False),
+        ("10.1.2.3", "10.1.2.3:9000", True),
+        ("10.1.2.3:9000", "10.1.2.3:9000", True),
+        ("10.1.2.3:9001", "10.1.2.3:9000", False),
+        ("fd00::/8", "[fd00::7]:9000", True),
+        ("[fd00::]/8", "[fd00::7]", True),
+        ("fd00::7", "[FD00:0::7]:9000", True),
+        ("[fd00::7]:80", "[fd00::7]", True),
+        ("[fd00::7]:81", "[fd00::7]", False),
+        (".example.com", "minio.example.com:9000", True),
+        (".example.com", "example.com", True),
+        ("*.example.com", "minio.example.com", True),
+        ("example.com", "minio.example.com", True),
+        ("example.com", "notexample.com", False),
+        ("Minio.Example.com", "minio.EXAMPLE.com.", True),
+        ("minio.example.com:9000", "minio.example.com:9000", True),
+        ("minio.example.com:80", "minio.example.com", True),
+        ("minio.example.com:443", "minio.example.com", False),
+        ("a, *", "minio.example.com", True),
+        (" , ,", "minio.example.com", False),
+        ("10.0.0.0/99", "10.0.0.0", False),
+    ],
+)
+def test_what_needs_no_proxy(monkeypatch: pytest.MonkeyPatch, listed: str, host: str, *, direct: bool) -> None:
+    monkeypatch.setenv("http_proxy", "http://p:1")
+    monkeypatch.setenv("no_proxy", listed)
+    assert (proxy_of("http", host) is None) is direct
+
+
 def test_proxy_of_another_kind(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("all_proxy", "socks5://me:secret@p:1")
     with pytest.raises(AttemptError, match="socks5") as caught:

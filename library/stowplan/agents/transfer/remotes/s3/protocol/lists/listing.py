@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.transfer.remotes.s3.protocol.entry import S3Object
 from stowplan.agents.transfer.remotes.s3.protocol.failure import UnsortedError
-from stowplan.agents.transfer.remotes.s3.protocol.pages import Pages
+from stowplan.agents.transfer.remotes.s3.protocol.lists.pages import Pages
+from stowplan.agents.transfer.remotes.s3.protocol.lists.sorting import ascending
 from stowplan.agents.transfer.remotes.s3.protocol.rest_client import Wire
-from stowplan.agents.transfer.remotes.s3.protocol.sorting import ascending
 from stowplan.schema.agents.exit_codes import ExitCode
 
 MOST_EMPTY = 1000

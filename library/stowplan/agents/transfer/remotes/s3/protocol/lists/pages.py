@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.transfer.remotes.s3.protocol.answers import Document, bad, document
 from stowplan.agents.transfer.remotes.s3.protocol.entry import S3Object
-from stowplan.agents.transfer.remotes.s3.protocol.key_encoding import KeyEncoding
+from stowplan.agents.transfer.remotes.s3.protocol.lists.key_encoding import KeyEncoding
+from stowplan.agents.transfer.remotes.s3.protocol.lists.storage_class import archive_of
 from stowplan.agents.transfer.remotes.s3.protocol.rest_client import Wire
-from stowplan.agents.transfer.remotes.s3.protocol.storage_class import archive_of
 from stowplan.schema.agents.exit_codes import ExitCode
 
 _RESTORED = {"x-amz-optional-object-attributes": "RestoreStatus"}
