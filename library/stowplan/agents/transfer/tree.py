@@ -38,7 +38,8 @@ class Found:
 
     @property
     def is_file(self) -> bool:
-        return bool(self.real)
+        """Whether it is a file to copy."""
+        return bool(self.real) and not self.left_out
 
     @property
     def is_folder(self) -> bool:
