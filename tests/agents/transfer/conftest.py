@@ -10,6 +10,7 @@ from tests.agents.transfer.faults import Proxy, proxied
 from tests.agents.transfer.hub_agent import HubCube
 from tests.agents.transfer.hub_base import TOKEN, Hub
 from tests.agents.transfer.hub_server import running
+from tests.agents.transfer.odd_store import OddStore, odd_store
 from tests.agents.transfer.reports import Reports, listening
 from tests.agents.transfer.server import Storage, needed, new_bucket, serving
 
@@ -50,6 +51,13 @@ def proxy(s3_server: str) -> Iterator[Proxy]:
 def watched(cube: Cube, proxy: Proxy) -> Cube:
     """The transfer through the proxy."""
     return Cube(cube.folder, cube.storage, proxy.url)
+
+
+@pytest.fixture
+def odd() -> Iterator[OddStore]:
+    """A small store with quirks."""
+    with odd_store() as store:
+        yield store
 
 
 @pytest.fixture

@@ -36,6 +36,8 @@ class Fault:
     body: bytes = b""
     headers: dict[str, str] = field(default_factory=dict)
     """Beside those of the server."""
+    without: str = ""
+    """What begins, in lower case, the names of the server's headers that are left out; empty for none."""
     seconds: float = 0
     """Wait before the answer."""
     cut_after: int | None = None
@@ -112,6 +114,8 @@ class _Handler(QuietHandler):
             with connection.getresponse() as response:
                 data = response.read()
         headers = {name: value for name, value in response.getheaders() if name.lower() not in ("connection", "date")}
+        if fault.without:
+            headers = {name: each for name, each in headers.items() if not name.lower().startswith(fault.without)}
         headers |= fault.headers
         if self.command != "HEAD" and response.status != 204:
             headers = {name: value for name, value in headers.items() if name.lower() != "content-length"}

@@ -7,7 +7,7 @@ from stowplan.agents.runtime.settings import SettingsError
 from stowplan.agents.transfer.engine import Engine
 from stowplan.agents.transfer.settings import TransferSettings
 
-_EXTRAS = {"git": "transfer", "huggingface": "huggingface"}
+_EXTRAS = {"git": "transfer", "huggingface": "huggingface", "s3": "transfer"}
 """By type of a remote, the extra of Stowplan's package that brings what its engine imports."""
 
 

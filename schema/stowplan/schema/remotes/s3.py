@@ -13,9 +13,9 @@ class S3Endpoint(RemoteEndpoint):
 
     MIRRORS: ClassVar[bool] = True
     SECRETS: ClassVar[frozenset[str]] = frozenset({"access_key_id_env", "secret_access_key_env", "session_token_env"})
-    OF_SOURCES: ClassVar[frozenset[str]] = frozenset({"verifyParts", "revision"})
+    OF_SOURCES: ClassVar[frozenset[str]] = frozenset({"acceptUnverified", "verifyParts", "revision"})
     OF_SINKS: ClassVar[frozenset[str]] = frozenset({"createBucket", "noCheckBucketEnv"})
-    UNLESS_EMPTY: ClassVar[frozenset[str]] = frozenset({"include", "exclude", "revision"})
+    UNLESS_EMPTY: ClassVar[frozenset[str]] = frozenset({"acceptUnverified", "include", "exclude", "revision"})
 
     type: Literal["s3"] = Field(default="s3", description="What it is.")
     uri: str = Field(description="`s3://bucket/key`, without credentials.")
@@ -42,6 +42,10 @@ class S3Endpoint(RemoteEndpoint):
         default=False,
         description="Hold objects that were uploaded in parts against their ETag too, where the store keeps no checksum of them that is cheap to compute.",
     )
+    accept_unverified: bool = Field(
+        default=False,
+        description="Copy objects of a source too whose ETag has the form of a digest and is none of the bytes, if no other checksum decides and the bytes come twice alike. Without it the attempt fails (11).",
+    )
     revision: str = Field(
         default="",
         description="Hash of the listing that a source must have, as `ListingHash` has it; empty for any. Of another one nothing is copied (5).",
@@ -64,7 +68,11 @@ class S3Settings(Model):
     create_bucket: bool | None = Field(default=None, description="Create the bucket of a sink if it is missing.")
     verify_parts: bool | None = Field(
         default=None,
-        description="Verify the ETags of objects of a source that were uploaded in parts, if the store has no SHA or CRC-32 for them. A core verifies about 500 MB per second. Without it, only the length and an unchanged ETag are checked.",
+        description="Verify the ETags of objects of a source that were uploaded in parts, if the store has no checksum for them. A core verifies about 500 MB per second. Without it, only the length and an unchanged ETag are checked.",
+    )
+    accept_unverified: bool | None = Field(
+        default=None,
+        description="Copy objects of a source whose ETag looks like an MD5 but is none, as stores with encryption give it, if the store has no other checksum for them. Each is fetched twice, must come with the same bytes, and counts as unverified in the status. Without it, such a transfer fails.",
     )
     include: list[Pattern] | None = Field(
         default=None,

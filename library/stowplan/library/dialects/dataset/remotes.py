@@ -70,6 +70,7 @@ def _s3(place: S3Place, namespace: str) -> Remote:
             sessionTokenEnv=keys.get("session-token"),
             anonymous=not keys,
             revision=(place.revision or "") if isinstance(place, S3Source) else "",
+            acceptUnverified=bool(place.accept_unverified) if isinstance(place, S3Source) else False,
             include=include or [],
             exclude=exclude or [],
         ),

@@ -57,6 +57,10 @@ class S3Source(S3Place):
         pattern=DIGEST,
         max_length=71,
     )
+    accept_unverified: bool | None = Field(
+        default=None,
+        description="Copy objects too whose ETag looks like an MD5 but is none, as stores with encryption give it, if the store has no other checksum for them. Each is fetched twice, must come with the same bytes, and counts as unverified in the status. Default false: such a sync fails.",
+    )
     include: Patterns | None = Field(default=None, description=_INCLUDE)
     exclude: Patterns | None = Field(default=None, description=_EXCLUDE)
 

@@ -5,15 +5,20 @@ https://docs.aws.amazon.com/AmazonS3/latest/userguide/checking-object-integrity.
 
 import hashlib
 import os
-import zlib
+import re
 from base64 import b64decode
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Protocol
+
+from anycrc import Model
 
 from stowplan.agents.transfer.parts import Extent
 
 CHUNK = 1 << 18
+
+_COUNT = re.compile(r"[0-9]{1,5}")
 
 
 class Digest(Protocol):
@@ -26,26 +31,55 @@ class Digest(Protocol):
         """Return the checksum of all bytes."""
 
 
-class Crc32:
-    """CRC-32 with the interface of a digest of hashlib."""
+@dataclass(frozen=True, slots=True)
+class CrcKind:
+    """Cyclic redundancy check. `model` computes it with the instructions of the processor."""
 
-    def __init__(self) -> None:
-        self._value = 0
+    model: Model
+    size: int
+    """Size in bytes."""
+
+    def joined(self, first: bytes, second: bytes, length: int) -> bytes:
+        """Return the checksum of two concatenated strings from both checksums and the second one's length in bytes."""
+        values = (int.from_bytes(each, "big") for each in (first, second))
+        return int(self.model.combine(*values, length)).to_bytes(self.size, "big")
+
+
+class Crc:
+    """Cyclic redundancy check with the interface of a digest of hashlib."""
+
+    def __init__(self, kind: CrcKind) -> None:
+        self._kind, self._value = kind, 0
 
     def update(self, data: bytes | memoryview, /) -> None:
-        self._value = zlib.crc32(data, self._value)
+        self._value = self._kind.model.calc(data, self._value)
 
     def digest(self) -> bytes:
-        return self._value.to_bytes(4, "big")
+        return self._value.to_bytes(self._kind.size, "big")
 
+
+CRCS: Mapping[str, CrcKind] = {
+    "crc64nvme": CrcKind(Model("CRC64-NVME"), 8),
+    "crc32c": CrcKind(Model("CRC32-ISCSI"), 4),
+    "crc32": CrcKind(Model("CRC32"), 4),
+}
+"""Checksums of S3 that can be combined from those of pieces."""
 
 _DIGESTS: Mapping[str, Callable[[], Digest]] = {
-    "crc32": Crc32,
-    "sha1": lambda: hashlib.sha1(usedforsecurity=False),
+    **{name: partial(Crc, kind) for name, kind in CRCS.items()},
+    "sha1": partial(hashlib.sha1, usedforsecurity=False),
     "sha256": hashlib.sha256,
-    "md5": lambda: hashlib.md5(usedforsecurity=False),
+    "sha512": hashlib.sha512,
+    "md5": partial(hashlib.md5, usedforsecurity=False),
 }
-"""Constructors by algorithm, cheapest first. Python has no fast code for other algorithms of S3."""
+"""Constructors by algorithm, cheapest first. The algorithms are those of S3, without XXHash."""
+
+_SIZES = {algorithm: len(new().digest()) for algorithm, new in _DIGESTS.items()}
+
+
+def new_digest(algorithm: str) -> Digest:
+    """Return an empty digest of an algorithm of S3, by its name in lower case."""
+    return _DIGESTS[algorithm]()
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,18 +90,23 @@ class Checksum:
     value: bytes
     of_pieces: bool = False
     """True if it is the checksum of the checksums of the uploaded parts, False if it is the checksum of the bytes."""
+    pieces: int = 0
+    """Number of the uploaded parts, if the server said it with the checksum; otherwise 0."""
+    of_etag: bool = False
+    """True if it is an ETag that has the form of a checksum, which need not be one."""
 
 
 def from_headers(headers: Mapping[str, str]) -> Checksum | None:
     """Return the cheapest checksum in the headers `x-amz-checksum-*`; None if none can be computed."""
-    for algorithm in _DIGESTS:
-        text, dash, _ = headers.get(f"x-amz-checksum-{algorithm}", "").partition("-")
-        if text:
-            of_pieces = bool(dash) or headers.get("x-amz-checksum-type") == "COMPOSITE"
-            try:
-                return Checksum(algorithm, b64decode(text), of_pieces)
-            except ValueError:
-                return None
+    for algorithm, size in _SIZES.items():
+        text, dash, count = headers.get(f"x-amz-checksum-{algorithm}", "").partition("-")
+        of_pieces = bool(dash) or headers.get("x-amz-checksum-type") == "COMPOSITE"
+        try:
+            value = b64decode(text, validate=True)
+        except ValueError:
+            continue
+        if len(value) == size:
+            return Checksum(algorithm, value, of_pieces, int(count) if _COUNT.fullmatch(count) else 0)
     return None
 
 
@@ -89,7 +128,7 @@ class Proof:
 
     def new(self) -> Digest:
         """Return an empty digest of the object's algorithm."""
-        return _DIGESTS[self.checksum.algorithm]()
+        return new_digest(self.checksum.algorithm)
 
     def learn(self, number: int, digest: bytes) -> None:
         """Record the checksum of a piece, counted from 0."""
@@ -115,11 +154,11 @@ class Proof:
             digest = self.new()
             digest.update(b"".join(digests))
             return digest.digest()
-        joined = int.from_bytes(digests[0], "big")
+        joined = digests[0]
         for number, each in enumerate(digests[1:], 1):
             length = min(self.piece, self.size - number * self.piece)
-            joined = joined_crc32(joined, int.from_bytes(each, "big"), length)
-        return joined.to_bytes(4, "big") if len(digests) > 1 else digests[0]
+            joined = CRCS[self.checksum.algorithm].joined(joined, each, length)
+        return joined
 
 
 class PieceChecksums:
@@ -157,34 +196,3 @@ def _read(descriptor: int, begin: int, end: int) -> Iterator[bytes]:
     while begin < end and (data := os.pread(descriptor, min(CHUNK, end - begin), begin)):
         yield data
         begin += len(data)
-
-
-_POLYNOMIAL = 0xEDB88320
-"""Polynomial of CRC-32 with the highest power of x in the last bit."""
-
-_ONE = 1 << 31
-"""The polynomial 1 in the same form."""
-
-
-def joined_crc32(first: int, second: int, length: int) -> int:
-    """Return the CRC-32 of two concatenated byte strings, from both CRCs and the second one's length in bytes."""
-    power, factor = _ONE, _ONE >> 8
-    while length:
-        if length & 1:
-            power = _product(power, factor)
-        factor = _product(factor, factor)
-        length >>= 1
-    return _product(power, first) ^ second
-
-
-def _product(one: int, other: int) -> int:
-    """Return the product of two polynomials over GF(2), modulo the polynomial of CRC-32.
-
-    A polynomial is a number of 32 bits whose lowest bit is the coefficient of x^31.
-    """
-    found = 0
-    for bit in range(31, -1, -1):
-        if one >> bit & 1:
-            found ^= other
-        other = (other >> 1) ^ (_POLYNOMIAL if other & 1 else 0)
-    return found

@@ -245,7 +245,7 @@ class Download:
     def _renewed(self, changed: list[tuple[int, S3Object]]) -> Iterator[tuple[int, S3Object]]:
         for index, entry in changed:
             try:
-                now = self.fetcher.now(entry)
+                now = self.fetcher.reader.now(entry)
             except AttemptError as failure:
                 self._failed(index, failure)
                 continue

@@ -15,7 +15,9 @@ from stowplan.agents.transfer.remotes.s3.download import Download
 from stowplan.agents.transfer.remotes.s3.fetch import Fetcher
 from stowplan.agents.transfer.remotes.s3.journal import Ledger
 from stowplan.agents.transfer.remotes.s3.protocol.failure import ChangedError, UnsortedError, of_any
+from stowplan.agents.transfer.remotes.s3.protocol.proof import Prover
 from stowplan.agents.transfer.remotes.s3.protocol.rest_client import Wire
+from stowplan.agents.transfer.remotes.s3.reader import Reader
 from stowplan.agents.transfer.remotes.s3.settings import S3Settings
 from stowplan.agents.transfer.remotes.s3.source import head, resolve
 from stowplan.agents.transfer.remotes.s3.upload import Upload
@@ -76,15 +78,15 @@ class S3Engine:
         ledger = Ledger(state)
         ledger.fold()
         folder = stack.enter_context(state.folder("parts", create=True))
+        prover = Prover(wire, source.prefix, work.log, settings.remote.verify_parts)
         fetcher = Fetcher(
-            wire,
-            source.prefix,
+            Reader(wire, source.prefix, prover, work.stop),
             tree,
             folder,
             self._attempts(work),
             work.progress,
             work.log,
-            verify_parts=settings.remote.verify_parts,
+            settings.remote.accept_unverified,
         )
         crew = stack.enter_context(Crew(settings.streams, work.stop, work.log, of_any))
         return Download(

@@ -106,6 +106,7 @@ def _endpoint(remote: RemoteSide) -> S3Endpoint:
             "noCheckBucketEnv": remote.env("s3-no-check-bucket"),
             "createBucket": bool(settings.create_bucket),
             "verifyParts": bool(settings.verify_parts),
+            "acceptUnverified": bool(settings.accept_unverified),
             "include": settings.include or [],
             "exclude": settings.exclude or [],
         }
@@ -201,7 +202,7 @@ REMOTE = Remote(
     _endpoint,
     _OPTIONS,
     settings=("path_style",),
-    one_sided={"create_bucket": "sink", "verify_parts": "source"},
+    one_sided={"accept_unverified": "source", "create_bucket": "sink", "verify_parts": "source"},
     tool="rclone",
     flags=_FLAGS,
     short=SHORT,

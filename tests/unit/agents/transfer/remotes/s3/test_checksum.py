@@ -1,8 +1,6 @@
 """Checksums of objects, combined from their pieces in any order."""
 
-import hashlib
 import os
-import zlib
 from base64 import b64encode
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stowplan.agents.transfer.parts import Extent
-from stowplan.agents.transfer.remotes.s3.checksum import Checksum, Proof, from_headers, joined_crc32
+from stowplan.agents.transfer.remotes.s3.checksum import CRCS, Checksum, Proof, from_headers, new_digest
 
 DATA = bytes(range(251)) * 40
 SIZE = len(DATA)
@@ -30,9 +28,35 @@ def nothing() -> None:
     """Never stop the work."""
 
 
+def digest_of(algorithm: str, data: bytes) -> bytes:
+    digest = new_digest(algorithm)
+    digest.update(data)
+    return digest.digest()
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "value"), [("crc64nvme", "ae8b14860a799888"), ("crc32c", "e3069283"), ("crc32", "cbf43926")]
+)
+def test_known_values(algorithm: str, value: str) -> None:
+    """Those of `123456789`: https://reveng.sourceforge.io/crc-catalogue/all.htm."""
+    assert digest_of(algorithm, b"123456789").hex() == value
+
+
+@pytest.mark.parametrize("algorithm", CRCS)
 @given(st.binary(max_size=2000), st.binary(max_size=2000))
-def test_crc32_values_of_two_strings_are_combined(first: bytes, second: bytes) -> None:
-    assert joined_crc32(zlib.crc32(first), zlib.crc32(second), len(second)) == zlib.crc32(first + second)
+def test_checksums_of_two_strings_are_combined(algorithm: str, first: bytes, second: bytes) -> None:
+    joined = CRCS[algorithm].joined(digest_of(algorithm, first), digest_of(algorithm, second), len(second))
+    assert joined == digest_of(algorithm, first + second)
+
+
+@pytest.mark.parametrize("algorithm", CRCS)
+def test_checksums_of_terabytes_are_combined(algorithm: str) -> None:
+    """From the left as from the right, whatever lengths the strings have."""
+    kind, (one, other, third) = CRCS[algorithm], (digest_of(algorithm, each) for each in (b"one", b"other", b"third"))
+    length, last = (5 << 40) + 12_345, 1 << 41
+    assert kind.joined(kind.joined(one, other, length), third, last) == kind.joined(
+        one, kind.joined(other, third, last), length + last
+    )
 
 
 def extents(part: int) -> list[Extent]:
@@ -51,20 +75,18 @@ def seen(proof: Proof, part: int, every: int) -> None:
 
 @pytest.mark.parametrize("every", [1, 2, 100])
 @pytest.mark.parametrize(("piece", "part"), [(1000, 1000), (1000, 3000), (3000, 1000), (1000, 1500), (SIZE, 1000)])
-@pytest.mark.parametrize("algorithm", ["crc32", "sha1", "sha256", "md5"])
+@pytest.mark.parametrize("algorithm", [*CRCS, "sha1", "sha256", "md5"])
 def test_pieces_in_any_order(descriptor: int, algorithm: str, piece: int, part: int, every: int) -> None:
     """Bytes that were not watched are read from the file."""
 
     def digest(data: bytes) -> bytes:
-        if algorithm == "crc32":
-            return zlib.crc32(data).to_bytes(4, "big")
-        return hashlib.new(algorithm, data, usedforsecurity=False).digest()
+        return digest_of(algorithm, data)
 
     composite = digest(b"".join(digest(DATA[at : at + piece]) for at in range(0, SIZE, piece)))
     proof = Proof(Checksum(algorithm, composite, of_pieces=True), SIZE, piece)
     seen(proof, part, every)
     assert proof.found(descriptor, nothing) == composite
-    if algorithm == "crc32" or piece == SIZE:
+    if algorithm in CRCS or piece == SIZE:
         plain = Proof(Checksum(algorithm, digest(DATA)), SIZE, piece)
         seen(plain, part, every)
         assert plain.found(descriptor, nothing) == digest(DATA)
@@ -82,10 +104,14 @@ def test_checksum_is_of_the_received_bytes_and_not_of_the_file(descriptor: int) 
 
 
 def test_the_cheapest_checksum_is_taken() -> None:
-    text = b64encode(b"abcd").decode()
-    headers = {"x-amz-checksum-sha256": text, "x-amz-checksum-crc32": f"{text}-3", "x-amz-checksum-type": "COMPOSITE"}
-    assert from_headers(headers) == Checksum("crc32", b"abcd", of_pieces=True)
-    assert from_headers({"x-amz-checksum-crc64nvme": text, "x-amz-checksum-type": "FULL_OBJECT"}) is None
-    assert from_headers({"x-amz-checksum-sha1": text, "x-amz-checksum-type": "FULL_OBJECT"}) == Checksum(
-        "sha1", b"abcd"
+    text, long = b64encode(b"abcd").decode(), b64encode(b"12345678901234567890").decode()
+    headers = {"x-amz-checksum-sha1": long, "x-amz-checksum-crc32": f"{text}-3", "x-amz-checksum-type": "COMPOSITE"}
+    assert from_headers(headers) == Checksum("crc32", b"abcd", of_pieces=True, pieces=3)
+    assert from_headers({"x-amz-checksum-sha1": long, "x-amz-checksum-type": "FULL_OBJECT"}) == Checksum(
+        "sha1", b"12345678901234567890"
     )
+
+
+@pytest.mark.parametrize("text", ["", "?", "AAAA", "AAAAAAAAAAA", "AAAAAAAAAAA=\n", "-", "-1", "é"])
+def test_what_is_no_checksum_is_passed_over(text: str) -> None:
+    assert from_headers({"x-amz-checksum-crc64nvme": text}) is None

@@ -156,6 +156,8 @@ class Connections:
             target = f"http://{self.bucket.host}{path}"
             headers |= self._proxy.headers
         connection.putrequest(method, target, skip_host=True, skip_accept_encoding=True)
+        # Not among the signed headers, since proxies rewrite it. Without it some stores and proxies change the body.
+        connection.putheader("accept-encoding", "identity")
         for name, value in headers.items():
             connection.putheader(name, value)
         connection.endheaders()

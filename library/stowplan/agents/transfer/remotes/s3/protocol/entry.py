@@ -30,6 +30,11 @@ class S3Object:
         return self.key.endswith("/")
 
     @property
+    def names_version(self) -> bool:
+        """False if the ETag is missing, or the one that MinIO gives every file that others have put into its folder."""
+        return bool(set(self.etag) - {'"'}) and self.etag.strip('"') != f"{'0' * 32}-1"
+
+    @property
     def identity(self) -> str:
         """Hash of all fields in hexadecimal digits, as the name of files about this version of the object."""
         return hashlib.blake2s(
