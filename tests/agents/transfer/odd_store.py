@@ -61,6 +61,12 @@ class OddStore:
     """Called before each answer; may replace objects."""
     refuses: Callable[[Asked], tuple[int, str] | None] | None = None
     """Status and code of an error instead of an answer."""
+    keeps: bool = True
+    """Whether it knows the headers by which uploads ask it to keep checksums."""
+    says: str = ""
+    """The CRC-64/NVME that its answers to uploads give; empty for none."""
+    completed: str = ""
+    """The last document that completed an upload in parts."""
     parts: dict[str, bytes] = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -138,14 +144,17 @@ class _Handler(QuietHandler):
             return self._answer(200, {"etag": f'"part-{number}"'})
         if self.command == "PUT":
             self.store.objects[asked.key] = Odd(body, headers=_kept(asked))
-            return self._answer(200, {"etag": '"whole"'})
+            return self._answer(200, {"etag": '"whole"', "x-amz-checksum-crc64nvme": self.store.says})
         if "uploads" in asked.query:
             text = "<InitiateMultipartUploadResult><UploadId>one</UploadId></InitiateMultipartUploadResult>"
-            return self._answer(200, {}, text.encode())
+            return self._answer(200, _kept(asked) if self.store.keeps else {}, text.encode())
         if "uploadId" in asked.query and self.command == "POST":
+            self.store.completed = body.decode()
             data = b"".join(self.store.parts[each] for each in sorted(self.store.parts, key=int))
             self.store.objects[asked.key] = Odd(data, headers=_kept(asked))
-            return self._answer(200, {}, b"<CompleteMultipartUploadResult></CompleteMultipartUploadResult>")
+            said = f"<ChecksumCRC64NVME>{self.store.says}</ChecksumCRC64NVME>"
+            text = f"<CompleteMultipartUploadResult>{said}</CompleteMultipartUploadResult>"
+            return self._answer(200, {}, text.encode())
         return self._answer(204, {})
 
     def _answer(self, status: int, headers: Mapping[str, str], body: bytes = b"", *, chunked: bool = False) -> None:

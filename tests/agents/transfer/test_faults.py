@@ -7,7 +7,10 @@ from dataclasses import replace
 import pytest
 
 from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.runtime.log import Log
+from stowplan.agents.transfer.remotes.s3.checksum import digest_of
 from stowplan.agents.transfer.remotes.s3.protocol import connections, multipart
+from stowplan.agents.transfer.remotes.s3.protocol.keeper import ALGORITHM, Keeper
 from stowplan.schema.agents.exit_codes import ExitCode
 from tests.agents.transfer.agent import Cube, files
 from tests.agents.transfer.faults import Fault, Proxy, Request, Rule, once_each
@@ -249,8 +252,11 @@ def test_part_without_an_etag_is_sent_again_by_the_next_attempt(storage: Storage
 def test_part_that_the_server_lists_without_an_etag_is_not_used(storage: Storage, proxy: Proxy) -> None:
     etag = re.compile(rb"<ETag>.*?</ETag>")
     with replace(storage, endpoint=proxy.url).wire() as wire:
-        upload = multipart.begin(wire, "a")
-        sent = {number: multipart.send(wire, "a", upload, number, b"a" * (5 << 20)) for number in (1, 2)}
-        assert multipart.stored(wire, "a", upload) == sent
+        upload = multipart.begin(Keeper(wire, Log()), "a")
+        data = b"a" * (5 << 20)
+        checksum = digest_of(ALGORITHM, data)
+        sent = {number: multipart.send(wire, upload, number, data, checksum) for number in (1, 2)}
+        listed = {number: replace(each, checksum=b"") for number, each in sent.items()}
+        assert multipart.stored(wire, "a", upload.id) == (upload, listed)
         proxy.rule = lambda _: Fault(change=lambda body: etag.sub(b"", body, count=1))
-        assert multipart.stored(wire, "a", upload) == {2: sent[2]}
+        assert multipart.stored(wire, "a", upload.id) == (upload, {2: listed[2]})

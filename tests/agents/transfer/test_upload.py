@@ -10,7 +10,10 @@ from pathlib import Path
 import obstore
 import pytest
 
+from stowplan.agents.runtime.log import Log
+from stowplan.agents.transfer.remotes.s3.checksum import digest_of
 from stowplan.agents.transfer.remotes.s3.protocol import multipart
+from stowplan.agents.transfer.remotes.s3.protocol.keeper import ALGORITHM, Keeper
 from tests.agents.ended import Ended
 from tests.agents.transfer.agent import Cube
 from tests.agents.transfer.faults import Fault, Proxy, Request
@@ -211,7 +214,7 @@ def test_file_that_changes_while_it_is_sent_is_not_completed(filled: Cube, stora
 
 def test_old_uploads_are_aborted_and_new_ones_are_not(filled: Cube, storage: Storage, proxy: Proxy) -> None:
     with storage.wire() as wire:
-        old, new = multipart.begin(wire, "gone-old"), multipart.begin(wire, "gone-new")
+        old, new = (multipart.begin(Keeper(wire, Log()), f"gone-{each}").id for each in ("old", "new"))
 
         def age(body: bytes) -> bytes:
             """The server dates uploads by its own clock, so the list is changed on its way."""
@@ -228,8 +231,9 @@ def test_old_uploads_are_aborted_and_new_ones_are_not(filled: Cube, storage: Sto
 def test_upload_of_other_bytes_is_not_taken_for_ours(filled: Cube, storage: Storage) -> None:
     """Somebody began an upload of the same key, of other bytes: what the object becomes is the file."""
     with storage.wire() as wire:
-        upload = multipart.begin(wire, "large")
-        multipart.send(wire, "large", upload, 1, large(5 << 20, seed=4))
+        upload = multipart.begin(Keeper(wire, Log()), "large")
+        data = large(5 << 20, seed=4)
+        multipart.send(wire, upload, 1, data, digest_of(ALGORITHM, data))
     ended = filled.upload()
     assert ended.code == 0, ended.output
     assert storage.read() == OBJECTS

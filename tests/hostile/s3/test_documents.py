@@ -7,10 +7,12 @@ import pytest
 
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.redaction import Redactor
+from stowplan.agents.runtime.log import Log
 from stowplan.agents.transfer.remotes.s3.protocol import multipart
 from stowplan.agents.transfer.remotes.s3.protocol.answers import Response
+from stowplan.agents.transfer.remotes.s3.protocol.keeper import Keeper
 from stowplan.agents.transfer.remotes.s3.protocol.lists import listing
-from stowplan.agents.transfer.remotes.s3.protocol.multipart import Stored
+from stowplan.agents.transfer.remotes.s3.protocol.multipart import Ongoing, Stored
 from stowplan.agents.transfer.remotes.s3.protocol.refusal import MESSAGE, refusal
 from stowplan.agents.transfer.remotes.s3.protocol.rest_client import Wire
 from stowplan.agents.transfer.remotes.s3.upload_file import InParts
@@ -100,8 +102,8 @@ def test_key_outside_of_the_prefix(server: Server, wire: Wire) -> None:
 def test_documents_of_uploads(server: Server, wire: Wire, body: bytes) -> None:
     server.rule = lambda _: Answer(body=body)
     for call in (
-        lambda: multipart.begin(wire, "k"),
-        lambda: multipart.complete(wire, "k", "u", {1: Stored(1, "e")}, 1),
+        lambda: multipart.begin(Keeper(wire, Log()), "k"),
+        lambda: multipart.complete(wire, Ongoing("k", "u", keeps=True), {1: Stored(1, "e")}),
         lambda: multipart.stored(wire, "k", "u"),
         lambda: list(multipart.begun(wire, "")),
     ):
@@ -117,7 +119,7 @@ def test_endless_lists_of_uploads_and_parts(server: Server, wire: Wire) -> None:
         else b"<ListPartsResult>" + more + b"<NextPartNumberMarker>7</NextPartNumberMarker></ListPartsResult>"
     )
     assert list(multipart.begun(wire, "")) == []
-    assert multipart.stored(wire, "k", "u") == {}
+    assert multipart.stored(wire, "k", "u") == (Ongoing("k", "u", keeps=False), {})
 
 
 @pytest.mark.parametrize("size", [0, 1])

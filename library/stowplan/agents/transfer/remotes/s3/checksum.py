@@ -82,6 +82,13 @@ def new_digest(algorithm: str) -> Digest:
     return _DIGESTS[algorithm]()
 
 
+def digest_of(algorithm: str, data: bytes) -> bytes:
+    """Return the checksum of bytes by an algorithm of S3, by its name in lower case."""
+    digest = new_digest(algorithm)
+    digest.update(data)
+    return digest.digest()
+
+
 @dataclass(frozen=True, slots=True)
 class Checksum:
     """Checksum of an object that the server gave."""

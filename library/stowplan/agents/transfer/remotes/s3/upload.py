@@ -14,6 +14,7 @@ from stowplan.agents.transfer.network.retry import Attempts
 from stowplan.agents.transfer.remotes.s3.protocol import multipart
 from stowplan.agents.transfer.remotes.s3.protocol.entry import InOrder
 from stowplan.agents.transfer.remotes.s3.protocol.failure import of_any
+from stowplan.agents.transfer.remotes.s3.protocol.keeper import Keeper
 from stowplan.agents.transfer.remotes.s3.protocol.lists.listing import present
 from stowplan.agents.transfer.remotes.s3.protocol.multipart import Begun
 from stowplan.agents.transfer.remotes.s3.protocol.rest_client import Wire
@@ -75,7 +76,7 @@ class Upload:
 
     def _send_all(self, tree: Tree, files: Iterator[tuple[Found, str]], *, single: bool = False) -> None:
         self._check_bucket()
-        sender = Sender(self.wire, tree, self.attempts, self.work.progress, self.work.log)
+        sender = Sender(Keeper(self.wire, self.work.log), tree, self.attempts, self.work.progress, self.work.log)
         there = InOrder(iter(()) if single else present(self.wire, self._prefix))
         self._find_begun()
         count = size = 0
@@ -116,7 +117,7 @@ class Upload:
         except Exception as error:
             self._ended(found, error)
             return
-        self._used.add(parts.upload)
+        self._used.add(parts.upload.id)
         for number in numbers:
             self._crew.give(partial(parts.send, number))
 

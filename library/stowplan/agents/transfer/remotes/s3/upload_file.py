@@ -1,72 +1,33 @@
 """Upload of one file, in one request or in parts. Parts of an unfinished upload are reused."""
 
-import hashlib
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from functools import cached_property, partial
+from dataclasses import dataclass, field, replace
+from functools import partial
 
-from stowplan.agents.attempt.failure import AttemptError, StoppedError, contained, of_system
+from stowplan.agents.attempt.failure import StoppedError, contained, of_system
 from stowplan.agents.attempt.progress import Progress
 from stowplan.agents.runtime.log import Log
 from stowplan.agents.transfer.network.retry import Attempts
+from stowplan.agents.transfer.remotes.s3.checksum import digest_of
 from stowplan.agents.transfer.remotes.s3.protocol import multipart
-from stowplan.agents.transfer.remotes.s3.protocol.multipart import Begun, Stored
+from stowplan.agents.transfer.remotes.s3.protocol.keeper import ALGORITHM, HEADER, Keeper, check_kept, text_of
+from stowplan.agents.transfer.remotes.s3.protocol.multipart import Begun, Ongoing, Stored
 from stowplan.agents.transfer.remotes.s3.protocol.proof import MOST_PARTS
-from stowplan.agents.transfer.remotes.s3.protocol.rest_client import Wire
+from stowplan.agents.transfer.remotes.s3.section import CHUNK, Section, check_unchanged
 from stowplan.agents.transfer.thread_pool import Countdown
 from stowplan.agents.transfer.tree import Found, Tree
-from stowplan.schema.agents.exit_codes import ExitCode
-
-CHUNK = 1 << 20
-"""Bytes of a file in memory at one time per thread. Smaller files are read into memory as a whole."""
 
 COMMON_PARTS = tuple(size << 20 for size in (5, 8, 16, 32, 64))
 """Part sizes in bytes that other programs use for multipart uploads."""
-
-
-@dataclass(frozen=True)
-class Section:
-    """Range of an open file as the body of a request. At most `CHUNK` bytes of it are in memory."""
-
-    descriptor: int
-    offset: int
-    size: int
-    check: Callable[[], None]
-    """Function that raises StoppedError if the work must stop, and AttemptError if the file has changed."""
-
-    @cached_property
-    def sha256(self) -> str:
-        return self._digest(hashlib.sha256())
-
-    @property
-    def md5(self) -> str:
-        """MD5 of the bytes in hexadecimal digits."""
-        return self._digest(hashlib.md5(usedforsecurity=False))
-
-    def chunks(self) -> Iterator[bytes]:
-        """Yield the bytes in order. Raises the errors of `check`, and AttemptError if the file has become shorter."""
-        offset, end = self.offset, self.offset + self.size
-        while offset < end:
-            data = os.pread(self.descriptor, min(CHUNK, end - offset), offset)
-            self.check()
-            if not data:
-                raise AttemptError(ExitCode.TRANSIENT, "FileChanged", "A file became shorter while it was read")
-            yield data
-            offset += len(data)
-
-    def _digest(self, digest: "hashlib._Hash") -> str:
-        for data in self.chunks():
-            digest.update(data)
-        return digest.hexdigest()
 
 
 @dataclass
 class Sender:
     """Objects that all uploads of files share, and uploads in one request."""
 
-    wire: Wire
+    keeper: Keeper
     tree: Tree
     attempts: Attempts
     progress: Progress
@@ -80,7 +41,9 @@ class Sender:
             body = (
                 _read(descriptor, found.size) if found.size <= CHUNK else self.section(descriptor, found, 0, found.size)
             )
-            self.wire.call("PUT", key, body=body)
+            checksum = digest_of(ALGORITHM, body) if isinstance(body, bytes) else body.checksum
+            response = self.keeper.call("PUT", key, body=body, headers={HEADER: text_of(checksum)})
+            check_kept(key, checksum, response.headers.get(HEADER, ""))
         self.progress.add(files=1, size=found.size)
 
     def section(self, descriptor: int, found: Found, offset: int, size: int) -> Section:
@@ -123,8 +86,8 @@ class Sender:
                 if count and count != str(pieces):
                     continue
                 extents = [(number * size, min(size, found.size - number * size)) for number in range(pieces)]
-                digests = [bytes.fromhex(self.section(descriptor, found, *each).md5) for each in extents]
-                own = hashlib.md5(b"".join(digests), usedforsecurity=False).digest() if count else digests[0]
+                digests = [self.section(descriptor, found, *each).digests("md5")[0] for each in extents]
+                own = digest_of("md5", b"".join(digests)) if count else digests[0]
                 if own.hex() == digest.lower():
                     return True
         return False
@@ -148,24 +111,24 @@ class InParts:
     """Parts of this upload by number, counted from 1."""
     _there: dict[int, Stored] = field(default_factory=dict)
     """Parts that an earlier attempt sent, by number."""
-    upload: str = ""
-    """Id of the multipart upload from the server; empty before `begin`."""
+    upload: Ongoing = field(init=False)
+    """The upload from `begin` on."""
 
     def begin(self) -> range:
         """Start or continue the upload, and return the numbers of all parts. Call `send` with each of them then."""
-        wire = self.sender.wire
+        keeper = self.sender.keeper
         self._descriptor = self.sender.tree.reader(self.found.real)
         try:
             check_unchanged(self._descriptor, self.found)
             if self.begun:
-                self._there = self._usable(multipart.stored(wire, self.key, self.begun.id))
-            if self.begun and self._there:
-                self.upload = self.begun.id
+                self.upload, there = multipart.stored(keeper.wire, self.key, self.begun.id)
+                self._there = self._usable(there)
+            if self._there:
                 # The first part determines the part size, whatever the present configuration.
                 self.part_size = self._there[1].size if 1 in self._there else self.part_size
                 self.sender.log.info("Goes on with an upload", key=self.key, parts=len(self._there))
             else:
-                self.upload = multipart.begin(wire, self.key)
+                self.upload = multipart.begin(keeper, self.key)
         except BaseException:
             os.close(self._descriptor)
             raise
@@ -188,18 +151,20 @@ class InParts:
         size = min(self.part_size, self.found.size - offset)
         data = self.sender.section(self._descriptor, self.found, offset, size)
         stored = self._there.get(number)
-        if stored and (stored.size, stored.etag.strip('"')) == (size, data.md5):
-            self._parts[number] = stored
-            self.sender.progress.add(resumed=size)
-            return
-        self._parts[number] = multipart.send(self.sender.wire, self.key, self.upload, number, data)
+        if stored and stored.size == size:
+            md5, checksum = data.digests("md5", ALGORITHM)
+            if stored.etag.strip('"') == md5.hex():
+                self._parts[number] = replace(stored, checksum=checksum)
+                self.sender.progress.add(resumed=size)
+                return
+        self._parts[number] = multipart.send(self.sender.keeper.wire, self.upload, number, data, data.checksum)
         self.sender.progress.add(size=size)
 
     def _end(self, error: Exception | None) -> None:
         try:
             if error is None:
                 check_unchanged(self._descriptor, self.found)
-                multipart.complete(self.sender.wire, self.key, self.upload, self._parts, self.found.size)
+                multipart.complete(self.sender.keeper.wire, self.upload, self._parts)
                 self.sender.progress.add(files=1)
         except BaseException as failure:
             error = contained(failure)
@@ -207,14 +172,6 @@ class InParts:
             os.close(self._descriptor)
         if not isinstance(error, StoppedError):
             self.ended(error)
-
-
-def check_unchanged(descriptor: int, found: Found) -> None:
-    """Raise AttemptError if the size or time of an open file differs from `found`."""
-    status = os.fstat(descriptor)
-    if (status.st_size, status.st_mtime_ns) != (found.size, found.modified_ns):
-        message = f"{found.key} was changed while it was copied"
-        raise AttemptError(ExitCode.TRANSIENT, "FileChanged", message)
 
 
 def _read(descriptor: int, size: int) -> bytes:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stowplan.agents.transfer.parts import Extent
-from stowplan.agents.transfer.remotes.s3.checksum import CRCS, Checksum, Proof, from_headers, new_digest
+from stowplan.agents.transfer.remotes.s3.checksum import CRCS, Checksum, Proof, digest_of, from_headers
 
 DATA = bytes(range(251)) * 40
 SIZE = len(DATA)
@@ -26,12 +26,6 @@ def descriptor(tmp_path: Path) -> Iterator[int]:
 
 def nothing() -> None:
     """Never stop the work."""
-
-
-def digest_of(algorithm: str, data: bytes) -> bytes:
-    digest = new_digest(algorithm)
-    digest.update(data)
-    return digest.digest()
 
 
 @pytest.mark.parametrize(

@@ -4,18 +4,29 @@ https://docs.aws.amazon.com/AmazonS3/latest/userguide/mpuoverview.html
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from urllib.parse import unquote_plus
 from xml.sax.saxutils import escape
 
 from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.transfer.remotes.s3.checksum import CRCS
 from stowplan.agents.transfer.remotes.s3.protocol.answers import bad, document, etag, number
+from stowplan.agents.transfer.remotes.s3.protocol.keeper import (
+    ALGORITHM,
+    FULL_OBJECT,
+    HEADER,
+    Keeper,
+    check_kept,
+    text_of,
+)
 from stowplan.agents.transfer.remotes.s3.protocol.proof import MOST_PARTS
 from stowplan.agents.transfer.remotes.s3.protocol.rest_client import Body, Wire
 from stowplan.schema.agents.exit_codes import ExitCode
 
 _XML = {"content-type": "application/xml"}
+_KEPT = ("algorithm", "type")
+_ELEMENT = f"Checksum{ALGORITHM.upper()}"
 
 COMPLETE_SECONDS = 600.0
 """Seconds in which the server must answer the request that completes an upload.
@@ -53,44 +64,69 @@ class Stored:
 
     size: int
     etag: str
+    checksum: bytes = b""
+    """Checksum of its bytes, by `keeper.ALGORITHM`; empty if it is not known."""
 
 
-def begin(wire: Wire, key: str) -> str:
-    """Start a multipart upload of the object with this full key, and return the id of the upload."""
-    content = wire.call("POST", key, [("uploads", "")]).content
-    found = document(content, "the beginning of an upload", "InitiateMultipartUploadResult").text("UploadId")
+@dataclass(frozen=True, slots=True)
+class Ongoing:
+    """Multipart upload to which parts are sent."""
+
+    key: str
+    """Full key in the bucket."""
+    id: str
+    keeps: bool
+    """True if the server keeps a checksum of the object."""
+
+
+def begin(keeper: Keeper, key: str) -> Ongoing:
+    """Start a multipart upload of the object with this full key."""
+    response = keeper.call(
+        "POST", key, [("uploads", "")], headers={"x-amz-checksum-algorithm": ALGORITHM.upper(), **FULL_OBJECT}
+    )
+    found = document(response.content, "the beginning of an upload", "InitiateMultipartUploadResult").text("UploadId")
     if not found:
         raise AttemptError(ExitCode.TRANSIENT, "BadAnswer", f"The server began an upload of {key} without an id")
-    return found
+    # Servers that do not know the headers do not repeat them.
+    return Ongoing(key, found, _keeps(*(response.headers.get(f"x-amz-checksum-{each}", "") for each in _KEPT)))
 
 
-def send(wire: Wire, key: str, upload: str, number: int, data: bytes | Body) -> Stored:
-    """Send part `number`, counted from 1, of the upload with the id `upload`, and return it as the server has it.
+def _keeps(algorithm: str, kind: str) -> bool:
+    return (algorithm.lower(), kind) == (ALGORITHM, "FULL_OBJECT")
+
+
+def send(wire: Wire, upload: Ongoing, number: int, data: bytes | Body, checksum: bytes) -> Stored:
+    """Send part `number`, counted from 1, of an upload, and return it as the server has it.
 
     The server compares the data with its digest in the signature. Raises AttemptError if the answer has no ETag, since
     the upload cannot be completed without it.
     """
-    response = wire.call("PUT", key, [("partNumber", str(number)), ("uploadId", upload)], data)
+    headers = {HEADER: text_of(checksum)} if upload.keeps else {}
+    query = [("partNumber", str(number)), ("uploadId", upload.id)]
+    response = wire.call("PUT", upload.key, query, data, headers=headers)
     size = len(data) if isinstance(data, bytes) else data.size
     found = etag(response.headers.get("etag", ""), "a part")
     if not found:
-        raise bad(f"no ETag for part {number} of {key}")
-    return Stored(size, found)
+        raise bad(f"no ETag for part {number} of {upload.key}")
+    return Stored(size, found, checksum)
 
 
-def complete(wire: Wire, key: str, upload: str, parts: Mapping[int, Stored], size: int) -> None:
-    """Complete an upload, so that its parts, by number, become the object. `size` is that of the object in bytes.
+def complete(wire: Wire, upload: Ongoing, parts: Mapping[int, Stored]) -> None:
+    """Complete an upload, so that its parts, by number, become the object.
 
     If the server has no such upload, an earlier try may have completed it without its answer being received. Then the
     size of the object is checked. Raises AttemptError if it differs, or if the server cannot complete the upload.
     """
+    key, ordered = upload.key, sorted(parts.items())
     listed = "".join(
-        f"<Part><PartNumber>{number}</PartNumber><ETag>{escape(part.etag)}</ETag></Part>"
-        for number, part in sorted(parts.items())
+        f"<Part><PartNumber>{number}</PartNumber><ETag>{escape(part.etag)}</ETag>{_element(upload, part)}</Part>"
+        for number, part in ordered
     )
+    size, checksum = _joined([part for _, part in ordered])
+    headers = {HEADER: text_of(checksum), **FULL_OBJECT} if upload.keeps else {}
     body = f"<CompleteMultipartUpload>{listed}</CompleteMultipartUpload>".encode()
-    query = [("uploadId", upload)]
-    response = wire.call("POST", key, query, body, headers=_XML, accepted=(404,), seconds=COMPLETE_SECONDS)
+    query = [("uploadId", upload.id)]
+    response = wire.call("POST", key, query, body, headers=_XML | headers, accepted=(404,), seconds=COMPLETE_SECONDS)
     if response.status_code == 404:
         there = wire.call("HEAD", key, accepted=(404,))
         if not there.is_success or there.headers.get("content-length") != str(size):
@@ -100,6 +136,20 @@ def complete(wire: Wire, key: str, upload: str, parts: Mapping[int, Stored], siz
     # The body may be an error despite status 200: servers send the status before they know the result.
     if found.name == "Error":
         raise AttemptError(ExitCode.TRANSIENT, "UploadFailed", f"{key}: {wire.said(response)}")
+    if upload.keeps:
+        check_kept(key, checksum, found.text(_ELEMENT))
+
+
+def _element(upload: Ongoing, part: Stored) -> str:
+    return f"<{_ELEMENT}>{text_of(part.checksum)}</{_ELEMENT}>" if upload.keeps else ""
+
+
+def _joined(parts: list[Stored]) -> tuple[int, bytes]:
+    """Return the size and the checksum of an object of these parts."""
+    size, checksum = parts[0].size, parts[0].checksum
+    for each in parts[1:]:
+        size, checksum = size + each.size, CRCS[ALGORITHM].joined(checksum, each.checksum, each.size)
+    return size, checksum
 
 
 def abort(wire: Wire, begun: Begun) -> None:
@@ -126,27 +176,32 @@ def begun(wire: Wire, prefix: str) -> Iterator[Begun]:
         id_marker = found.text("NextUploadIdMarker")
 
 
-def stored(wire: Wire, key: str, upload: str) -> dict[int, Stored]:
-    """Return the parts that the server has of an upload, by number; an empty dict if the upload does not exist.
+def stored(wire: Wire, key: str, upload: str) -> tuple[Ongoing, dict[int, Stored]]:
+    """Return an upload, and the parts that the server has of it, by number; none if the upload does not exist.
 
+    None either if another program began it with checksums of another algorithm, which each of its parts must have.
     Parts without an ETag are left out: an upload cannot be completed with them.
     """
     parts: dict[int, Stored] = {}
-    marker = 0
+    marker, ongoing = 0, Ongoing(key, upload, keeps=False)
     while True:
         response = wire.call("GET", key, [("uploadId", upload), ("part-number-marker", str(marker))], accepted=(404,))
         if response.status_code == 404:
-            return {}
+            return ongoing, {}
         found = document(response.content, "a list of parts", "ListPartsResult")
+        algorithm = found.text("ChecksumAlgorithm")
+        ongoing = replace(ongoing, keeps=_keeps(algorithm, found.text("ChecksumType")))
+        if algorithm and not ongoing.keeps:
+            return ongoing, {}
         for each in found.all("Part"):
             part, size = each.number("PartNumber"), each.number("Size")
             if found_etag := each.etag():
                 parts[part] = Stored(size, found_etag)
         if not found.flag("IsTruncated") or not (following := found.text("NextPartNumberMarker")):
-            return parts
+            return ongoing, parts
         before, marker = marker, number(following, "a list of parts whose marker")
         if not before < marker <= MOST_PARTS:
-            return parts
+            return ongoing, parts
 
 
 def _aware(moment: datetime) -> datetime:

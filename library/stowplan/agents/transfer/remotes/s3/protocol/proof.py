@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
 from stowplan.agents.attempt.failure import AttemptError
@@ -10,6 +10,7 @@ from stowplan.agents.runtime.log import Log
 from stowplan.agents.transfer.remotes.s3.checksum import CRCS, Checksum, Proof, from_headers
 from stowplan.agents.transfer.remotes.s3.protocol.connections import Incoming
 from stowplan.agents.transfer.remotes.s3.protocol.entry import S3Object
+from stowplan.agents.transfer.remotes.s3.protocol.failure import REFUSED_CODES
 from stowplan.agents.transfer.remotes.s3.protocol.rest_client import Query, Wire
 
 MOST_PARTS = 10_000
@@ -44,10 +45,14 @@ class Prover:
     def reading(self, entry: S3Object, headers: Headers, accepted: Sequence[int]) -> Iterator[Incoming]:
         """Request an object as `Wire.reading` does, together with its checksum."""
         for asked in self._ways():
-            passed = (*accepted, *_REFUSED) if asked else accepted
-            with self.wire.reading(self.prefix + entry.key, {**headers, **asked}, passed, entry.size) as incoming:
-                if asked and incoming.status in _REFUSED:
-                    continue
+            with ExitStack() as stack:
+                request = self.wire.reading(self.prefix + entry.key, {**headers, **asked}, accepted, entry.size)
+                try:
+                    incoming = stack.enter_context(request)
+                except AttemptError as failure:
+                    if asked and failure.reason in REFUSED_CODES:
+                        continue
+                    raise
                 self._learn(asked, incoming.status)
                 yield incoming
                 return
