@@ -1,8 +1,8 @@
 """Measures the transfer agent beside other programs, and prints one Markdown table.
 
 A server on the loopback interface, files in memory, medians of interleaved rounds. What a program needs to start is
-measured apart and taken off. The server shares the processors. The object of the big download has a CRC-64, which the
-agent cannot compute, so that its parts count by their length; `stowplan, verifyParts` computes the MD5 of each.
+measured apart and taken off. The server shares the processors. It keeps the CRC-64/NVME of every object, by which the
+agent proves it; `checksums` has an object without, and others. `stowplan, verifyParts` would compute an MD5 only without.
 """
 
 import argparse

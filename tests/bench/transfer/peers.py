@@ -19,11 +19,11 @@ AWS_CLI = "awscli[crt]==1.46.3"
 OWN, OWN_VERIFIED = "stowplan", "stowplan, verifyParts"
 
 NOTES = {
-    OWN: "If-Match on each request; MD5, CRC-32 or SHA where the store has it; fsync from 1 MiB on, sync of all",
-    OWN_VERIFIED: "the same, and the MD5 of each part of an upload in parts",
+    OWN: "If-Match on each request; the cheapest checksum that the store has; fsync from 1 MiB on, sync of all",
+    OWN_VERIFIED: "the same, and the MD5 of each part of an upload in parts where the store has no checksum",
     "rclone": "MD5 of objects in one piece, no fsync",
     "s5cmd": "no digests, no fsync",
-    "aws": "checksums where the store has one that it knows (CRC-64 too), no fsync",
+    "aws": "checksums where the store has one that it knows, no fsync",
     "aws (CRT)": "the same, by the C runtime",
 }
 

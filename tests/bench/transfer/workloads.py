@@ -3,21 +3,29 @@
 import hashlib
 import json
 import os
+import shutil
 import subprocess
 import tempfile
 import time
+from base64 import b64encode
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import obstore
 
+from stowplan.agents.transfer.remotes.s3.checksum import digest_of
+from stowplan.agents.transfer.remotes.s3.protocol.answers import document
 from tests.agents.transfer.faults import proxied
 from tests.bench.transfer import peers
-from tests.bench.transfer.bench import Bench, say
+from tests.bench.transfer.bench import Bench, Run, say
+from tests.bench.transfer.peers import OWN
 from tests.bench.transfer.stub import pages
+from tests.bench.transfer.table import Row
 
 SMALL_SIZE = 65536
+PART = 16 << 20
+ALGORITHMS = ("", "CRC64NVME", "CRC32C", "CRC32", "SHA256")
 UNCHANGED = 4000
 LEAST_FREE_MIB = 3 << 10
 """Memory that must be left when an object of the largest size lies in memory."""
@@ -47,6 +55,24 @@ def big(bench: Bench, sizes: Sizes) -> None:
     """Bar: at most 1.2 times the fastest peer, and at most 256 MiB."""
     fill_big(bench, sizes)
     bench.compare(f"download of {sizes.big_mib} MiB", sizes.rounds, "big", verified=True)
+
+
+def checksums(bench: Bench, sizes: Sizes) -> None:
+    """Bar: with CRC-64/NVME or CRC-32C at most 1.1 times as long as without a checksum."""
+    fill_checksums(bench, sizes)
+    runs: dict[str, list[Run]] = {algorithm: [] for algorithm in ALGORITHMS}
+    for number in range(sizes.rounds):
+        for algorithm, found in runs.items():
+            say(f"checksums: {algorithm or 'none'}, round {number + 1}")
+            bench.empty()
+            found.append(bench.own(_prefix(algorithm)))
+    for algorithm, found in runs.items():
+        unproven = json.loads(found[0].output.splitlines()[-1])["filesUnverified"]
+        seconds = [each.seconds for each in found]
+        memory = max(each.memory for each in found)
+        note = f"{unproven} of 1 file unverified"
+        workload = f"download of {sizes.big_mib} MiB with {algorithm or 'no checksum'}"
+        bench.rows.append(Row(workload, OWN, len(found), seconds, None, memory, None, note))
 
 
 def small(bench: Bench, sizes: Sizes) -> None:
@@ -133,6 +159,7 @@ def upload_small(bench: Bench, sizes: Sizes) -> None:
 
 WORKLOADS: Mapping[str, Workload] = {
     "big": big,
+    "checksums": checksums,
     "killed": killed,
     "sparse": sparse,
     "small": small,
@@ -155,9 +182,49 @@ def fill_big(bench: Bench, sizes: Sizes) -> str:
                 digest.update(data)
                 file.write(data)
             file.seek(0)
-            obstore.put(bench.storage.store, "big/big", file, chunk_size=16 << 20)
+            obstore.put(bench.storage.store, "big/big", file, chunk_size=PART)
         note.write_text(digest.hexdigest(), encoding="ascii")
     return note.read_text(encoding="ascii")
+
+
+def fill_checksums(bench: Bench, sizes: Sizes) -> None:
+    """The same object with a checksum of each kind."""
+    whole = bench.claim.parent / "checksums"
+    _random_file(whole, sizes.big_mib)
+    for algorithm in ALGORITHMS:
+        say(f"fills the server with an object with {algorithm or 'no checksum'}")
+        if algorithm:
+            _put_in_parts(bench, f"{_prefix(algorithm)}/big", whole, algorithm)
+            continue
+        # Laid into the folder of the server, which so knows no checksum of it.
+        place = bench.folder / "server" / "data" / bench.storage.bucket / _prefix(algorithm) / "big"
+        place.parent.mkdir()
+        shutil.copyfile(whole, place)
+    whole.unlink()
+
+
+def _prefix(algorithm: str) -> str:
+    return f"checksum-{algorithm or 'none'}"
+
+
+def _put_in_parts(bench: Bench, key: str, path: Path, algorithm: str) -> None:
+    """Uploads a file as other programs do that ask for a checksum of all bytes, or of the parts with SHA-256."""
+    element, parts = f"Checksum{algorithm}", ""
+    with bench.storage.wire() as wire, path.open("rb") as file:
+        kind = "COMPOSITE" if algorithm == "SHA256" else "FULL_OBJECT"
+        asked = {"x-amz-checksum-algorithm": algorithm, "x-amz-checksum-type": kind}
+        begun = wire.call("POST", key, [("uploads", "")], headers=asked).content
+        upload = document(begun, "a beginning", "InitiateMultipartUploadResult").text("UploadId")
+        number = 0
+        while data := file.read(PART):
+            number += 1
+            text = b64encode(digest_of(algorithm.lower(), data)).decode()
+            header = {f"x-amz-checksum-{algorithm.lower()}": text}
+            answer = wire.call("PUT", key, [("partNumber", str(number)), ("uploadId", upload)], data, headers=header)
+            etag = answer.headers["etag"]
+            parts += f"<Part><PartNumber>{number}</PartNumber><ETag>{etag}</ETag><{element}>{text}</{element}></Part>"
+        body = f"<CompleteMultipartUpload>{parts}</CompleteMultipartUpload>".encode()
+        wire.call("POST", key, [("uploadId", upload)], body, headers={"x-amz-checksum-type": kind})
 
 
 def fill_small(bench: Bench, count: int, prefix: str = "small") -> None:
