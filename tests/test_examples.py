@@ -52,6 +52,7 @@ UNUSED = {
     "TrainingJob.spec.podGroupName": "the kitchen sink has a gang engine",
     "DataCube.spec.source.pvc.template": "a source must hold data already",
     "DataCube.spec.source.s3.createBucket": "it acts on a sink",
+    "DataCube.spec.sink.s3.acceptUnverified": "it acts on a source",
     "DataCube.spec.sink.s3.verifyParts": "it acts on a source",
     "DataCube.spec.sink.pvc.readOnly": "a sink is written to",
     **{f"DataCube.spec.sink.git.{key}": "it acts on a source" for key in ("depth", "submodules")},

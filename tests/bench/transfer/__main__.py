@@ -1,8 +1,8 @@
 """Measures the transfer agent beside other programs, and prints one Markdown table.
 
 A server on the loopback interface, files in memory, medians of interleaved rounds. What a program needs to start is
-measured apart and taken off. The server shares the processors. It keeps the CRC-64/NVME of every object, by which the
-agent proves it; `checksums` has an object without, and others. `stowplan, verifyParts` would compute an MD5 only without.
+measured apart and taken off. The server shares the processors. It keeps the CRC-64/NVME of every object, by which
+the agent proves it, also with `verifyParts`; `checksums` has an object without one, and with others.
 """
 
 import argparse

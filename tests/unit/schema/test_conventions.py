@@ -144,7 +144,7 @@ FLAGS = {
     "ClaimReference.readOnly": "as in Kubernetes",
     **{
         f"S3Settings.{key}": "a step or a way that is either taken or not"
-        for key in "pathStyle anonymous createBucket verifyParts".split()
+        for key in "pathStyle anonymous createBucket verifyParts acceptUnverified".split()
     },
     **{f"GitSettings.{key}": "content that is either copied or not" for key in ("lfs", "submodules")},
     **{f"ExecutorOptions.{key}": "a permission to delete, given or not" for key in ("sync", "allowEmpty")},
@@ -155,6 +155,7 @@ FLAGS = {
     "GateConfig.admission": "a run is held either by Kueue or by itself",
     "Engines.kueueAdmissionGates": "a feature of Kueue that is either there or not",
     "S3Place.pathStyle": "as in S3Settings",
+    "S3Source.acceptUnverified": "content that is either copied or not",
     "S3Source.anonymous": "credentials are either sent or not",
     "GitPlace.lfs": "content that is either copied or not",
     "Refresh.delete": "a permission to delete, given or not",
