@@ -1,22 +1,19 @@
 """Content of a commit: sizes, links, submodules and Git LFS pointers.
 
-A malicious tree of a few kilobytes can stand for 10^10 files. So the listing of a tree is processed as a stream, and
-only the needed entries are stored.
+Only the needed entries of a tree are stored.
 """
 
 import os
 import posixpath
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from itertools import islice
 
 from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.transfer.remotes.git import attributes
+from stowplan.agents.transfer.remotes.git.listing import LINK, SHOWN, SUBMODULE, contents_of, listed, missing
 from stowplan.agents.transfer.remotes.git.program.lfs_pointer import POINTER_LIMIT, Pointer, pointer_of
 from stowplan.agents.transfer.remotes.git.repository import Repository
 from stowplan.schema.agents.exit_codes import ExitCode
-
-SHOWN = 10
-"""Maximum number of paths that an error message lists."""
 
 MOST_LINKS = 40
 """Maximum number of links that are followed in one path, as in Linux, so that circles of links end."""
@@ -29,14 +26,6 @@ LONGEST_TARGET = 4096
 
 ENTRY_BYTES = 400
 """Estimated memory in bytes of one stored path, without its characters."""
-
-_AT_ONCE = 4096
-"""Objects per call of `git cat-file`: 16 MiB of links at most."""
-
-SUBMODULE = b"160000"
-"""Mode of a submodule in a tree."""
-
-_LINK = b"120000"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +70,7 @@ class _Listing:
         mode, _, raw_name, size = fields.split()
         path, name = os.fsdecode(raw), raw_name.decode("ascii")
         if size == b"BAD":
-            raise _missing(name)
+            raise missing(name)
         if mode == SUBMODULE:
             self._keep(self.submodules, path, name)
             return
@@ -90,13 +79,13 @@ class _Listing:
             message = f"The commit has more than {MOST_FILES} files, so it was not taken"
             raise AttemptError(ExitCode.CONFLICT, "TooLarge", message)
         self.size += int(size)
-        if mode == _LINK:
+        if mode == LINK:
             if int(size) > LONGEST_TARGET:
                 message = f"The link {path!r} holds {int(size)} bytes, and no path has more than {LONGEST_TARGET}"
                 raise AttemptError(ExitCode.CONFLICT, "LinksLeadOut", message)
             self._keep(self.links, path, name)
             return
-        self.has_attributes = self.has_attributes or posixpath.basename(path) == ".gitattributes"
+        self.has_attributes = self.has_attributes or posixpath.basename(path) == attributes.NAME
         if self._lfs and int(size) < POINTER_LIMIT:
             self._keep(self.small, path, name)
 
@@ -125,27 +114,6 @@ def read(repository: Repository, commit: str, *, lfs: bool) -> Contents:
     pointers, own = _pointers(repository, commit, listing.small)
     size = found.size - own + sum(each.size for each in pointers.values())
     return replace(found, size=size, pointers=pointers)
-
-
-def listed(repository: Repository, commit: str, take: Callable[[bytes], None]) -> None:
-    """Pass each entry of a commit's tree to `take`, in the format of `git ls-tree -l`."""
-    records = Records(take)
-    words = ("ls-tree", "-r", "-l", "-z", "--full-tree", commit)
-    repository.git.streamed(repository.place, *words, take=records.take)
-
-
-class Records:
-    """Splits a stream of bytes at NUL bytes, and calls `give` with each record, without its NUL."""
-
-    def __init__(self, give: Callable[[bytes], None]) -> None:
-        self._give = give
-        self._rest = b""
-
-    def take(self, chunk: bytes) -> None:
-        """Add the next bytes of the stream. A record may begin and end in different chunks."""
-        *whole, self._rest = (self._rest + chunk).split(b"\0")
-        for each in whole:
-            self._give(each)
 
 
 def _check_links(repository: Repository, links: Mapping[str, str]) -> None:
@@ -192,48 +160,14 @@ def _pointers(repository: Repository, commit: str, small: Mapping[str, str]) -> 
 
     `small` are names of Git objects by path. Of them, the `.gitattributes` of the commit say which belong to Git LFS.
     """
-    git = repository.git
-    place = replace(repository.place, variables={"GIT_INDEX_FILE": str(git.folder / "index")})
-    git.offline(place, "read-tree", commit)
     chosen: list[str] = []
-    fields: list[bytes] = []
 
-    def take(field_: bytes) -> None:
-        """Collect three fields (path, attribute, value), then add the path to `chosen` if the value is `lfs`."""
-        fields.append(field_)
-        if len(fields) == 3:
-            if fields[2] == b"lfs":
-                chosen.append(os.fsdecode(fields[0]))
-            fields.clear()
+    def take(path: bytes, value: bytes) -> None:
+        if value == b"lfs":
+            chosen.append(os.fsdecode(path))
 
-    feed = b"".join(os.fsencode(path) + b"\0" for path in small)
-    words = ("check-attr", "--cached", "-z", "--stdin", "filter")
-    git.streamed(place, *words, take=Records(take).take, feed=feed)
+    attributes.read(repository, commit, map(os.fsencode, small), ("filter",), take)
     texts = contents_of(repository, [small[path] for path in chosen])
     pointers = {name: (pointer, len(text)) for name, text in texts if (pointer := pointer_of(text))}
     of_lfs = [(path, *pointers[small[path]]) for path in sorted(chosen) if small[path] in pointers]
     return {path: pointer for path, pointer, _ in of_lfs}, sum(own for _, _, own in of_lfs)
-
-
-def contents_of(repository: Repository, names: Iterable[str]) -> Iterator[tuple[str, bytes]]:
-    """Yield (name, content) of small Git objects, each once. Raises AttemptError (11) if one is missing."""
-    wanted = iter(dict.fromkeys(names))
-    while batch := list(islice(wanted, _AT_ONCE)):
-        feed = "".join(f"{name}\n" for name in batch).encode()
-        output = repository.git.offline(repository.place, "cat-file", "--batch", feed=feed)
-        at = 0
-        for name in batch:
-            end = output.index(b"\n", at)
-            fields = output[at:end].split()
-            if len(fields) < 3:
-                raise _missing(name)
-            size = int(fields[2])
-            yield name, output[end + 1 : end + 1 + size]
-            at = end + size + 2
-
-
-def _missing(name: str) -> AttemptError:
-    message = (
-        f"Object {name} of the clone in the claim is missing or damaged: remove the clone, so that it is made anew"
-    )
-    return AttemptError(ExitCode.INTEGRITY, "Corrupt", message)

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stowplan.agents.attempt.failure import AttemptError
-from stowplan.agents.transfer.remotes.git import remote
+from stowplan.agents.transfer.remotes.git import edits, remote
 from stowplan.agents.transfer.remotes.git.lfs.upload import LfsUpload
 from stowplan.agents.transfer.remotes.git.program.git import Git, GitPlace
 from stowplan.agents.transfer.remotes.git.repository import Repository
-from stowplan.agents.transfer.remotes.git.work_tree import edited_files
 from stowplan.schema.agents.exit_codes import ExitCode
 
 _FAILED = re.compile(r"^!\t[^\t]*\t(.*)$", re.MULTILINE)
@@ -72,7 +71,7 @@ class Upload:
         """Return the number of tracked files with changes that are in no commit, and log their names."""
         if not (repository.private.path / "index").exists():
             return 0
-        edited = edited_files(self.git, repository.place)
+        edited = edits.find(repository, refresh=False).edited
         if edited:
             shown = ", ".join(edited[:10])
             self.git.work.log.warning("Files with changes that nobody committed", count=len(edited), files=shown)

@@ -1,15 +1,18 @@
 """Checkout of a commit that never overwrites changes which people or other programs made in the claim."""
 
 import os
+import posixpath
 import re
+from collections.abc import Collection
 from contextlib import closing, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from stowplan.agents.attempt.claim.folder import ClaimFolder
 from stowplan.agents.attempt.claim.walk import remove
 from stowplan.agents.attempt.failure import AttemptError
-from stowplan.agents.transfer.remotes.git.contents import SHOWN, SUBMODULE, Contents, Records, listed
-from stowplan.agents.transfer.remotes.git.program.git import Git, GitPlace
+from stowplan.agents.transfer.remotes.git import attributes, edits
+from stowplan.agents.transfer.remotes.git.contents import Contents
+from stowplan.agents.transfer.remotes.git.listing import SHOWN, SUBMODULE, Records, listed
 from stowplan.agents.transfer.remotes.git.program.lfs_pointer import POINTER_LIMIT
 from stowplan.agents.transfer.remotes.git.remote import Wanted
 from stowplan.agents.transfer.remotes.git.repository import CHECKED_OUT, Repository
@@ -37,8 +40,7 @@ class Checkout:
         self._check_index()
         self._finish()
         # Git may update its index: the files of a fresh clone are as young as the index, so Git must read them once.
-        place = replace(self.repository.place, variables={"GIT_OPTIONAL_LOCKS": "1"})
-        edited = edited_files(self.repository.git, place)
+        edited = edits.find(self.repository, refresh=True).edited
         if edited:
             names = ", ".join(map(repr, edited[:SHOWN]))
             message = f"{len(edited)} files of {self.repository.path} have changes that nobody committed: {names}"
@@ -149,14 +151,8 @@ class Checkout:
         """
         stale = [path for path in self.pointers(contents) if (self._size(path) or 0) < POINTER_LIMIT]
         if stale:
-            claim = self.repository.git.settings.common.claim
-            with closing(Tree(claim, str(self.repository.path.relative_to(claim)), create=False)) as tree:
-                for path in stale:
-                    with suppress(FileNotFoundError):
-                        tree.remove(path)
-            feed = b"".join(os.fsencode(path) + b"\0" for path in stale)
-            words = ("checkout", "--quiet", "--pathspec-from-file=-", "--pathspec-file-nul")
-            self.repository.git.offline(self.repository.place, *words, feed=feed)
+            self._remove(stale)
+            self._write(stale)
         left = self.pointers(contents)
         if left:
             names = ", ".join(map(repr, left[:SHOWN]))
@@ -176,14 +172,37 @@ class Checkout:
         """Check out a commit with a detached HEAD. `before` is the present commit; empty if there is none."""
         with self._inside() as inside:
             inside.write(JOURNAL, f"{before} {commit}\n")
+        changed = self._changed(before, commit)
+        # Git would take them for edited.
+        converted = [] if force else changed.intersection(edits.find(self.repository, refresh=False).converted)
+        self._remove(converted)
         words = ("checkout", "--quiet", *(("--force",) if force else ()), "--detach", commit)
         try:
             self.repository.git.offline(self.repository.place, *words)
         except AttemptError as error:
             if error.reason == "Dirty":
                 # Git checks everything before the first change, so the checkout has not begun.
+                self._write(converted)
                 self._forget()
             raise
+        again = self._converted_otherwise(before, commit, changed)
+        self._remove(again)
+        self._write(again)
+
+    def _remove(self, paths: Collection[str]) -> None:
+        """Remove files of the work tree, as far as they exist."""
+        claim = self.repository.git.settings.common.claim
+        with closing(Tree(claim, str(self.repository.path.relative_to(claim)), create=False)) as tree:
+            for path in paths:
+                with suppress(FileNotFoundError):
+                    tree.remove(path)
+
+    def _write(self, paths: Collection[str]) -> None:
+        """Check out files of the index that the work tree lacks."""
+        if paths:
+            feed = b"".join(os.fsencode(path) + b"\0" for path in paths)
+            words = ("checkout", "--quiet", "--pathspec-from-file=-", "--pathspec-file-nul")
+            self.repository.git.offline(self.repository.place, *words, feed=feed)
 
     def _name(self, wanted: Wanted, commit: str) -> None:
         """Set the refs that a clone would have, all at once, and then let HEAD point to the branch if one is wanted."""
@@ -208,8 +227,8 @@ class Checkout:
             return
         before, commit = found[1].decode(), found[2].decode()
         touched = self._changed(before, commit)
-        strange = [path for path in edited_files(self.repository.git, self.repository.place) if path not in touched]
-        if not strange:
+        touched |= self._converted_otherwise(before, commit, touched)
+        if touched.issuperset(edits.find(self.repository, refresh=False).edited):
             self._move(before, commit, force=True)
             self.repository.git.offline(self.repository.place, "update-ref", CHECKED_OUT, commit)
             self.repository.private.publish()
@@ -220,6 +239,15 @@ class Checkout:
         before = before or self.repository.git.offline(self.repository.place, "mktree").decode().strip()
         words = ("diff-tree", "-r", "-z", "--name-only", "--no-renames", before, commit)
         return {os.fsdecode(each) for each in self.repository.git.offline(self.repository.place, *words).split(b"\0")}
+
+    def _converted_otherwise(self, before: str, commit: str, changed: set[str]) -> set[str]:
+        """Return the files that are the same in both commits, and that a checkout now converts in another way.
+
+        Git itself would leave them as they are. `changed` are the paths that differ between the commits.
+        """
+        if not before or all(posixpath.basename(path) != attributes.NAME for path in changed):
+            return set()
+        return attributes.converted_otherwise(self.repository, before, commit) - changed
 
     def _is_older(self, commit: str, than: str) -> bool:
         """Return whether `commit` is an ancestor of `than`."""
@@ -237,9 +265,3 @@ class Checkout:
             return (self.repository.path / path).lstat().st_size
         except OSError:
             return None
-
-
-def edited_files(git: Git, place: GitPlace) -> list[str]:
-    """Return the paths of tracked files that differ from the checked-out commit, in the work tree or in the index."""
-    words = ("status", "--porcelain=v1", "-z", "--untracked-files=no", "--no-renames", "--ignore-submodules=all")
-    return [os.fsdecode(each[3:]) for each in git.offline(place, *words).split(b"\0")[:-1]]

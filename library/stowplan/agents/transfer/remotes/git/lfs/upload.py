@@ -10,10 +10,10 @@ from functools import partial
 
 from stowplan.agents.attempt.failure import AttemptError, of_any
 from stowplan.agents.attempt.stop import Stop
-from stowplan.agents.transfer.remotes.git.contents import contents_of
 from stowplan.agents.transfer.remotes.git.lfs.answers import Action, Answer
 from stowplan.agents.transfer.remotes.git.lfs.objects import action_of, batches, server_url
 from stowplan.agents.transfer.remotes.git.lfs.server import LfsServer
+from stowplan.agents.transfer.remotes.git.listing import contents_of
 from stowplan.agents.transfer.remotes.git.program.git import Git
 from stowplan.agents.transfer.remotes.git.program.lfs_pointer import POINTER_LIMIT, object_key, pointer_of
 from stowplan.agents.transfer.remotes.git.repository import Repository

@@ -10,7 +10,8 @@ POINTER_LIMIT = 1024
 """Size in bytes that every pointer is below."""
 
 _PATTERN = re.compile(
-    rb"version https://git-lfs\.github\.com/spec/v1\n(?:ext-.*\n)*oid sha256:([0-9a-f]{64})\nsize (\d{1,19})\n"
+    rb"version https://git-lfs\.github\.com/spec/v1\r?\n(?:ext-.*\n)*"
+    rb"oid sha256:([0-9a-f]{64})\r?\nsize (\d{1,19})(?:\r?\n|\Z)"
 )
 
 
@@ -30,7 +31,10 @@ class Pointer:
 
 
 def pointer_of(data: bytes) -> Pointer | None:
-    """Parse the content of a file as a pointer; None if it is none."""
+    """Parse the content of a file as a pointer; None if it is none.
+
+    As for the program `git-lfs`, lines may end in CRLF, and the last one may have no end.
+    """
     found = _PATTERN.match(data)
     return Pointer(found[1].decode(), int(found[2])) if found else None
 

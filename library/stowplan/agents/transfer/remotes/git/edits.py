@@ -1,0 +1,115 @@
+"""Edits of tracked files, which Git confuses with files that its own conversions do not give back.
+
+Attributes convert files: `filter=lfs`, `text`, `eol`, `working-tree-encoding`, `ident`. A commit may hold content that
+no conversion of a checked-out file results in, such as a plain file that belongs to Git LFS, or CRLF in a text file.
+Once Git reads such a file again it takes it for edited. It is not, if it is what a checkout writes.
+"""
+
+import hashlib
+import os
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+
+from stowplan.agents.transfer.remotes.git.listing import FILE, Records, contents_of
+from stowplan.agents.transfer.remotes.git.program.lfs_pointer import POINTER_LIMIT, Pointer, pointer_of
+from stowplan.agents.transfer.remotes.git.repository import Repository
+from stowplan.agents.transfer.tree import Tree
+
+_BLOCK = 1 << 20
+
+
+@dataclass(frozen=True)
+class Edits:
+    """Paths of tracked files that Git takes for edited."""
+
+    edited: list[str] = field(default_factory=list)
+    """Files that differ from the checked-out commit, in the work tree or in the index."""
+    converted: list[str] = field(default_factory=list)
+    """Files that are as a checkout of the commit writes them."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """File that differs only in the work tree. Modes and names of objects are as Git writes them."""
+
+    path: str
+    mode: bytes
+    name: str
+
+
+def find(repository: Repository, *, refresh: bool) -> Edits:
+    """Return the tracked files that Git takes for edited. With `refresh` Git may update its index meanwhile."""
+    found, changes = Edits(), list[_Change]()
+
+    def take(record: bytes) -> None:
+        path, change = _parsed(record)
+        if change:
+            changes.append(change)
+        else:
+            found.edited.append(path)
+
+    place = replace(repository.place, variables={"GIT_OPTIONAL_LOCKS": "1"}) if refresh else repository.place
+    words = ("status", "--porcelain=v2", "-z", "--untracked-files=no", "--no-renames", "--ignore-submodules=all")
+    repository.git.streamed(place, *words, take=Records(take).take)
+    if changes:
+        claim = repository.git.settings.common.claim
+        with closing(Tree(claim, str(repository.path.relative_to(claim)), create=False)) as tree:
+            for change in changes:
+                (found.converted if _is_checked_out(repository, tree, change) else found.edited).append(change.path)
+    return found
+
+
+def _parsed(record: bytes) -> tuple[str, _Change | None]:
+    """Return the path of a record of `git status`, and the change if its content alone differs in the work tree."""
+    if not record.startswith(b"1 "):
+        # A conflict: `u XY sub m1 m2 m3 mW h1 h2 h3 path`.
+        return os.fsdecode(record.split(b" ", 10)[-1]), None
+    _, kinds, _, _, index, work, _, name, raw = record.split(b" ", 8)
+    path = os.fsdecode(raw)
+    return path, _Change(path, work, name.decode()) if kinds == b".M" and index == work else None
+
+
+def _is_checked_out(repository: Repository, tree: Tree, change: _Change) -> bool:
+    """Return whether a file holds what a checkout writes, or the content of the commit itself."""
+    if not change.mode.startswith(FILE):
+        return False
+    try:
+        descriptor = tree.reader(change.path)
+    except OSError:
+        return False
+    with os.fdopen(descriptor, "rb") as file:
+        size = os.fstat(descriptor).st_size
+        own = hashlib.new("sha256" if len(change.name) == 64 else "sha1", usedforsecurity=False)
+        content = hashlib.sha256()
+        own.update(b"blob %d\0" % size)
+        while block := file.read(_BLOCK):
+            repository.git.work.stop.check()
+            own.update(block)
+            content.update(block)
+        if own.hexdigest() == change.name:
+            return True
+        if pointer := _pointer(repository, change.name):
+            return pointer == Pointer(content.hexdigest(), size)
+        file.seek(0)
+        return _is_filtered(repository, change, file.read)
+
+
+def _pointer(repository: Repository, name: str) -> Pointer | None:
+    """Return the Git LFS pointer in an object of Git, which the file may hold the content of; None if it is none."""
+    if int(repository.git.offline(repository.place, "cat-file", "-s", name)) >= POINTER_LIMIT:
+        return None
+    return next((pointer_of(text) for _, text in contents_of(repository, [name])), None)
+
+
+def _is_filtered(repository: Repository, change: _Change, read: Callable[[int], bytes]) -> bool:
+    """Return whether `read` gives what Git writes for the file when it checks it out."""
+    same = True
+
+    def take(chunk: bytes) -> None:
+        nonlocal same
+        same = same and read(len(chunk)) == chunk
+
+    words = ("cat-file", "--filters", f"--path={change.path}", change.name)
+    repository.git.streamed(repository.place, *words, take=take)
+    return same and not read(1)

@@ -1,0 +1,66 @@
+"""Tree of a commit as a stream of entries, and content of small Git objects.
+
+A malicious tree of a few kilobytes can stand for 10^10 files, so no listing is held in memory.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+
+from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.transfer.remotes.git.repository import Repository
+from stowplan.schema.agents.exit_codes import ExitCode
+
+SHOWN = 10
+"""Maximum number of paths that an error message lists."""
+
+FILE, LINK, SUBMODULE = b"100", b"120000", b"160000"
+"""Modes in a tree: the first digits of those of a file, and those of a link and a submodule."""
+
+_AT_ONCE = 4096
+"""Objects per call of `git cat-file`: 16 MiB of links at most."""
+
+
+def listed(repository: Repository, commit: str, take: Callable[[bytes], None]) -> None:
+    """Pass each entry of a commit's tree to `take`, in the format of `git ls-tree -l`."""
+    records = Records(take)
+    words = ("ls-tree", "-r", "-l", "-z", "--full-tree", commit)
+    repository.git.streamed(repository.place, *words, take=records.take)
+
+
+class Records:
+    """Splits a stream of bytes at NUL bytes, and calls `give` with each record, without its NUL."""
+
+    def __init__(self, give: Callable[[bytes], None]) -> None:
+        self._give = give
+        self._rest = b""
+
+    def take(self, chunk: bytes) -> None:
+        """Add the next bytes of the stream. A record may begin and end in different chunks."""
+        *whole, self._rest = (self._rest + chunk).split(b"\0")
+        for each in whole:
+            self._give(each)
+
+
+def contents_of(repository: Repository, names: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+    """Yield (name, content) of small Git objects, each once. Raises AttemptError (11) if one is missing."""
+    wanted = iter(dict.fromkeys(names))
+    while batch := list(islice(wanted, _AT_ONCE)):
+        feed = "".join(f"{name}\n" for name in batch).encode()
+        output = repository.git.offline(repository.place, "cat-file", "--batch", feed=feed)
+        at = 0
+        for name in batch:
+            end = output.index(b"\n", at)
+            fields = output[at:end].split()
+            if len(fields) < 3:
+                raise missing(name)
+            size = int(fields[2])
+            yield name, output[end + 1 : end + 1 + size]
+            at = end + size + 2
+
+
+def missing(name: str) -> AttemptError:
+    """Return the failure for a Git object that the clone does not have."""
+    message = (
+        f"Object {name} of the clone in the claim is missing or damaged: remove the clone, so that it is made anew"
+    )
+    return AttemptError(ExitCode.INTEGRITY, "Corrupt", message)
