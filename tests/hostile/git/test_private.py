@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from stowplan.agents.attempt.failure import AttemptError
-from stowplan.agents.transfer.remotes.git import contents
 from stowplan.agents.transfer.remotes.git.checkout_commit import Bringing
+from stowplan.agents.transfer.remotes.git.commit import contents
 from stowplan.agents.transfer.remotes.git.lfs.objects import Content
 from stowplan.agents.transfer.remotes.git.remote import find
 from stowplan.agents.transfer.remotes.git.repository import Repository

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from stowplan.agents.attempt.failure import of_any
-from stowplan.agents.transfer.remotes.git import contents
 from stowplan.agents.transfer.remotes.git.checkout_commit import Bringing
+from stowplan.agents.transfer.remotes.git.commit import contents
 from stowplan.agents.transfer.remotes.git.lfs.objects import Content
 from stowplan.agents.transfer.remotes.git.lfs.upload import LfsUpload
 from stowplan.agents.transfer.remotes.git.program.lfs_pointer import object_key

@@ -6,8 +6,8 @@ from stowplan.library.builders.pods import agent_pod
 from stowplan.library.ir.data import Remote, SecretName
 from stowplan.library.manifest import Json
 from stowplan.schema.kinds.native.places import (
+    GitCheckout,
     GitPlace,
-    GitSource,
     HubPlace,
     HubSource,
     LocalSecret,
@@ -109,8 +109,9 @@ def _git(place: GitPlace, namespace: str) -> Remote:
             usernameEnv=_USERNAME if place.secret_ref else None,
             refEnv=ref if place.ref else None,
             lfs=place.lfs is not False,
-            # Jobs read the files of one commit. Its history is not data.
-            depth=1 if isinstance(place, GitSource) else None,
+            # Jobs read the files of one commit. Its history is neither data nor code.
+            depth=1 if isinstance(place, GitCheckout) else None,
+            submodules=isinstance(place, GitCheckout) and place.submodules is True,
         ),
         (
             *_secret_env(place.secret_ref, namespace, keys, optional=("username",)),

@@ -91,8 +91,7 @@ def configuration(code: TrainingCode, origin: Origin, stem: str, context: Contex
     config = TransferConfig(
         target=Target(kind="Training", namespace=spec.namespace, name=spec.name),
         reportPhase=False,
-        # The history is no code. A commit that the server does not send alone is fetched with it.
-        source=remote.endpoint.model_copy(update={"depth": 1}),
+        source=remote.endpoint,
         sink=PvcEndpoint(claim=code_container.VOLUME),
         memoryMiB=max(transfer.memory(context.platform.resources.task.limits.model_dump()), LEAST_MEMORY),
         state=State(directory=f"{STATE_DIRECTORY}/code", lock=f"{STATE_DIRECTORY}/code.lock"),

@@ -104,7 +104,16 @@ class GitPlace(Model):
     )
 
 
-class GitSource(GitPlace):
+class GitCheckout(GitPlace):
+    """A Git repository, to copy from as a whole."""
+
+    submodules: bool | None = Field(
+        default=None,
+        description="Fetch submodules too, at any depth: those on the same host. Default false; the status then names them as left out.",
+    )
+
+
+class GitSource(GitCheckout):
     """A Git repository, to copy from. Its files lie in a directory with its name, as `git clone` makes it."""
 
     include: Patterns | None = Field(default=None, description=_WHOLE)

@@ -9,7 +9,7 @@ from stowplan.schema.agents.run_end import When
 from stowplan.schema.agents.wait_config import Until
 from stowplan.schema.forms import LINEAGE, MOUNT_PATH, REVISION
 from stowplan.schema.kinds.native.dataset_task import CopyTarget
-from stowplan.schema.kinds.native.places import GitPlace
+from stowplan.schema.kinds.native.places import GitCheckout
 from stowplan.schema.meta import Int32, KubernetesType, Model
 
 MountPath = Annotated[str, Field(pattern=MOUNT_PATH, max_length=4096)]
@@ -54,7 +54,7 @@ class TrainingDataset(Model):
 class TrainingCode(Model):
     """Code that is fetched before the trainer starts."""
 
-    git: GitPlace = Field(
+    git: GitCheckout = Field(
         description="The repository. Name a commit as `ref`: with a branch, nodes that start later may get other code."
     )
     mount_path: MountPath = Field(

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from stowplan.agents.attempt.completion import Completion
 from stowplan.agents.attempt.failure import AttemptError
-from stowplan.agents.transfer.remotes.git import contents as trees
 from stowplan.agents.transfer.remotes.git.address import Address
-from stowplan.agents.transfer.remotes.git.contents import Contents
+from stowplan.agents.transfer.remotes.git.commit import contents as trees
+from stowplan.agents.transfer.remotes.git.commit.contents import Contents
 from stowplan.agents.transfer.remotes.git.lfs.objects import Content
 from stowplan.agents.transfer.remotes.git.program.git import Git
 from stowplan.agents.transfer.remotes.git.remote import Wanted, find
@@ -35,6 +35,8 @@ class Bringing:
     """Completion files; None for a new clone in its hidden directory, which no other program uses yet."""
     depth: int = 0
     """Number of repositories around this submodule; 0 for the repository of the spec."""
+    inside: str = ""
+    """Path of this submodule in the repository of the spec, with a `/` at its end; empty for that repository itself."""
 
     @property
     def _git(self) -> Git:
@@ -62,6 +64,7 @@ class Bringing:
         content.fetch()
         self._check_out(checkout, wanted, commit, contents, fresh=fresh)
         checkout.check_files(commit, contents.files)
+        self._leave_out(contents)
         self._submodules(commit, contents, fresh=fresh)
         self.repository.private.publish()
         with self.repository.folder(self.repository.path) as folder:
@@ -156,6 +159,15 @@ class Bringing:
         self._git.online(self.repository.place, *words, "--", self.address.url, *refs, what=what, limit=free)
         self.repository.private.publish()
 
+    def _leave_out(self, contents: Contents) -> None:
+        """Count what the commit names and this transfer does not bring: content of pointers, and submodules."""
+        progress = self._git.work.progress
+        for path in contents.bare_pointers:
+            progress.leave_out("pointer", f"{self.inside}{path}")
+        if not self._git.settings.remote.submodules:
+            for path in contents.submodules:
+                progress.leave_out("submodule", f"{self.inside}{path}")
+
     def _submodules(self, commit: str, contents: Contents, *, fresh: bool) -> None:
         """Fetch and check out the submodules of the commit, if the spec asks for them.
 
@@ -179,10 +191,12 @@ class Bringing:
             repository = Repository(
                 self.repository.path / path, self._git, self.repository.directory / "modules" / inside
             )
-            self._submodule(repository, address, Wanted("commit", name, name, name), fresh=fresh)
+            inner = Bringing(repository, address, self.completion, self.depth + 1, f"{self.inside}{path}/")
+            inner.adopt(Wanted("commit", name, name, name), fresh=fresh)
 
-    def _submodule(self, repository: Repository, address: Address, wanted: Wanted, *, fresh: bool) -> None:
-        path = repository.path
+    def adopt(self, wanted: Wanted, *, fresh: bool) -> None:
+        """Bring a commit into the place of a submodule, which may be new."""
+        repository, address, path = self.repository, self.address, self.repository.path
         text = f"gitdir: {os.path.relpath(repository.directory, path)}\n"
         with self.repository.folder(path) as files:
             new = files.stat(_LINK) is None
@@ -194,8 +208,7 @@ class Bringing:
                 repository.remove()
                 repository.make(address, length=len(wanted.name))
             files.write(_LINK, text)
-        inner = Bringing(repository, address, self.completion, self.depth + 1)
-        inner.run(wanted, wanted.name, fresh=fresh or new)
+        self.run(wanted, wanted.name, fresh=fresh or new)
 
     def _known_submodules(self, commit: str) -> dict[str, tuple[str, str]]:
         """Return (name, URL) of each submodule by its path, from the file `.gitmodules` of the commit."""

@@ -8,6 +8,7 @@ from stowplan.agents.attempt.claim.folder import ClaimFolder
 from stowplan.agents.attempt.claim.walk import remove
 from stowplan.agents.attempt.completion import Completion
 from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.transfer.remotes.git import left_out
 from stowplan.agents.transfer.remotes.git.checkout_commit import Bringing
 from stowplan.agents.transfer.remotes.git.program.git import Git
 from stowplan.agents.transfer.remotes.git.remote import find
@@ -61,11 +62,11 @@ class Download:
         wanted, commit = bringing.run(wanted, settings.ref, fresh=fresh)
         if fresh:
             self._publish()
+        rest = left_out.tell(self.git.work.progress, self.git.work.log, lfs=settings.remote.lfs)
         if before == commit:
-            return f"The destination is at {commit[:12]}, of {wanted}, as it was before"
-        return (
-            f"The destination is at {commit[:12]}, of {wanted}{f'; before it was at {before[:12]}' if before else ''}"
-        )
+            return f"The destination is at {commit[:12]}, of {wanted}, as it was before{rest}"
+        earlier = f"; before it was at {before[:12]}" if before else ""
+        return f"The destination is at {commit[:12]}, of {wanted}{earlier}{rest}"
 
     def _begin(self, repository: Repository, length: int) -> None:
         """Prepare the hidden directory: continue a killed attempt's clone of the same origin, or create an empty one.

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 
-from stowplan.agents.transfer.remotes.git.listing import FILE, Records, contents_of
+from stowplan.agents.transfer.remotes.git.commit.listing import FILE, Records, contents_of
 from stowplan.agents.transfer.remotes.git.program.lfs_pointer import POINTER_LIMIT, Pointer, pointer_of
 from stowplan.agents.transfer.remotes.git.repository import Repository
 from stowplan.agents.transfer.tree import Tree

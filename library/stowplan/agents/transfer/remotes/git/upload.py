@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stowplan.agents.attempt.failure import AttemptError
-from stowplan.agents.transfer.remotes.git import edits, remote
+from stowplan.agents.transfer.remotes.git import edits, left_out, remote
 from stowplan.agents.transfer.remotes.git.lfs.upload import LfsUpload
 from stowplan.agents.transfer.remotes.git.program.git import Git, GitPlace
 from stowplan.agents.transfer.remotes.git.repository import Repository
@@ -34,12 +34,16 @@ class Upload:
         there = remote.branch(self.git, self.git.settings.address, name)
         if there != commit:
             self._check_ancestry(repository.place, name, there, commit)
+            content = LfsUpload(repository, branch, there, commit)
             if self.git.settings.remote.lfs:
                 # Objects go before the branch, so that every visible commit has its content.
-                LfsUpload(repository, branch, there, commit).run()
+                content.run()
+            else:
+                content.leave_out()
             self._push(repository.place, branch, commit)
         done = "was there before" if there == commit else "was pushed"
         rest = f"; {left} files have changes that nobody committed, and were not pushed" if left else ""
+        rest += left_out.tell(self.git.work.progress, self.git.work.log, lfs=self.git.settings.remote.lfs)
         return f"Branch {name} of {url} is at {commit[:12]}, which {done}{rest}"
 
     def _found(self) -> Repository:

@@ -4,7 +4,7 @@ import pytest
 
 from stowplan.agents.attempt.redaction import in_url
 from stowplan.agents.transfer.remotes.git.address import Address, Credentials, split
-from stowplan.agents.transfer.remotes.git.contents import leads_out
+from stowplan.agents.transfer.remotes.git.commit.contents import leads_out
 
 ADDRESS = Address("https://git.example.com:8443/ml/train.git")
 

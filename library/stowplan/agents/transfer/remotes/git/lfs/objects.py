@@ -14,7 +14,7 @@ from stowplan.agents.attempt.redaction import in_url
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.transfer.files.draft import Draft
 from stowplan.agents.transfer.remotes.git.address import Address
-from stowplan.agents.transfer.remotes.git.contents import Contents
+from stowplan.agents.transfer.remotes.git.commit.contents import Contents
 from stowplan.agents.transfer.remotes.git.lfs.answers import Action, Answer
 from stowplan.agents.transfer.remotes.git.lfs.server import AT_ONCE, LfsServer, content_of
 from stowplan.agents.transfer.remotes.git.program.git import Git, GitPlace

@@ -10,10 +10,10 @@ from functools import partial
 
 from stowplan.agents.attempt.failure import AttemptError, of_any
 from stowplan.agents.attempt.stop import Stop
+from stowplan.agents.transfer.remotes.git.commit.listing import contents_of
 from stowplan.agents.transfer.remotes.git.lfs.answers import Action, Answer
 from stowplan.agents.transfer.remotes.git.lfs.objects import action_of, batches, server_url
 from stowplan.agents.transfer.remotes.git.lfs.server import LfsServer
-from stowplan.agents.transfer.remotes.git.listing import contents_of
 from stowplan.agents.transfer.remotes.git.program.git import Git
 from stowplan.agents.transfer.remotes.git.program.lfs_pointer import POINTER_LIMIT, object_key, pointer_of
 from stowplan.agents.transfer.remotes.git.repository import Repository
@@ -57,6 +57,11 @@ class LfsUpload:
                 for oid, size in batch:
                     crew.give(partial(self._object, server, folder, oid, size, answers.get(oid)))
             crew.end()
+
+    def leave_out(self) -> None:
+        """Count the objects whose content is not uploaded."""
+        for oid in sorted(self._objects()):
+            self._git.work.progress.leave_out("pointer", oid)
 
     def _objects(self) -> dict[str, int]:
         """Return the sizes in bytes, by digest, of all Git LFS objects that the new commits reference."""

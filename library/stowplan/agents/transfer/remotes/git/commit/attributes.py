@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from tempfile import TemporaryFile
 
-from stowplan.agents.transfer.remotes.git.listing import FILE, Records, listed
+from stowplan.agents.transfer.remotes.git.commit.listing import FILE, Records, listed
 from stowplan.agents.transfer.remotes.git.repository import Repository
 
 NAME = ".gitattributes"

@@ -5,12 +5,12 @@ Only the needed entries of a tree are stored.
 
 import os
 import posixpath
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from stowplan.agents.attempt.failure import AttemptError
-from stowplan.agents.transfer.remotes.git import attributes
-from stowplan.agents.transfer.remotes.git.listing import LINK, SHOWN, SUBMODULE, contents_of, listed, missing
+from stowplan.agents.transfer.remotes.git.commit import attributes
+from stowplan.agents.transfer.remotes.git.commit.listing import LINK, SHOWN, SUBMODULE, contents_of, listed, missing
 from stowplan.agents.transfer.remotes.git.program.lfs_pointer import POINTER_LIMIT, Pointer, pointer_of
 from stowplan.agents.transfer.remotes.git.repository import Repository
 from stowplan.schema.agents.exit_codes import ExitCode
@@ -23,6 +23,9 @@ MOST_FILES = 10_000_000
 
 LONGEST_TARGET = 4096
 """Maximum length of a link's target in bytes, as for any path on Linux."""
+
+POINTER_BYTES = range(120, 160)
+"""Sizes in bytes of pointers without extensions, whatever their line ends: of the blobs of a commit few have them."""
 
 ENTRY_BYTES = 400
 """Estimated memory in bytes of one stored path, without its characters."""
@@ -37,7 +40,9 @@ class Contents:
     size: int = 0
     """Total size of all files in bytes, with the full size of Git LFS files."""
     pointers: Mapping[str, Pointer] = field(default_factory=dict)
-    """Git LFS pointers by path."""
+    """Git LFS pointers by path, whose content a checkout writes."""
+    bare_pointers: Sequence[str] = ()
+    """Paths of other files that are pointers: no attributes give them to Git LFS, or its content is not wanted."""
     submodules: Mapping[str, str] = field(default_factory=dict)
     """Commits of submodules by path."""
 
@@ -60,7 +65,9 @@ class _Listing:
         self.links: dict[str, str] = {}
         """Names of Git objects of links, by path."""
         self.small: dict[str, str] = {}
-        """Names of Git objects of files that may be Git LFS pointers, by path."""
+        """Names of Git objects of files that may belong to Git LFS, by path."""
+        self.likely: dict[str, str] = {}
+        """Names of Git objects of files with the size of a Git LFS pointer, by path."""
         self.submodules: dict[str, str] = {}
         """Commits of submodules by path."""
 
@@ -86,6 +93,8 @@ class _Listing:
             self._keep(self.links, path, name)
             return
         self.has_attributes = self.has_attributes or posixpath.basename(path) == attributes.NAME
+        if int(size) in POINTER_BYTES:
+            self._keep(self.likely, path, name)
         if self._lfs and int(size) < POINTER_LIMIT:
             self._keep(self.small, path, name)
 
@@ -108,12 +117,14 @@ def read(repository: Repository, commit: str, *, lfs: bool) -> Contents:
     listing = _Listing((repository.git.settings.common.free_mib << 20) // 2, lfs=lfs)
     listed(repository, commit, listing.take)
     _check_links(repository, listing.links)
-    found = Contents(listing.files, listing.size, {}, listing.submodules)
-    if not lfs or not listing.has_attributes:
-        return found
-    pointers, own = _pointers(repository, commit, listing.small)
-    size = found.size - own + sum(each.size for each in pointers.values())
-    return replace(found, size=size, pointers=pointers)
+    chosen = _of_lfs(repository, commit, listing.small) if lfs and listing.has_attributes else {}
+    texts = contents_of(repository, [*chosen.values(), *listing.likely.values()])
+    known = {name: (pointer, len(text)) for name, text in texts if (pointer := pointer_of(text))}
+    pointers = {path: known[name][0] for path, name in chosen.items() if name in known}
+    own = sum(known[chosen[path]][1] for path in pointers)
+    size = listing.size - own + sum(each.size for each in pointers.values())
+    bare = [path for path, name in listing.likely.items() if name in known and path not in pointers]
+    return Contents(listing.files, size, pointers, bare, listing.submodules)
 
 
 def _check_links(repository: Repository, links: Mapping[str, str]) -> None:
@@ -155,10 +166,10 @@ def leads_out(path: str, targets: Mapping[str, str]) -> bool:
     return False
 
 
-def _pointers(repository: Repository, commit: str, small: Mapping[str, str]) -> tuple[dict[str, Pointer], int]:
-    """Return the Git LFS pointers by path, and the sum of the sizes of the pointers themselves in bytes.
+def _of_lfs(repository: Repository, commit: str, small: Mapping[str, str]) -> dict[str, str]:
+    """Return those of `small` that belong to Git LFS by the `.gitattributes` of the commit, by ascending path.
 
-    `small` are names of Git objects by path. Of them, the `.gitattributes` of the commit say which belong to Git LFS.
+    `small` are names of Git objects by path.
     """
     chosen: list[str] = []
 
@@ -167,7 +178,4 @@ def _pointers(repository: Repository, commit: str, small: Mapping[str, str]) -> 
             chosen.append(os.fsdecode(path))
 
     attributes.read(repository, commit, map(os.fsencode, small), ("filter",), take)
-    texts = contents_of(repository, [small[path] for path in chosen])
-    pointers = {name: (pointer, len(text)) for name, text in texts if (pointer := pointer_of(text))}
-    of_lfs = [(path, *pointers[small[path]]) for path in sorted(chosen) if small[path] in pointers]
-    return {path: pointer for path, pointer, _ in of_lfs}, sum(own for _, _, own in of_lfs)
+    return {path: small[path] for path in sorted(chosen)}
