@@ -7,7 +7,7 @@ a base commit, it is accepted if another version of Stowplan or another platform
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from stowplan.compiler.committed import ordinals
+from stowplan.compiler.committed.cache_nodes import ordinals
 from stowplan.compiler.committed.vouching import RUN_KINDS, Base, Voucher
 from stowplan.compiler.model import Output
 from stowplan.compiler.output.inventory_lines import Entry

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import PurePosixPath
 
-from stowplan.compiler.committed import acceptance, local_images, ordinals
+from stowplan.compiler.committed import acceptance, local_images
+from stowplan.compiler.committed.cache_nodes import larger_cache, ordinals
 from stowplan.compiler.committed.vouching import Base
 from stowplan.compiler.diagnostics.report import Diagnostic, diagnose_at
 from stowplan.compiler.model import Output
@@ -44,13 +45,14 @@ class Choice:
         self.problems.extend(_changed_by_hand(tree, path) for path in lost)
         runs = [output for output in found.values() if output]
         if lost or self._same(runs, own):
-            return [*own]
+            return larger_cache.warmed_again(own, own, committed, self.tree)
         runs = _of_present_nodes(runs, own, renderings)
         refused = _refused(runs, entries, own, self.base)
         if spec is not None and not refused:
             refused = local_images.findings(spec, runs, own)
         self.problems.extend(diagnose_at(paths.location(tree.root, path), each) for path, each in refused.items())
-        return [output for output in own if not output.manifest.run] + runs
+        written = [output for output in own if not output.manifest.run] + runs
+        return larger_cache.warmed_again(written, own, committed, self.tree)
 
     def _same(self, runs: Sequence[Output], own: Sequence[Output]) -> bool:
         """Whether the committed files of a run equal the compiled ones, and no Job would be added to it.

@@ -83,6 +83,9 @@ class TaskAttempt(AttemptReport):
     )
     reason: str | None = Field(default=None, description="One word that says why.")
     started_at: str | None = Field(default=None, description="When the attempt began, RFC 3339.")
+    budget_bytes: int | None = Field(
+        default=None, description="Of a warmup that found the cache too small: the budget of that cache at this time."
+    )
 
 
 TaskAttempts = Annotated[list[TaskAttempt], Field(json_schema_extra=_LIST_MAP_BY_TASK)]

@@ -143,6 +143,26 @@ def test_dataset_larger_than_its_caches_is_warm_and_says_so() -> None:
     assert condition(dataset(stateful_set(2, 2), DONE, warm), "CacheTooSmall") == ("False", "Fits")
 
 
+@pytest.mark.parametrize(("budget", "holds"), [(3200, True), (4000, True), (4306, False)])
+def test_a_cache_that_has_become_large_enough_is_no_longer_too_small(budget: int, *, holds: bool) -> None:
+    """4 GiB in 10 files need 4306 MiB, as the warmup says. It has not run again."""
+    warm = job("SampleSet", "warmup", status=complete(9))
+    found = {"totalBytes": 4 << 30, "totalFiles": 10, "budgetBytes": 3200 << 20}
+    entries = [{**SMALL, "partition": 0, "run": warm["metadata"]["name"], "message": "3 GiB of 4 GiB", **found}]
+    pods = [{"ordinal": 0, "budgetBytes": budget << 20}]
+    status = dataset(stateful_set(2, 2), DONE, warm, status={"attempts": entries, "partitions": pods})
+    assert condition(status, "CacheTooSmall") == (("True", "CacheTooSmall") if holds else ("False", "Fits"))
+
+
+def test_a_disk_that_is_smaller_than_the_budget_of_its_cache_stays_too_small() -> None:
+    warm = job("SampleSet", "warmup", status=complete(9))
+    found = {"totalBytes": 4 << 30, "totalFiles": 10, "budgetBytes": 9000 << 20}
+    entries = [{**SMALL, "partition": 0, "run": warm["metadata"]["name"], "message": "3 GiB of 4 GiB", **found}]
+    pods = [{"ordinal": 0, "budgetBytes": 9000 << 20}]
+    status = dataset(stateful_set(2, 2), DONE, warm, status={"attempts": entries, "partitions": pods})
+    assert condition(status, "CacheTooSmall") == ("True", "CacheTooSmall")
+
+
 CLAIM: dict[str, Any] = {"csi": {"driver": "pvc"}, "partitions": None}
 
 

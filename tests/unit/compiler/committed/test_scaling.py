@@ -163,20 +163,18 @@ EDITS = [
 NODES = {
     "legacy": [
         "tolerations: [{key: gpu, operator: Exists}]",
-        "cache: {levels: [{path: /data/a, cacheSize: 1024}]}",
         "nodeAffinity: {preferredDuringSchedulingIgnoredDuringExecution: []}",
     ],
     "native": [
         "tolerations: [{key: gpu, operator: Exists}]",
-        "tiers: [{path: /data/a, size: 1Gi}]",
         "nodeSelector: {disk: nvme}",
     ],
 }
 
 
-@pytest.mark.parametrize("number", range(3))
+@pytest.mark.parametrize("number", range(2))
 @pytest.mark.parametrize(("spec", "field", "more"), EDITS)
-def test_other_nodes_tiers_and_tolerations_start_nothing(
+def test_other_nodes_and_tolerations_start_nothing(
     tmp_path: Path, spec: str, field: str, more: str, number: int
 ) -> None:
     compiled(tmp_path, spec)

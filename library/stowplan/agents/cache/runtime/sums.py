@@ -128,7 +128,9 @@ class Sums:
             measured=any("totalBytes" in entry for entry in entries.values()),
             sync=self._task(present, "sync", 0) if self.config.synced else None,
             warmups=tuple(self._task(present, "warmup", n) for n in warmups),
-            too_small=cache_fit.too_small(each for n in warmups if (each := self._attempt(present, "warmup", n))),
+            too_small=cache_fit.too_small(
+                (each for n in warmups if (each := self._attempt(present, "warmup", n))), entries.values()
+            ),
         )
         missing = [f"partition {n}: no report yet" for n in range(wanted) if n not in entries]
         return {

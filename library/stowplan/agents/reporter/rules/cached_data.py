@@ -65,7 +65,8 @@ def status(seen: Observed, spec: Wanted, run: ObservedRun, more: Sequence[Draft]
     if warmup.state != "absent":
         drafts.append(Draft("Warmed", warmup.state == "complete", warmup.reason, warmup.message, warmup.at))
         entries = tasks.attempts(seen.resource.status, "warmup")
-        drafts.append(tasks.cache_fit_of(entries, [job.name for job in run.jobs]))
+        partitions = seen.resource.status.get("partitions") or ()
+        drafts.append(tasks.cache_fit_of(entries, [job.name for job in run.jobs], partitions))
     drafts += more
     drafts.append(_stalled(cause, causes.of_work(run.pods, run.jobs), [*runtime, *run.pods]))
     fields: Status = {

@@ -87,7 +87,7 @@ def _run_of(task: str, seen: Observed) -> ObservedRun:
 def _warmed(task: str, seen: Observed) -> list[Draft]:
     """Return the conditions about the warmup, or about the one that follows a sync; empty if there is none."""
     warmup = _run_of("warmup", seen)
-    fit = tasks.cache_fit_of(tasks.attempts(seen.resource.status, "warmup"), [job.name for job in warmup.jobs])
+    fit = tasks.cache_fit_of(tasks.attempts(seen.resource.status, "warmup"), [job.name for job in warmup.jobs], ())
     if task != "sync" or not warmup.jobs:
         return [fit] if task == "warmup" else []
     cause = causes.of_work(warmup.pods, warmup.jobs)

@@ -71,13 +71,14 @@ def reported_trouble(entries: Iterable[Entry], runs: Iterable[str]) -> Cause | N
     return None
 
 
-def cache_fit_of(entries: Iterable[Entry], runs: Iterable[str]) -> Draft:
+def cache_fit_of(entries: Iterable[Entry], runs: Iterable[str], partitions: Iterable[Entry]) -> Draft:
     """Return the condition that says whether warmups found caches too small for the dataset.
 
     `entries` are entries of `status.attempts`. Only those about one of the Jobs `runs`, by name, are considered.
+    `partitions` are entries of `status.partitions`, by which a cache may have become larger since.
     """
     names = set(runs)
-    small = cache_fit.too_small(each for each in entries if each.get("run") in names)
+    small = cache_fit.too_small((each for each in entries if each.get("run") in names), partitions)
     return Draft(CACHE_TOO_SMALL, bool(small), CACHE_TOO_SMALL if small else cache_fit.FITS, small)
 
 

@@ -160,3 +160,7 @@ def test_caches_that_are_too_small_are_a_condition() -> None:
     found = {each["type"]: each for each in tested.status({"status": {"attempts": attempts}})["conditions"]}
     assert (found["Warmed"]["status"], found["CacheTooSmall"]["status"]) == ("True", "True")
     assert found["CacheTooSmall"]["message"] == "partition 1: 1 GiB of 2 GiB"
+    attempts[1] |= {"totalBytes": 50 * MIB, "totalFiles": 1, "budgetBytes": 40 * MIB}
+    status = {"attempts": attempts, "partitions": [entry(1)]}
+    found = {each["type"]: each for each in tested.status({"status": status})["conditions"]}
+    assert found["CacheTooSmall"]["status"] == "False"

@@ -36,6 +36,8 @@ def status(config: TaskConfig, outcome: TaskOutcome, found: Manifest | None) -> 
     `found` is the current custom resource; None if the caller only checks whether this task's own fields changed.
     """
     own = outcome.entry()
+    if outcome.remark == CACHE_TOO_SMALL and (budget := _budget(outcome.partition, found or {})):
+        own["budgetBytes"] = budget
     status: Status = {"attempts": [own]}
     if outcome.revision and outcome.result != RUNNING and "revision" in KINDS[config.target.kind].STATUS.model_fields:
         status["revision"] = outcome.revision
@@ -48,6 +50,12 @@ def status(config: TaskConfig, outcome: TaskOutcome, found: Manifest | None) -> 
         return status
     entries = _of_this_run(outcome, own, (found or {}).get("status") or {})
     return status | _phase(entries, _partitions(config), config.target.kind)
+
+
+def _budget(partition: int, found: Manifest) -> int | None:
+    """Return the budget of a partition's cache in bytes, which its cache pod reports; None if none has reported it."""
+    entries = (found.get("status") or {}).get("partitions") or ()
+    return next((each.get("budgetBytes") for each in entries if each.get("ordinal") == partition), None)
 
 
 def _of_this_run(outcome: TaskOutcome, own: Entry, present: Mapping[str, Any]) -> list[Entry]:
@@ -92,7 +100,7 @@ def _phase(entries: Sequence[Entry], partitions: int, kind: str) -> Status:
     else:
         phase, reason, message = "Running", "Running", f"{succeeded} of {partitions} partitions are done"
     held = {"Complete": phase == "Succeeded", "Failed": phase == "Failed"}
-    small = cache_fit.too_small(entries)
+    small = cache_fit.too_small(entries, ())
     fit = condition(CACHE_TOO_SMALL, CACHE_TOO_SMALL if small else cache_fit.FITS, small, holds=bool(small))
     job_field, counts_field = TASK_FIELDS[kind]
     return {

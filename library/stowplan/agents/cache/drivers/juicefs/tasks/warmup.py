@@ -14,9 +14,9 @@ from stowplan.agents.cache.drivers.juicefs.control import MOST_PATHS, Action, Co
 from stowplan.agents.cache.drivers.juicefs.settling import Look, Settling
 from stowplan.agents.cache.drivers.juicefs.tasks import paths
 from stowplan.agents.cache.drivers.juicefs.tasks.await_sync import SyncMarks
-from stowplan.agents.cache.drivers.juicefs.tasks.fitting import enough, space
 from stowplan.agents.cache.drivers.juicefs.tasks.work import TaskWork
 from stowplan.agents.cache.drivers.juicefs.verdict import TASK_USER
+from stowplan.agents.runtime import cache_fit
 from stowplan.agents.runtime.number_format import size
 from stowplan.schema.agents.cache_config import CACHE_TOO_SMALL, WarmupConfig
 from stowplan.schema.agents.exit_codes import PERMANENT, ExitCode
@@ -75,7 +75,7 @@ class WarmupTask:
         now = before = settling.look()
 
         def is_too_small(now: Look) -> bool:
-            return now.dropped > before.dropped and space(whole) > now.held
+            return now.dropped > before.dropped and cache_fit.space(whole.bytes, whole.files) > now.held
 
         def stop_if_full(size: int) -> None:
             now = settling.look()
@@ -115,9 +115,10 @@ class WarmupTask:
         `limit` is how many bytes the cache holds, by its size or by the free space of its disk.
         """
         self.work.outcome.remark = CACHE_TOO_SMALL
+        enough = cache_fit.enough(done.bytes, done.files)
         message = (
             f"{size(done.cached)} of {size(done.bytes)} are in the cache of this node, which has space for"
-            f" {size(limit)}: a size of {enough(done)} MiB would do, with as much disk or memory"
+            f" {size(limit)}: a size of {enough} MiB would do, with as much disk or memory"
         )
         self.work.log.warning(message, reason=CACHE_TOO_SMALL)
         return message

@@ -107,6 +107,8 @@ def test_a_warmup_of_a_cache_that_is_too_small_succeeds_and_says_so() -> None:
     assert (told["phase"], told["attempts"][0]["reason"]) == ("Succeeded", "CacheTooSmall")
     found = {each["type"]: each for each in told["conditions"]}
     assert (found["CacheTooSmall"]["status"], found["CacheTooSmall"]["message"]) == ("True", "partition 0: reported")
+    partitions = [{"ordinal": 1, "budgetBytes": 2}, {"ordinal": 0, "budgetBytes": 1}]
+    assert status(config(2), small, {"status": {"partitions": partitions}})["attempts"][0]["budgetBytes"] == 1
     told = status(config(1), outcome(0, 0), {"status": {}})
     assert {each["type"]: each["status"] for each in told["conditions"]}["CacheTooSmall"] == "False"
 

@@ -16,6 +16,9 @@ from stowplan.library.values.names import HASH_LENGTH
 
 _WARMUP = "warmup"
 
+LARGER_CACHE = "stowplan.dev/larger-cache"
+"""Annotation of a warmup that a larger cache has started again: what its name is the hash of."""
+
 
 def removed(paths: Iterable[str], own: Sequence[Output]) -> set[str]:
     """Return those of the `paths` that are files of Jobs on nodes that are gone.
@@ -33,7 +36,7 @@ def added(run: Sequence[Output], own: Sequence[Output]) -> Iterator[Output]:
     `own` are the outputs to which the spec compiles now. A node loads its share of as many nodes as there are now.
     """
     present = {output.path for output in run}
-    total = sum(_is_warmup(each) for each in own)
+    total = sum(is_warmup(each) for each in own)
     for output in own:
         sibling = _sibling(output, run)
         if sibling and output.path not in present:
@@ -48,15 +51,39 @@ def as_added(committed: Output, run: Sequence[Output], own: Sequence[Output]) ->
     total = _argument(committed.manifest.body, PARTITIONS)
     compiled = next((each for each in own if each.path == committed.path), None)
     sibling = _sibling(committed, run)
-    return _joined(compiled, sibling, total) if total is not None and compiled and sibling else None
+    if total is None or not compiled or not sibling:
+        return None
+    if cache := _larger_cache(committed):
+        # It is its own sibling, so what it mounts is compared with the run.
+        configurations = {each.manifest.name for each in run if each.manifest.kind == "ConfigMap"}
+        return again(compiled, sibling, total, cache) if _configuration(sibling) in configurations else None
+    return _joined(compiled, sibling, total)
+
+
+def again(compiled: Output, sibling: Output, total: int, cache: str) -> Output:
+    """Return the warmup of a node under another name, so that it runs once more. The name depends on `cache`.
+
+    `sibling` is a warmup of the run, and `total` the number of nodes.
+    """
+    joined = _joined(compiled, sibling, total)
+    body = joined.manifest.body
+    meta = body["metadata"]
+    name = names.with_hash(joined.manifest.stem, names.content_hash(cache))
+    changed = {**meta, "name": name, "annotations": {**meta["annotations"], LARGER_CACHE: cache}}
+    return replace(joined, manifest=replace(joined.manifest, body={**body, "metadata": changed}))
 
 
 def _sibling(output: Output, run: Sequence[Output]) -> Output | None:
-    """Return a warmup of the first run, with which the warmup `output` shares its configuration and its hash."""
-    if not _is_warmup(output):
+    """Return a warmup of the first run, or of a larger cache, with which a warmup shares its configuration and hash."""
+    if not is_warmup(output):
         return None
-    first = (each for each in run if _is_warmup(each) and _argument(each.manifest.body, PARTITIONS) is None)
+    warmups = (each for each in run if is_warmup(each))
+    first = (each for each in warmups if _argument(each.manifest.body, PARTITIONS) is None or _larger_cache(each))
     return next(first, None)
+
+
+def _larger_cache(output: Output) -> str:
+    return str(mapping(output.manifest.body, "metadata", "annotations").get(LARGER_CACHE) or "")
 
 
 def _joined(output: Output, sibling: Output, total: int) -> Output:
@@ -84,7 +111,8 @@ def _is_job(output: Output) -> bool:
     return output.manifest.run and output.manifest.kind == "Job"
 
 
-def _is_warmup(output: Output) -> bool:
+def is_warmup(output: Output) -> bool:
+    """Return whether an output is the Job that warms one cache node."""
     tags = mapping(output.manifest.body, "metadata", "labels")
     return _ordinal(output) is not None and tags.get(labels.COMPONENT) == _WARMUP
 
