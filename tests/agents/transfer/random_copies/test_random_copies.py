@@ -48,7 +48,7 @@ class Case:
     def __init__(self, number: int, folder: Path, server: Server, proxy: Proxy) -> None:
         self.chance = random.Random(number)  # noqa: S311 - content of a test
         self.proxy, self.folder = proxy, folder
-        storage = new_bucket(server.url)
+        self.storage = storage = new_bucket(server.url)
         options = {"target": TARGET, "partSizeMiB": 5, "reportPhase": False, "memoryMiB": 256}
         self.mirror = self.chance.random() < 0.3
         self.kind = self.chance.choice(["download", "download", "download", "upload", "claims"])
@@ -64,8 +64,8 @@ class Case:
     def _way(self, server: Server) -> Way:
         if self.kind == "download":
             etags = self.chance.choice(["real", "real", "none", "constant"])
-            return Download(self.cube, server.folder, self.chance, etags)
-        return Upload(self.cube) if self.kind == "upload" else Claims(self.cube)
+            return Download(self.cube, self.storage, server.folder, self.chance, etags)
+        return Upload(self.cube, self.storage) if self.kind == "upload" else Claims(self.cube, self.storage)
 
     def change(self) -> None:
         """Write, replace and remove some files."""

@@ -62,6 +62,7 @@ class Download:
     """Objects of a store to a claim. Some stores have odd ETags, and clocks that go wrong."""
 
     cube: Cube
+    storage: Storage
     home: Path
     """Folder of the server, which has objects as files, and their ETags in others."""
     chance: random.Random
@@ -72,19 +73,19 @@ class Download:
 
     def put(self, name: str, data: bytes) -> None:
         key = self._prefix + name
-        obstore.put(self.cube.storage.store, key, data)
+        obstore.put(self.storage.store, key, data)
         self._writes += 1
         # Without ETags a store must have a clock that tells two versions apart, if not in their order.
         step = self._writes if self.etags != "real" else self.chance.choice([0, 0, self._writes])
         at = 1_700_000_000 + self.chance.choice([1, -1]) * step * 60
-        bucket = self.cube.storage.bucket
+        bucket = self.storage.bucket
         os.utime(self.home / "data" / bucket / key, (at, at))
         if self.etags != "real":
             tag = b"" if self.etags == "none" else b'"constant"'
             (self.home / "side" / bucket / key / "meta/etag").write_bytes(tag)
 
     def remove(self, name: str) -> None:
-        obstore.delete(self.cube.storage.store, self._prefix + name)
+        obstore.delete(self.storage.store, self._prefix + name)
 
     def move(self) -> None:
         self._prefix = f"v{int(self._prefix[1:-1]) + 1}/"
@@ -94,7 +95,7 @@ class Download:
         return self.cube.remote(self._prefix, **self.fields), self.cube.local()
 
     def source(self) -> Sums:
-        return objects(self.cube.storage, self._prefix)
+        return objects(self.storage, self._prefix)
 
     def destination(self) -> Sums:
         return sums(self.cube.data)
@@ -105,6 +106,7 @@ class Upload:
     """Files of a claim to a store."""
 
     cube: Cube
+    storage: Storage
     _folder: str = "data"
 
     def put(self, name: str, data: bytes) -> None:
@@ -127,7 +129,7 @@ class Upload:
         return sums(self.cube.claim / self._folder)
 
     def destination(self) -> Sums:
-        return objects(self.cube.storage, "to/")
+        return objects(self.storage, "to/")
 
 
 @dataclass

@@ -3,7 +3,6 @@
 from stowplan.agents.attempt import failure
 from stowplan.agents.attempt.failure import AttemptError, StoppedError
 
-
 REFUSED_CODES = ("BadRequest", "InvalidArgument", "InvalidRequest", "NotImplemented")
 """S3 error codes of stores that refuse headers that they do not know."""
 

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.runtime.log import Log
+from stowplan.agents.transfer.remotes.s3.protocol.answers import Response
 from stowplan.agents.transfer.remotes.s3.protocol.failure import REFUSED_CODES
-from stowplan.agents.transfer.remotes.s3.protocol.rest_client import Body, Query, Response, Wire
+from stowplan.agents.transfer.remotes.s3.protocol.rest_client import Body, Query, Wire
 from stowplan.schema.agents.exit_codes import ExitCode
 
 ALGORITHM = "crc64nvme"
