@@ -38,7 +38,7 @@ def test_command_for_a_laptop(cube: Cube, storage: Storage) -> None:
     done = subprocess.run(command, env=environment, cwd=cube.folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert files(cube.data) == {"a": b"a"}
-    assert "INFO The destination holds everything" in done.stderr
+    assert "INFO The destination holds every file of the source" in done.stderr
 
 
 def test_soft_deadline(storage: Storage, watched: Cube, proxy: Proxy) -> None:
