@@ -41,6 +41,8 @@ ELSEWHERE = {
     "transfer/remotes/git/program/git.py": {"shutil.rmtree", "tempfile.mkdtemp", "tempfile.gettempdir"},
     "transfer/remotes/git/private.py": PRIVATE,  # Git's own directory in scratch
     "transfer/remotes/git/program/lfs_filter.py": {"tempfile.SpooledTemporaryFile"},
+    "transfer/remotes/git/commit/attributes.py": {"tempfile.TemporaryFile"},  # in scratch
+    "transfer/remotes/s3/protocol/lists/sorting.py": {"tempfile.TemporaryFile"},  # in scratch
     "transfer/remotes/git/repository.py": {"shutil.copyfile"},  # within scratch
     "transfer/remotes/git/work_tree.py": {"unlink"},  # within scratch
     "transfer/settings.py": {"iterdir", "read_text"},  # mounted Secrets
@@ -114,7 +116,9 @@ def test_one_module_writes_the_files_of_copies() -> None:
     for path in sorted(AGENTS.rglob("*.py")):
         name = path.relative_to(AGENTS).as_posix()
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if name != ONLY else ():
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args:
+            if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args):
+                continue
+            if ast.unparse(node.func.value) != "hashlib":
                 found[name] |= {node.func.attr} & {"existing", "new", "shared"}
     opening = {name: used for name, used in found.items() if used}
     # Each other call is one of `Draft` itself.
