@@ -140,6 +140,13 @@ class SyncConfig(TaskConfig):
     completes: bool = Field(
         description="Whether the dataset is complete with the end of this sync, so that it removes and writes the markers by which others see that: true for a SampleSet's own, and for any on a SampleSet with `noSync`."
     )
+    include: list[str] | None = Field(
+        default=None,
+        description="Patterns of the keys to copy, as the transfer agent has them: `*` matches `/` too, and `folder/` is everything below. Null for all.",
+    )
+    exclude: list[str] | None = Field(
+        default=None, description="Patterns of the keys to leave out, which go before `include`; null for none."
+    )
     volume: str = Field(
         default="JFS",
         description="Name of the environment variable that carries the metadata URL to JuiceFS.",

@@ -15,6 +15,9 @@ STORAGES = frozenset(
 )
 """Object storages that a source URI may name: the allow-list of the old operator's `ValidateSourceURI`."""
 
+WITHOUT_TIMES = frozenset({"redis", "tikv"})
+"""Storages of `STORAGES` that have no modification times: a listing of JuiceFS has the present time (`pkg/object`)."""
+
 VOLUME_SECRET_KEYS = ("bucket", "metaurl", "name", "storage")
 """Required keys of the volume Secret; the old operator refused a Secret without one of them."""
 

@@ -37,6 +37,9 @@ class MountedState:
             found |= {f"{folder}/{name}".lstrip("/"): content for name, content in files.items()}
         return found
 
+    def fetch(self, name: str, largest: int) -> bytes | None:
+        return safe_files.read(self.mount, f"{self.directory}/{name}", largest)
+
     def write(self, files: Mapping[str, bytes]) -> None:
         for name, content in files.items():
             safe_files.write(self.mount, f"{self.directory}/{name}", content.decode())

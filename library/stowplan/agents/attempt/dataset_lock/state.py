@@ -12,7 +12,11 @@ class State(Protocol):
     """
 
     def read(self) -> Mapping[str, bytes]:
-        """Return the contents of all files by name, without the warmup markers, since there may be thousands."""
+        """Return the contents of all small files by name, without warmup markers, since there may be thousands."""
+        ...
+
+    def fetch(self, name: str, largest: int) -> bytes | None:
+        """Return the content of one file; None if it is missing, or larger than `largest` bytes."""
         ...
 
     def write(self, files: Mapping[str, bytes]) -> None:

@@ -6,7 +6,8 @@ import selectors
 import subprocess
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 
 from stowplan.agents.attempt.child_process import bound, end
@@ -47,7 +48,10 @@ class Line:
     level: str
     """`DEBUG`, `INFO`, `WARNING`, `ERROR` or `FATAL`; empty if the line does not have the format of the child's log."""
     text: str
-    """Line for this program, with secrets: redaction could also replace a number that the program must read."""
+    """Line for this program, with secrets: redaction could also replace a number that the program must read.
+
+    Bytes that are no UTF-8 are surrogates (U+DC80 to U+DCFF): they may be in the name of a file.
+    """
     shown: str
     """Line for people: without secrets and shortened."""
 
@@ -88,6 +92,20 @@ class Child:
         `more` are additional environment variables. Raises StoppedError if the work must stop. Raises AttemptError
         TRANSIENT (10) if the child has not ended after `seconds`; None for no limit.
         """
+        with closing(self.lines(*words, seconds=seconds, more=more)) as lines:
+            for each in lines:
+                if isinstance(each, Ended):
+                    return each
+                self.said(each)
+        raise AssertionError
+
+    def lines(
+        self, *words: str, seconds: float | None = None, more: Mapping[str, str] | None = None
+    ) -> Generator[Line | Ended]:
+        """Run `juicefs` as `run` does, and yield each line of its output as soon as it is read, and its end at last.
+
+        The child waits while nobody takes lines. It ends at the latest with the generator, which must be closed.
+        """
         # `bound` is for programs outside a container: if such a program is killed, the child would otherwise go on
         # without a lock. The thread that starts the child waits for its end, as `bound` requires.
         process = subprocess.Popen(  # noqa: S603 - no shell
@@ -98,9 +116,12 @@ class Child:
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
+        kept: deque[Line] = deque(maxlen=KEPT_LINES)
         try:
-            lines = self._listen(process, None if seconds is None else time.monotonic() + seconds, words[0])
-            return Ended(process.wait(), lines)
+            for line in self._listen(process, None if seconds is None else time.monotonic() + seconds, words[0], kept):
+                kept.append(line)
+                yield line
+            yield Ended(process.wait(), list(kept))
         finally:
             # Ends the child's whole process group, including children that it left behind.
             end(process, GRACE_SECONDS)
@@ -108,8 +129,9 @@ class Child:
             if process.stdout:
                 process.stdout.close()
 
-    def _listen(self, process: "subprocess.Popen[bytes]", end: float | None, what: str) -> list[Line]:
-        kept: deque[Line] = deque(maxlen=KEPT_LINES)
+    def _listen(
+        self, process: "subprocess.Popen[bytes]", end: float | None, what: str, kept: Sequence[Line]
+    ) -> Iterator[Line]:
         descriptor, rest = process.stdout.fileno() if process.stdout else -1, b""
         with selectors.DefaultSelector() as selector:
             selector.register(descriptor, selectors.EVENT_READ)
@@ -125,12 +147,12 @@ class Child:
                 *whole, rest = (rest + data).split(b"\n") if data else [rest, b""]
                 rest = rest[: LONGEST_LINE + 1]
                 for each in filter(None, whole):
-                    text = each.decode(errors="replace").strip() if len(each) <= LONGEST_LINE else _TOO_LONG
-                    line = _line(text, self.redact)
-                    kept.append(line)
-                    self.said(line)
+                    yield _line(
+                        each.decode(errors="surrogateescape").strip() if len(each) <= LONGEST_LINE else _TOO_LONG,
+                        self.redact,
+                    )
                 if not data:
-                    return list(kept)
+                    return
 
     def _environment(self, more: Mapping[str, str]) -> dict[str, str]:
         own = {name: os.environ[name] for name in (*_PASSED_ON, *_PASSED_ON_TOO) if name in os.environ}
@@ -140,7 +162,8 @@ class Child:
 def _line(text: str, redact: Redactor) -> Line:
     found = _LOG_LINE.match(text)
     level, said = (found[1], found[2]) if found else ("", text)
-    return Line(level, said, redact(said)[:SHOWN])
+    clean = said if said.isascii() else said.encode(errors="replace").decode()
+    return Line(level, said, redact(clean)[:SHOWN])
 
 
 def _last(kept: Sequence[Line]) -> str:

@@ -1,7 +1,8 @@
 """Listing of a sync's source if it is an S3 store: `juicefs sync` does not tell which versions it has copied."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from ipaddress import ip_address
 from urllib.parse import unquote, urlsplit
@@ -10,10 +11,11 @@ from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.redaction import Redactor
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.cache.drivers.juicefs.credentials import given
+from stowplan.agents.cache.drivers.juicefs.listing.entry import Entry
 from stowplan.agents.runtime.log import Log
 from stowplan.agents.transfer.remotes.s3.revision import DEFAULT_REGION, S3Prefix, of_prefix
 from stowplan.schema.agents.cache_config import SOURCE_SECRET_ENV
-from stowplan.schema.remotes.s3_listing import JUICEFS_STORAGES
+from stowplan.schema.remotes.s3_listing import JUICEFS_STORAGES, ListingHash
 
 _PATH_STYLE = re.compile(r"(localhost|s3[.-].*\.amazonaws\.com|\d+\.\d+\.\d+\.\d+)?(:\d*)?")
 """Hosts of `s3://` before whose bucket JuiceFS writes a slash (`isS3PathType` of `cmd/sync.go`, JuiceFS 1.3)."""
@@ -33,21 +35,38 @@ class SourceListing:
     log: Log
     redact: Redactor
 
+    @property
+    def prefix(self) -> S3Prefix | None:
+        """The prefix that the source is; None if it is none of an S3 store."""
+        return prefix_of(self.source, self.environment, no_https=self.no_https)
+
+    def entries(self, prefix: S3Prefix, listing: ListingHash) -> Generator[Entry]:
+        """Yield the objects of the prefix in ascending order of keys, and add each to `listing`. Must be closed.
+
+        Raises AttemptError if they cannot be listed, and StoppedError if the work must stop.
+        """
+        access, secret = (given(self.environment, SOURCE_SECRET_ENV[key]) for key in ("access-key", "secret-key"))
+        keys = (access, secret) if access and secret else None
+        with closing(of_prefix(prefix, keys, self.stop, self.log, self.redact)) as objects:
+            for each in objects:
+                listing.add(each.key, each.size, each.etag)
+                yield Entry(each.key, each.size, each.modified, each.etag if each.names_version else "")
+
     def revision(self) -> str | None:
         """List the source and return the hash of the listing; None if it is no S3 store, or cannot be listed.
 
         Raises StoppedError if the work must stop.
         """
-        place = prefix_of(self.source, self.environment, no_https=self.no_https)
-        if place is None:
+        listing, prefix = ListingHash(), self.prefix
+        if prefix is None:
             return None
-        access, secret = (given(self.environment, SOURCE_SECRET_ENV[key]) for key in ("access-key", "secret-key"))
-        keys = (access, secret) if access and secret else None
         try:
-            return of_prefix(place, keys, self.stop, self.log, self.redact)
+            for _ in self.entries(prefix, listing):
+                pass
         except AttemptError as error:
             self.log.warning("The source cannot be listed, so its revision is not recorded", error=str(error))
             return None
+        return listing.revision
 
 
 def prefix_of(source: str, environment: Mapping[str, str], *, no_https: bool) -> S3Prefix | None:
@@ -60,7 +79,7 @@ def prefix_of(source: str, environment: Mapping[str, str], *, no_https: bool) ->
     scheme, host, path = parts.scheme.lower(), parts.netloc, unquote(parts.path).lstrip("/")
     if scheme not in JUICEFS_STORAGES or not host or "@" in host or parts.query or parts.fragment:
         return None
-    in_path = scheme == "minio" or _PATH_STYLE.fullmatch(host) is not None
+    in_path = has_bucket_in_path(scheme, host)
     bucket, _, prefix = path.partition("/") if in_path else ("", "", path)
     if prefix and not prefix.endswith("/"):
         return None
@@ -76,6 +95,11 @@ def prefix_of(source: str, environment: Mapping[str, str], *, no_https: bool) ->
     elif not in_path:
         bucket, host, path_style = host, f"s3.{region}.amazonaws.com", False
     return S3Prefix(f"{protocol}://{host}", bucket, prefix, region, path_style=path_style) if bucket else None
+
+
+def has_bucket_in_path(scheme: str, host: str) -> bool:
+    """Return whether the path of such a URL begins with the name of the bucket."""
+    return scheme == "minio" or (scheme == "s3" and _PATH_STYLE.fullmatch(host) is not None)
 
 
 def _is_of_address(host: str) -> bool:

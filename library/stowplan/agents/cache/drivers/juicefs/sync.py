@@ -2,16 +2,15 @@
 
 import re
 import tempfile
-import threading
-import urllib.request
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.progress import Progress
-from stowplan.agents.cache.drivers.juicefs.child import Child, Line
-from stowplan.agents.cache.drivers.juicefs.verdict import Count, count, failure
+from stowplan.agents.cache.drivers.juicefs.child import Child
+from stowplan.agents.cache.drivers.juicefs.listing.wanted import WantedKeys
+from stowplan.agents.cache.drivers.juicefs.verdict import count, failure
+from stowplan.agents.cache.drivers.juicefs.watch import SyncWatch, Tally
 from stowplan.agents.runtime.log import Log
 from stowplan.schema.agents.exit_codes import ExitCode
 from stowplan.schema.agents.marker import STATE_DIRECTORY
@@ -24,77 +23,32 @@ destination.
 
 OUTSIDE = ".."
 """Exclude pattern for keys with a segment `..`, such as `../x`: a destination of files would take them for paths that
-lead out of it. Such objects are not copied.
+lead out of it. Such keys are an error before the copy, but one may be new since then.
 """
 
-LOOK_SECONDS = 1.0
-"""Seconds between two reads of the child's counters."""
+LISTS = (1, 3)
+"""First version of JuiceFS that takes a list of keys (`--files-from`)."""
 
-MOST_WARNINGS = 20
-"""Maximum number of the child's warnings and errors that are logged."""
-
-LARGEST_METRICS = 1 << 20
-"""Maximum size in bytes of the child's metrics, from which the counters are read."""
-
-CHECKPOINTS = (1, 4)
-"""First version of JuiceFS that can resume a stopped sync."""
-
-LEFTOVERS = (".jfs.*.tmp.[0-9]*", f".*.tmp.{'[0-9]' * 12}*", f".*.tmp{'[0-9]' * 12}*")
+LEFTOVERS = (
+    ".jfs.*.tmp.[0-9]*",
+    f".*.tmp.{'[0-9]' * 12}*",
+    f".*.tmp{'[0-9]' * 12}*",
+    ".juicefs-sync-checkpoint.*.json",
+)
 """Patterns of the names of unfinished files: the first from JuiceFS 1.4 on, the second before (`cmd/object.go`), the
-third in a claim (`pkg/object/file.go`).
+third in a claim (`pkg/object/file.go`); and of checkpoints of JuiceFS 1.4, which this agent has used in version 0.1.0.
 
-The others require 12 digits. The number in a name is random and has 63 bits, so it has fewer digits only once in
-millions. Names that people choose end in shorter numbers.
+The second and the third require 12 digits. The number in a name is random and has 63 bits, so it has fewer digits only
+once in millions. Names that people choose end in shorter numbers.
 """
 
-_LISTENS = re.compile(r"Prometheus metrics listening on (127\.0\.0\.1:\d+)")
-_METRIC = re.compile(r"^juicefs_sync_(\w+)(?:\{[^}]*\})? (\S+)$", re.MULTILINE)
+SELECTING = frozenset(
+    {"include", "exclude", "match-full-path", "start", "end", "max-size", "min-size", "max-age", "min-age", "limit"}
+)
+"""Options that select objects of the source."""
 
-
-@dataclass
-class SyncWatch:
-    """Follows one `juicefs sync`: logs its warnings, and copies its counters into `progress` once a second."""
-
-    progress: Progress
-    log: Log
-    _address: str = ""
-    _warnings: int = 0
-    _over: threading.Event = field(default_factory=threading.Event)
-
-    def said(self, line: Line) -> None:
-        if found := _LISTENS.search(line.text):
-            self._address = found[1]
-        elif line.level not in ("DEBUG", "INFO") and line.text and self._warnings < MOST_WARNINGS:
-            self._warnings += 1
-            self.log.warning("JuiceFS says", said=line.shown)
-
-    @contextmanager
-    def looking(self) -> Iterator[None]:
-        thread = threading.Thread(target=self._look, daemon=True)
-        thread.start()
-        try:
-            yield
-        finally:
-            self._over.set()
-
-    def _look(self) -> None:
-        while not self._over.wait(LOOK_SECONDS):
-            if self._address:
-                # After any error the next poll tries again, and the final count comes from the log.
-                with suppress(Exception):
-                    self._count(_metrics(self._address))
-
-    def _count(self, found: Mapping[str, float]) -> None:
-        if self._over.is_set():
-            return
-        skipped, copied = (int(found.get(name, 0)) for name in ("skipped", "copied"))
-        self.progress.files_done = skipped + copied
-        # JuiceFS up to 1.3 also counts objects that only the destination has as `scanned`.
-        self.progress.files_total = max(skipped + copied, int(found.get("scanned", 0) - found.get("extra", 0)))
-        self.progress.files_unchanged = skipped
-        self.progress.files_deleted = int(found.get("deleted", 0))
-        self.progress.resumed_bytes = int(found.get("skipped_bytes", 0))
-        self.progress.bytes_done = int(found.get("copied_bytes", 0)) + self.progress.resumed_bytes
+WHOLE = frozenset({"delete-dst", "dirs", "perms"})
+"""Options that have an effect on more than the objects that are copied."""
 
 
 @dataclass(frozen=True)
@@ -112,6 +66,9 @@ class Sync:
     """Environment variables with the credentials of the source."""
     progress: Progress
     log: Log
+    reserved: Sequence[str] = ()
+    """Names in the root of the destination that are not copied."""
+    tally: Tally = field(default_factory=Tally)
 
     def check(self) -> None:
         """Raise AttemptError (2) if JuiceFS would ignore the `include` or `exclude` pattern.
@@ -126,11 +83,21 @@ class Sync:
                 )
                 raise AttemptError(ExitCode.BAD_SPEC, "BadPattern", message)
 
+    def access(self) -> list[str]:
+        """Return the arguments by which any `juicefs sync` reaches the source."""
+        return ["--no-https"] if self.flags.get("no-https") else []
+
+    def selecting(self) -> list[str]:
+        """Return the arguments that select objects of the source; an empty list if none are left out."""
+        chosen = {name: value for name, value in self.flags.items() if name in SELECTING}
+        # The limit counts folders too.
+        return _written(chosen if "limit" in chosen or not chosen else {**chosen, "dirs": True})
+
     def is_empty(self) -> bool:
         """Return whether the source has no objects. Raises AttemptError if the source cannot be listed."""
         quiet = replace(self.child, said=lambda _: None)
         # With a separate destination the dry run asks only for the source's objects.
-        words = ("sync", "--dry", "--limit=2", "--dirs", "--metrics=127.0.0.1:0", *self._storage_flags())
+        words = ("sync", "--dry", "--limit=2", "--dirs", "--metrics=127.0.0.1:0", *self.access())
         slash = "/" if self.source.endswith("/") else ""
         with tempfile.TemporaryDirectory(prefix="stowplan-") as nothing:
             ended = quiet.run(*words, self.source, f"file://{nothing}/nothing{slash}", more=self.variables)
@@ -139,36 +106,51 @@ class Sync:
         counted = count(ended)
         return counted is None or counted.found + counted.excluded == 0
 
-    def run(self, *, resume: bool) -> Count:
-        """Copy from the source to the destination and return the final count of the sync.
+    def run(self) -> None:
+        """Copy what is missing or has another size, or what the options say, and add the count to `tally`.
 
-        `resume` is whether to go on from the checkpoint of a stopped sync. The caller must know that nothing else has
-        changed the destination since. Raises AttemptError if any object failed or was lost, and StoppedError if the
-        work must stop.
+        Raises AttemptError if any object failed or was lost, and StoppedError if the work must stop.
         """
-        watch = SyncWatch(self.progress, self.log)
+        self._pass(_written(self.flags), whole=True)
+
+    def fetch(self, wanted: WantedKeys) -> None:
+        """Copy the objects with these keys, whatever the destination has, and add the counts to `tally`.
+
+        Raises AttemptError if one failed or was lost, and StoppedError if the work must stop.
+        """
+        kept = {name: value for name, value in self.flags.items() if name not in SELECTING | WHOLE}
+        flags = _written({**kept, "force-update": True})
+        lists = self._version() >= LISTS
+        for path in wanted.lists() if lists else ():
+            self._pass([*flags, f"--files-from={path}"], whole=False)
+        for key in wanted.unlisted() if lists else wanted.keys():
+            # No other key is between these two, and in a directory JuiceFS leaves out the last one.
+            self._pass([*flags, *([f"--start={key}"] if key else []), f"--end={key}\x01"], whole=False)
+
+    def _pass(self, flags: Sequence[str], *, whole: bool) -> None:
+        watch = SyncWatch(self.progress, self.log, self.tally, whole, self.progress.files_total)
         child = replace(self.child, said=watch.said)
-        flags = [
-            f"--exclude={PROTECTION}",
-            f"--exclude={OUTSIDE}",
-            *_written(self.flags),
-            *self._checkpoints(resume=resume),
-        ]
+        own = [f"--exclude={each}" for each in (PROTECTION, OUTSIDE, *(f"/{name}" for name in self.reserved))]
         with watch.looking():
             ended = child.run(
-                "sync", "--metrics=127.0.0.1:0", *flags, self.source, self.destination, more=self.variables
+                "sync", "--metrics=127.0.0.1:0", *own, *flags, self.source, self.destination, more=self.variables
             )
         counted = count(ended)
         if counted:
-            self.progress.files_done = counted.skipped + counted.copied
-            self.progress.files_total = self.progress.files_done + counted.failed + counted.lost
-            self.progress.files_unchanged = counted.skipped
-            # The last poll of the counters may be a second old, and a short copy may end before the first poll.
-            self.progress.bytes_done = max(self.progress.bytes_done, counted.bytes)
+            self.tally.tell(
+                self.progress,
+                skipped=counted.skipped,
+                copied=counted.copied,
+                # The last poll of the counters may be a second old, and a short copy may end before the first poll.
+                sizes=(counted.skipped_bytes, counted.copied_bytes),
+                whole=whole,
+            )
+            self.tally.add(counted, whole=whole)
+            missing = counted.failed + counted.lost
+            self.progress.files_total = max(watch.planned, self.progress.files_done + missing)
         problem = failure(ended, f"the copy of {self.source}", claim=self.destination.startswith("file://"))
         if problem or counted is None:
             raise problem or AttemptError(ExitCode.TRANSIENT, "SyncFailed", "JuiceFS gave no count of its copies")
-        return counted
 
     def remove_leftovers(self) -> None:
         """Remove the unfinished files of killed copies from the destination. A failure is only logged."""
@@ -180,14 +162,6 @@ class Sync:
             ended = quiet.run(*words, f"file://{nothing}/", folder)
         if problem := failure(ended, "the leftovers of an earlier copy"):
             self.log.warning("Could not remove what a killed copy left", error=str(problem))
-
-    def _storage_flags(self) -> list[str]:
-        return ["--no-https"] if self.flags.get("no-https") else []
-
-    def _checkpoints(self, *, resume: bool) -> list[str]:
-        if self.flags.get("dry") or self._version() < CHECKPOINTS:
-            return []
-        return ["--enable-checkpoint"] if resume else ["--enable-checkpoint", "--checkpoint-force-reset"]
 
     def _version(self) -> tuple[int, int]:
         found = re.search(r"version (\d+)\.(\d+)", self.child.run("--version", seconds=10).text)
@@ -210,11 +184,3 @@ def _words(name: str, value: object) -> list[str]:
     if name in ("include", "exclude") and "=" in str(value):
         return [f"--{name}", str(value)]
     return [f"--{name}={value}"]
-
-
-def _metrics(address: str) -> dict[str, float]:
-    # Ignore proxies in the environment, since the address is on this machine.
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    with opener.open(f"http://{address}/metrics", timeout=2) as response:
-        text = response.read(LARGEST_METRICS).decode(errors="replace")
-    return {name: float(value) for name, value in _METRIC.findall(text)}

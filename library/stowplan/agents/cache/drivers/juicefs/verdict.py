@@ -13,7 +13,8 @@ _COUNT = re.compile(
     r"Found: (?P<found>\d+), excluded: (?P<excluded>\d+) .*?skipped: (?P<skipped>\d+) .*?copied: (?P<copied>\d+) "
     r".*?extra: (?P<extra>\d+) "
 )
-_SIZE = re.compile(r"(?:skipped|copied): \d+ \((?P<number>[\d.]+) (?P<unit>[KMGTPE]?)i?B\)")
+_SIZE = r"{}: \d+ \((?P<number>[\d.]+) (?P<unit>[KMGTPE]?)i?B\)"
+_SKIPPED, _COPIED = re.compile(_SIZE.format("skipped")), re.compile(_SIZE.format("copied"))
 _UNITS = " KMGTPE"
 _FAILED, _LOST = re.compile(r", failed: (\d+)"), re.compile(r", lost: (\d+)")
 
@@ -58,9 +59,9 @@ class Count:
     """Objects that only the destination has."""
     failed: int
     lost: int
-    bytes: int = 0
-    """Size of all skipped and copied objects; not exact, since JuiceFS rounds it to hundredths of KiB, MiB and so on.
-    """
+    skipped_bytes: int = 0
+    copied_bytes: int = 0
+    """Size of all skipped and of all copied objects; not exact: JuiceFS rounds to hundredths of KiB, MiB and so on."""
 
 
 def count(ended: Ended) -> Count | None:
@@ -73,13 +74,14 @@ def count(ended: Ended) -> Count | None:
                 **numbers,
                 failed=int(failed[1]) if failed else 0,
                 lost=int(lost[1]) if lost else 0,
-                bytes=sum(_bytes(found["number"], found["unit"]) for found in _SIZE.finditer(line.text)),
+                skipped_bytes=_bytes(_SKIPPED.search(line.text)),
+                copied_bytes=_bytes(_COPIED.search(line.text)),
             )
     return None
 
 
-def _bytes(number: str, unit: str) -> int:
-    return round(float(number) * (1 << 10 * _UNITS.index(unit or " ")))
+def _bytes(found: re.Match[str] | None) -> int:
+    return round(float(found["number"]) * (1 << 10 * _UNITS.index(found["unit"] or " "))) if found else 0
 
 
 def failure(ended: Ended, what: str, *, claim: bool = False) -> AttemptError | None:

@@ -11,6 +11,7 @@ from stowplan.agents.attempt.claim.folder import ClaimFolder
 from stowplan.agents.attempt.claim.walk import by_name, walk
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.cache.drivers.juicefs.child import Child, Ended
+from stowplan.agents.cache.drivers.juicefs.listing.record import FOLDER
 from stowplan.agents.cache.drivers.juicefs.verdict import failure
 from stowplan.schema.agents.marker import STATE_DIRECTORY
 
@@ -40,13 +41,26 @@ class VolumeState:
 
     def read(self) -> Mapping[str, bytes]:
         with _folder() as folder:
-            self._sync(self._url, f"file://{folder}/", "--exclude=/warmup/***", f"--max-size={LARGEST >> 10}K")
+            self._sync(
+                self._url,
+                f"file://{folder}/",
+                "--exclude=/warmup/***",
+                f"--exclude=/{FOLDER}***",
+                f"--max-size={LARGEST >> 10}K",
+            )
             with ClaimFolder.at(folder) as read:
                 files = [
                     each for each in walk(read, by_name) if each.entry.is_file and not _is_temporary(each.entry.name)
                 ]
             found = {each.path: safe_files.read(folder, each.path, LARGEST) for each in files}
             return {path: content for path, content in found.items() if content is not None}
+
+    def fetch(self, name: str, largest: int) -> bytes | None:
+        parent = name.rpartition("/")[0]
+        with _folder() as folder:
+            chosen = (*([f"--include=/{parent}/"] if parent else []), f"--include=/{name}", "--exclude=*")
+            self._sync(self._url, f"file://{folder}/", *chosen, f"--max-size={(largest >> 10) + 1}K")
+            return safe_files.read(folder, name, largest)
 
     def write(self, files: Mapping[str, bytes]) -> None:
         with _folder() as folder:

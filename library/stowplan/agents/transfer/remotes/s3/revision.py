@@ -1,6 +1,6 @@
-"""Revision of the objects below a prefix, for agents that copy them by other means."""
+"""Listing and revision of the objects below a prefix, for agents that copy them by other means."""
 
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
 from dataclasses import dataclass
 
 from stowplan.agents.attempt.network import Network
@@ -16,7 +16,7 @@ from stowplan.agents.transfer.remotes.s3.protocol.rest_client import Wire
 from stowplan.agents.transfer.remotes.s3.protocol.signing import Credentials
 from stowplan.schema.remotes.s3_listing import ListingHash
 
-__all__ = ["DEFAULT_REGION", "Listed", "S3Prefix", "listed", "of_prefix"]
+__all__ = ["DEFAULT_REGION", "Listed", "S3Object", "S3Prefix", "listed", "of_prefix"]
 
 _RETRIES = 3
 
@@ -47,8 +47,10 @@ class Listed:
     """Size of all objects in bytes."""
 
 
-def of_prefix(place: S3Prefix, keys: tuple[str, str] | None, stop: Stop, log: Log, redact: Redactor) -> str:
-    """List the objects and return the hash of the listing.
+def of_prefix(
+    place: S3Prefix, keys: tuple[str, str] | None, stop: Stop, log: Log, redact: Redactor
+) -> Generator[S3Object]:
+    """Yield the objects below the prefix in ascending order of keys, which are relative to it. Must be closed.
 
     `keys` are access key and secret key, None for requests without a signature. Raises AttemptError if the objects
     cannot be listed, and StoppedError if the work must stop.
@@ -64,7 +66,9 @@ def of_prefix(place: S3Prefix, keys: tuple[str, str] | None, stop: Stop, log: Lo
     )
     wire = Wire(bucket, Attempts(_RETRIES, stop, log, of_any), redact)
     try:
-        return listed(wire, place.prefix, stop).revision
+        for each in objects(wire, place.prefix):
+            stop.check()
+            yield each
     finally:
         wire.close()
 

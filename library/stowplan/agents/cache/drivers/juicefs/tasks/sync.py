@@ -7,13 +7,15 @@ from typing import ClassVar
 
 from stowplan.agents.attempt.failure import AttemptError, StoppedError, of_any
 from stowplan.agents.cache.drivers.juicefs import credentials
+from stowplan.agents.cache.drivers.juicefs.listing.comparison import SPECIAL, Comparison
+from stowplan.agents.cache.drivers.juicefs.listing.wanted import WantedKeys
 from stowplan.agents.cache.drivers.juicefs.source_listing import SourceListing
-from stowplan.agents.cache.drivers.juicefs.sync import Sync
+from stowplan.agents.cache.drivers.juicefs.sync import WHOLE, Sync
 from stowplan.agents.cache.drivers.juicefs.tasks import destination
 from stowplan.agents.cache.drivers.juicefs.tasks.destination import Destination
 from stowplan.agents.cache.drivers.juicefs.tasks.marks import Marks, Past
+from stowplan.agents.cache.drivers.juicefs.tasks.survey import Survey
 from stowplan.agents.cache.drivers.juicefs.tasks.work import TaskWork
-from stowplan.agents.cache.drivers.juicefs.verdict import Count
 from stowplan.schema.agents.cache_config import SyncConfig
 from stowplan.schema.agents.exit_codes import ExitCode
 
@@ -27,10 +29,13 @@ class SyncTask:
     environment: Mapping[str, str]
 
     _PARTIAL: ClassVar[frozenset[str]] = frozenset({"existing", "ignore-existing", "limit", "max-age", "min-age"})
-    """Flags with which files of the source are left out that a later sync would bring."""
+    """Options with which files of the source are left out that a later sync would bring."""
 
     _BY_CONTENT: ClassVar[frozenset[str]] = frozenset({"check-all", "force-update", "update"})
-    """Flags with which a changed file is copied even if its size has not changed."""
+    """Options with which a changed file is copied even if its size has not changed."""
+
+    _WHOLE: ClassVar[frozenset[str]] = frozenset({"check-all", "force-update"})
+    """Options after which the dataset holds what the source lists."""
 
     def run(self) -> str:
         """Copy the source into the dataset and return a sentence about the result.
@@ -38,8 +43,8 @@ class SyncTask:
         Raises AttemptError, OSError or StoppedError.
         """
         place = destination.of(self.config, self.work, self.environment)
-        copy = self._copy(place)
-        copy.check()
+        survey = self._survey(place)
+        survey.copy.check()
         renews = self.config.target.kind in ("Dataset", "DatasetTask")
         marks = Marks(place.state, self.work.run, completes=self.config.completes, renews=renews)
         past = place.past(marks)
@@ -55,7 +60,7 @@ class SyncTask:
                 self.work.outcome.revision = past.revision
                 return "This run was complete before: nothing to do"
             try:
-                return self._fill(copy, place, marks, past)
+                return self._dry(survey.copy) if self.config.flags.get("dry") else self._fill(survey, marks, past)
             except Exception as error:
                 failure = of_any(error, "the sync")
                 if isinstance(failure, AttemptError):
@@ -64,46 +69,77 @@ class SyncTask:
                         self.work.outcome.revision = marks.look().revision
                 raise failure from None
 
-    def _copy(self, place: Destination) -> Sync:
+    def _survey(self, place: Destination) -> Survey:
         config, work = self.config, self.work
         variables = credentials.source_variables(config.source, self.environment)
-        progress = work.outcome.progress
-        return Sync(place.child, config.source, place.address, config.flags, variables, progress, work.log)
+        progress, no_https = work.outcome.progress, bool(config.flags.get("no-https"))
+        # In the root of a volume JuiceFS has files of its own.
+        reserved = SPECIAL if config.mount_path is None and config.destination == "/" else ()
+        copy = Sync(place.child, config.source, place.address, config.flags, variables, progress, work.log, reserved)
+        listing = SourceListing(config.source, no_https, self.environment, work.stop, work.log, work.redact)
+        return Survey(config, work, copy, place, listing)
 
-    def _fill(self, copy: Sync, place: Destination, marks: Marks, past: Past) -> str:
-        where, dry = self.config.source, bool(self.config.flags.get("dry"))
-        if self.config.flags.get("delete-dst") and not dry and copy.is_empty():
-            message = f"{where} lists nothing: with `delete-dst` that would remove the whole dataset"
-            raise AttemptError(ExitCode.CONFLICT, "EmptySource", message)
-        listed = None if dry or self._PARTIAL & set(self.config.flags) else self._listing().revision()
-        if not dry:
+    def _dry(self, copy: Sync) -> str:
+        copy.run()
+        if not copy.tally.files and copy.is_empty():
+            raise AttemptError(ExitCode.NOT_FOUND, "NotFound", f"There is nothing below {self.config.source}")
+        return f"Nothing was copied: {copy.tally.copied} files would be new, {copy.tally.unchanged} are there"
+
+    def _fill(self, survey: Survey, marks: Marks, past: Past) -> str:
+        progress, place = self.work.outcome.progress, survey.place
+        with WantedKeys.kept() as wanted:
+            compared, listed = survey.run(wanted)
+            if not compared.seen:
+                raise self._nothing()
+            progress.files_total, progress.bytes_total = compared.listed, compared.bytes
             marks.begin(past)
-        if past.begun is not None:
-            copy.remove_leftovers()
-        counted = copy.run(resume=past.begun is not None and past.begun == self.work.run)
-        if not counted.skipped + counted.copied and copy.is_empty():
-            raise AttemptError(ExitCode.NOT_FOUND, "NotFound", f"There is nothing below {where}")
-        self.work.outcome.progress.bytes_total = self.work.outcome.progress.bytes_done
-        if not dry:
-            place.settle()
-            revision = listed if self._is_exact(counted) and self._still(listed) else None
-            marks.end({"files": counted.skipped + counted.copied, **({"revision": revision} if revision else {})})
-            self.work.outcome.revision = revision
-        return f"The dataset holds what the source lists: {counted.copied} files are new, {counted.skipped} were there"
+            if past.begun is not None:
+                survey.copy.remove_leftovers()
+            survey.keep(compared.before)
+            self._copy(survey, compared)
+        progress.bytes_total = progress.bytes_done
+        place.settle()
+        survey.keep(compared.after)
+        tally = survey.copy.tally
+        is_whole = tally.files == compared.listed and (survey.is_decided or tally.copied >= compared.changed)
+        known = listed if is_whole and self._is_exact(survey, compared) else None
+        revision = known if not tally.copied or self._still(survey.source, known) else None
+        marks.end({"files": tally.files, **({"revision": revision} if revision else {})})
+        self.work.outcome.revision = revision
+        counts = f"{tally.copied} files are new, {tally.unchanged} were there"
+        if survey.is_decided and not self._WHOLE & set(self.config.flags):
+            return f"The options of the sync were followed: {counts}"
+        if not is_whole:
+            return f"The source changed during the copy, and listed {compared.listed} files before: {counts}"
+        return f"The dataset holds what the source lists: {counts}"
 
-    def _listing(self) -> SourceListing:
-        config, work = self.config, self.work
-        no_https = bool(config.flags.get("no-https"))
-        return SourceListing(config.source, no_https, self.environment, work.stop, work.log, work.redact)
+    def _copy(self, survey: Survey, compared: Comparison) -> None:
+        copy, tally = survey.copy, survey.copy.tally
+        if not survey.is_decided:
+            tally.unchanged, tally.unchanged_bytes = compared.unchanged, compared.unchanged_bytes
+            tally.tell(copy.progress, skipped=0, copied=0, sizes=(0, 0), whole=False)
+            copy.fetch(compared.wanted)
+        if survey.is_decided or compared.others or WHOLE & set(self.config.flags):
+            copy.run()
 
-    def _is_exact(self, counted: Count) -> bool:
-        """Return whether no file was taken for unchanged because of its size alone."""
-        return not counted.skipped or bool(self._BY_CONTENT & set(self.config.flags))
+    def _nothing(self) -> AttemptError:
+        where = self.config.source
+        if self.config.flags.get("delete-dst"):
+            message = f"{where} lists nothing: with `delete-dst` that would remove the whole dataset"
+            return AttemptError(ExitCode.CONFLICT, "EmptySource", message)
+        return AttemptError(ExitCode.NOT_FOUND, "NotFound", f"There is nothing below {where}")
 
-    def _still(self, listed: str | None) -> bool:
+    def _is_exact(self, survey: Survey, compared: Comparison) -> bool:
+        """Return whether each file is surely the version that the source listed."""
+        flags = set(self.config.flags)
+        if survey.is_decided:
+            return not self._PARTIAL & flags and (not survey.copy.tally.unchanged or bool(self._BY_CONTENT & flags))
+        return compared.proven
+
+    def _still(self, source: SourceListing, listed: str | None) -> bool:
         """Return whether the source lists what it listed before the copy: `listed`, None for an unknown listing."""
         try:
-            return listed is not None and self._listing().revision() == listed
+            return listed is not None and source.revision() == listed
         except StoppedError:
             # The copy is complete: its end is worth more than its revision.
             return False
