@@ -248,14 +248,34 @@ def test_no_link_leads_a_sync_out_of_the_dataset(filled: Filled, make: Callable[
     assert list((filled.claim / "elsewhere").iterdir()) == []
 
 
-def test_keys_that_lead_out_of_the_dataset_are_not_copied(storage: Storage, tmp_path: Path, juicefs: Path) -> None:
+def test_keys_that_lead_out_of_the_dataset_are_an_error(storage: Storage, tmp_path: Path, juicefs: Path) -> None:
     storage.put({"train/a": b"a", "train/z": b"z"})
     with proxied(storage.endpoint) as proxy:
         proxy.rule = leads_out
         done = Filled(storage, tmp_path, juicefs, proxy.url).jobs.sync()
-    assert done.code == 0, done.output
-    assert files(tmp_path / "claim/ml/corpus") == {"a": b"a"}
+    assert (done.code, done.last["reason"]) == (5, "UnsafeKeys"), done.output
+    assert files(tmp_path / "claim/ml/corpus") == {}
     assert not list((tmp_path / "claim").rglob("escaped"))
+
+
+def test_a_refresh_fetches_what_was_replaced_by_as_many_bytes(filled: Filled) -> None:
+    assert filled.jobs.sync().code == 0
+    filled.storage.put({"train/a": b"A"})
+    (filled.data / "\u00e4 #").write_bytes(b"ODD")
+    done = filled.jobs.refresh(1)
+    assert "2 files are new, 1 were there" in done.last["message"], done.output
+    assert files(filled.data) == {**SAMPLES, "a": b"A"}
+    done = filled.jobs.refresh(2)
+    assert "0 files are new, 3 were there" in done.last["message"], done.output
+
+
+def test_patterns_select_what_is_copied(filled: Filled) -> None:
+    spec = {**filled.spec, "source": {"storage": {**filled.spec["source"]["storage"], "exclude": ["deep/"]}}}
+    jobs = replace(filled.jobs, manifests=compiled(spec))
+    done = jobs.sync()
+    assert done.code == 0, done.output
+    assert files(filled.data) == {key: data for key, data in SAMPLES.items() if key != "deep/er/b"}
+    assert (done.last["filesTotal"], done.last["filesLeftOut"]) == (2, 1)
 
 
 def test_a_claim_that_the_agent_cannot_write_to(filled: Filled) -> None:

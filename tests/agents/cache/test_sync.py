@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from stowplan.agents.cache.drivers.juicefs.listing.record import file_name
 from stowplan.agents.wait_dataset.readiness import look
 from stowplan.schema.remotes.s3_listing import ListingHash
 from tests.agents.cache.conftest import NewMounts
@@ -46,9 +47,11 @@ def test_a_sync_fills_the_dataset(dataset: Dataset, mounts: NewMounts) -> None:
     assert marker == {"format": 1, "run": "sync-abc", "result": "succeeded", "exitCode": 0}
     complete = json.loads((node.path / ".stowplan/complete.json").read_text(encoding="utf-8"))
     assert complete == {"format": 1, "run": "sync-abc", "files": 3, "revision": listed(DATA)}
-    assert sorted(each.name for each in (node.path / ".stowplan").rglob("*") if each.is_file()) == [
+    state = node.path / ".stowplan"
+    assert sorted(str(each.relative_to(state)) for each in state.rglob("*") if each.is_file()) == [
         "complete.json",
-        "sync-abc.json",
+        file_name("/"),
+        "runs/sync-abc.json",
     ]
 
 
@@ -64,17 +67,15 @@ def test_the_same_run_has_nothing_to_do(dataset: Dataset) -> None:
     assert "1 files are new, 3 were there" in other.last["message"]
 
 
-def test_a_revision_is_recorded_only_of_files_that_were_compared_by_more_than_their_size(
-    dataset: Dataset, mounts: NewMounts
-) -> None:
+def test_objects_that_were_replaced_by_others_of_the_same_size_are_fetched(dataset: Dataset, mounts: NewMounts) -> None:
+    """Within the same second, or not."""
     (node,) = mounts(1, options=FORGETS)
     dataset.put({"a": b"one", "b": b"b"})
     assert dataset.sync("sync-1").code == 0
     assert revision(node) == listed({"a": b"one", "b": b"b"})
     dataset.put({"a": b"two"})
-    assert dataset.sync("sync-2").code == 0
-    assert (files(node.path)["a"], revision(node)) == (b"one", None)
-    assert dataset.sync("sync-3", flags={"check-all": True, "force-update": True}).code == 0
+    done = dataset.sync("sync-2")
+    assert "1 files are new, 1 were there" in done.last["message"], done.output
     assert (files(node.path)["a"], revision(node)) == (b"two", listed({"a": b"two", "b": b"b"}))
 
 
@@ -161,12 +162,26 @@ def test_state_of_the_source_is_not_copied(dataset: Dataset, mounts: NewMounts) 
     assert not (node.path / ".stowplan/complete.json").exists()
 
 
-def test_keys_that_lead_out_of_the_dataset_are_not_copied(dataset: Dataset, mounts: NewMounts) -> None:
+def test_keys_that_lead_out_of_the_dataset_are_an_error(dataset: Dataset, mounts: NewMounts) -> None:
     dataset.put({"a": b"a", "z": b"z"})
     with proxied(dataset.storage.endpoint) as proxy:
         proxy.rule = leads_out
         ended = replace(dataset, endpoint=proxy.url).sync(destination="/ml/data/", root="/ml/data")
+    assert (ended.code, ended.last["reason"]) == (5, "UnsafeKeys"), ended.output
+    (node,) = mounts(1)
+    assert files(node.path) == {}
+
+
+def test_keys_that_lead_out_of_the_dataset_after_they_were_judged_are_not_copied(
+    dataset: Dataset, mounts: NewMounts
+) -> None:
+    dataset.put({"a": b"a", "z": b"z"})
+    with proxied(dataset.storage.endpoint) as proxy:
+        # The first listing is that of the agent.
+        proxy.rule = lambda request: leads_out(request) if proxy.count("GET", "list-type", listings=True) > 1 else None
+        ended = replace(dataset, endpoint=proxy.url).sync(destination="/ml/data/", root="/ml/data")
     assert ended.code == 0, ended.output
+    assert "The source changed during the copy, and listed 2 files before" in ended.last["message"]
     (node,) = mounts(1)
     assert files(node.path / "ml/data") == {"a": b"a"}
     assert not list(node.path.rglob("escaped"))

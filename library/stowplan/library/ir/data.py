@@ -89,7 +89,8 @@ class Source:
 
     The Secret's name is empty if there is none. `remote` is given if only the transfer agent can copy it; otherwise the
     driver reads the URI. `direct` is true if `juicefs sync` copies it into any volume, also into a claim. `max_delete`
-    is the maximum number of files to delete when the source moves.
+    is the maximum number of files to delete when the source moves. `include` and `exclude` are patterns of the keys
+    that `juicefs sync` copies; None for all.
     """
 
     uri: str
@@ -97,6 +98,8 @@ class Source:
     remote: Remote | None = None
     direct: bool = False
     max_delete: int = DEFAULT_MAX_DELETE
+    include: tuple[str, ...] | None = None
+    exclude: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -125,7 +125,11 @@ def _source(given: DatasetSource | None, namespace: str, volume: SecretName) -> 
         reference = given.storage.secret_ref
         secret = SecretName(namespace, reference.name) if reference else SecretName(volume.namespace, "")
         # With the slash, `juicefs sync` copies a directory; without it, also `train-2/x` for the prefix `train`.
-        return Source(f"{given.storage.uri.rstrip('/')}/", secret, direct=True, max_delete=most)
+        include, exclude = (
+            None if patterns is None else tuple(patterns) for patterns in (given.storage.include, given.storage.exclude)
+        )
+        uri = f"{given.storage.uri.rstrip('/')}/"
+        return Source(uri, secret, direct=True, max_delete=most, include=include, exclude=exclude)
     place = given.s3 or given.huggingface or given.git
     if place is None:
         return None

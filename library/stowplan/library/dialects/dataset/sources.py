@@ -99,16 +99,9 @@ def git(place: GitPlace, path: FieldPath) -> Iterator[Finding]:
 
 
 def _patterns(source: DatasetSource) -> Iterator[Finding]:
-    """Yield findings about patterns of a source that is always copied as a whole."""
-    whole = {
-        "git": (source.git, "A commit of Git is copied as a whole.", "Leave out what jobs do not need in the jobs."),
-        "storage": (
-            source.storage,
-            "The patterns of JuiceFS have another meaning, so this storage is copied as a whole.",
-            "Give a `uri` with a longer prefix, or use `source.s3` if the storage speaks its protocol.",
-        ),
-    }
-    for key, (place, message, hint) in whole.items():
-        for field in ("include", "exclude"):
-            if place is not None and getattr(place, field) is not None:
-                yield finding("SP464", (*PATH, key, field), message, f"Remove it. {hint}", anchor=Anchor.KEY)
+    """Yield findings about patterns of a commit of Git, which is always copied as a whole."""
+    for field in ("include", "exclude"):
+        if source.git and getattr(source.git, field) is not None:
+            message = "A commit of Git is copied as a whole."
+            hint = "Remove it. Leave out what jobs do not need in the jobs."
+            yield finding("SP464", (*PATH, "git", field), message, hint, anchor=Anchor.KEY)

@@ -8,6 +8,7 @@ from stowplan.library.drivers.registry import STORAGE_DRIVERS
 from stowplan.library.ir.data import CachedDataset, DataTask
 from stowplan.schema.agents.transfer_config import DEFAULT_MAX_DELETE
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
+from stowplan.schema.juicefs.options import WITHOUT_TIMES
 from stowplan.schema.juicefs.sync_options import SyncOptions
 from stowplan.schema.kinds.native.dataset import Dataset, Refresh
 from stowplan.schema.kinds.native.dataset_task import SyncTask
@@ -38,10 +39,15 @@ def home(dataset: CachedDataset, context: Context) -> tuple[str, list[Finding]]:
 
 
 def findings(given: Deletion, model: Dataset, dataset: CachedDataset, path: FieldPath) -> Iterator[Finding]:
-    """Yield findings about the deletion that a sync of a Dataset with a source asks for, at `path` in a document.
+    """Yield findings about a later sync of a Dataset with a source, at `path` in a document: its deletions, and gaps.
 
     `dataset` is what the Dataset `model` describes.
     """
+    storage = dataset.source.uri.partition("://")[0] if dataset.source and dataset.source.direct else ""
+    if storage in WITHOUT_TIMES:
+        message = f"{storage}:// has no modification times: what is replaced by as many bytes is not copied again."
+        hint = "Give an object another key when it changes. A SampleJob with `check-all` compares the contents."
+        yield finding("SP411", path, message, hint, anchor=Anchor.KEY)
     if given.delete and not (model.spec.source and model.spec.source.s3):
         message = "Only of a source `s3` does a sync know which files are gone."
         hint = "Remove `delete`: files that the source no longer has remain."

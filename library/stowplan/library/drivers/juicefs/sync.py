@@ -11,7 +11,7 @@ from stowplan.library.ir.data import CachedDataset, DataTask, Remote, Site
 from stowplan.schema.agents.transfer_config import Mirror
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
 from stowplan.schema.juicefs.option_forms import PATTERN, SYNC_FORMS
-from stowplan.schema.juicefs.options import Fate, Option
+from stowplan.schema.juicefs.options import WITHOUT_TIMES, Fate, Option
 from stowplan.schema.juicefs.sync_keys import is_ignored
 from stowplan.schema.juicefs.sync_options import SYNC_OPTIONS, SyncOptions
 
@@ -79,12 +79,22 @@ def findings(task: DataTask, site: Site) -> list[Finding]:
         found = [other for other in found if other.path != path]
         found.append(finding("SP406", path, message, hint, anchor=Anchor.KEY))
     found += [*_forms(options), *_ignored(options)]
-    found += storage_source.findings(task.source, (*SYNC, "source"))
+    found += [*storage_source.findings(task.source, (*SYNC, "source")), *_without_times(task)]
     if options.delete_src:
         message = "`delete-src` deletes at the source what was copied; another run cannot bring it back."
         hint = "Remove it unless the dataset is to be the only copy."
         found.append(finding("SP417", (*SYNC, "delete-src"), message, hint))
     return found
+
+
+def _without_times(task: DataTask) -> Iterator[Finding]:
+    """Yield a finding if nothing but the content tells whether a file of the source of a SampleJob has changed."""
+    options, source = task.sync_options, task.source
+    storage = source.uri.partition("://")[0] if source and not source.direct else ""
+    if storage in WITHOUT_TIMES and not (options.check_all or options.force_update or options.ignore_existing):
+        message = f"{storage}:// has no modification times: what is replaced by as many bytes is not copied again."
+        hint = "Add `check-all: true`, which compares the contents of all files."
+        yield finding("SP411", (*SYNC, "source"), message, hint)
 
 
 def _forms(options: SyncOptions) -> Iterator[Finding]:

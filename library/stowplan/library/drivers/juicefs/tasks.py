@@ -165,6 +165,8 @@ def _sync(task: DataTask, shared: Json) -> SyncConfig:
             "destination": destination,
             "root": sync.root(task),
             "flags": sync.flags(task.sync_options),
+            "include": task.source and task.source.include,
+            "exclude": task.source and task.source.exclude,
             "completes": task.completes,
         }
     )

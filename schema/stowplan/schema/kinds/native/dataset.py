@@ -25,7 +25,7 @@ class DatasetSource(Model):
     git: GitSource | None = Field(default=None, description="A Git repository.")
     storage: StorageSource | None = Field(
         default=None,
-        description="Another object storage that JuiceFS can read. A sync copies files that are new or have another size.",
+        description="Another object storage that JuiceFS can read. A sync copies files that are new, or have another size or time than the object.",
     )
     max_delete: int | None = Field(
         default=None,

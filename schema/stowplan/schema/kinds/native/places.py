@@ -132,5 +132,5 @@ class StorageSource(Model):
         default=None,
         description="Secret with the keys `access-key` and `secret-key`. Without it, the storage must be public.",
     )
-    include: Patterns | None = Field(default=None, description=_WHOLE)
-    exclude: Patterns | None = Field(default=None, description=_WHOLE)
+    include: Patterns | None = Field(default=None, description=_INCLUDE)
+    exclude: Patterns | None = Field(default=None, description=_EXCLUDE)

@@ -228,6 +228,19 @@ def test_a_sync_into_a_new_claim_and_into_its_root() -> None:
     assert pod["volumes"][-1]["persistentVolumeClaim"] == {"claimName": "data"}
 
 
+REFRESH = {"refresh": {"schedule": "0 3 * * *"}}
+
+
+@pytest.mark.parametrize("volume", [VOLUME, CLAIM])
+def test_patterns_of_a_storage_reach_its_sync(volume: Any) -> None:
+    patterns = {"include": ["a/", "*.b"], "exclude": ["*~"]}
+    plain, _ = sync_of(lower(model(source=STORAGE, volume=volume), context()))
+    found = lower(model(source={"storage": {**STORAGE["storage"], **patterns}}, volume=volume), context())
+    assert codes(found) == []
+    config, _ = sync_of(found)
+    assert config == {**plain, **patterns}
+
+
 @pytest.mark.parametrize(
     ("source", "volume", "more", "found"),
     [
@@ -235,6 +248,8 @@ def test_a_sync_into_a_new_claim_and_into_its_root() -> None:
         ({"storage": {"uri": "oss://b.example.com/a;b/"}}, CLAIM, {}, ["SP402"]),
         (STORAGE, CLAIM, {"refresh": {"schedule": "0 3 * * *", "delete": True, "maxDelete": 5}}, ["SP464"]),
         (STORAGE, CLAIM, {"cache": {"nodes": 1}}, ["SP462"]),
+        ({"storage": {"uri": "redis://store.example.com:6379/1/"}}, CLAIM, {}, []),
+        ({"storage": {"uri": "redis://store.example.com:6379/1/"}}, CLAIM, REFRESH, ["SP411"]),
     ],
 )
 def test_what_a_storage_cannot_do_for_a_claim(source: Any, volume: Any, more: Any, found: list[str]) -> None:
