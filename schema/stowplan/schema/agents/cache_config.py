@@ -140,11 +140,11 @@ class SyncConfig(TaskConfig):
     completes: bool = Field(
         description="Whether the dataset is complete with the end of this sync, so that it removes and writes the markers by which others see that: true for a SampleSet's own, and for any on a SampleSet with `noSync`."
     )
-    include: list[str] | None = Field(
+    include: tuple[str, ...] | None = Field(
         default=None,
         description="Patterns of the keys to copy, as the transfer agent has them: `*` matches `/` too, and `folder/` is everything below. Null for all.",
     )
-    exclude: list[str] | None = Field(
+    exclude: tuple[str, ...] | None = Field(
         default=None, description="Patterns of the keys to leave out, which go before `include`; null for none."
     )
     volume: str = Field(

@@ -50,8 +50,8 @@ def _config(task: DataTask, source: Source, site: Site) -> SyncConfig:
         mountPath=CLAIM_DIRECTORY,
         root=f"/{directory}" if directory else None,
         flags=_FLAGS,
-        include=_listed(source.include),
-        exclude=_listed(source.exclude),
+        include=source.include,
+        exclude=source.exclude,
         completes=task.completes,
     )
 
@@ -72,7 +72,3 @@ def _pod(task: DataTask, source: Source, site: Site, configuration: str, service
         annotations=transfer.KEEP_NODE,
         security=transfer.WRITES,
     )
-
-
-def _listed(patterns: tuple[str, ...] | None) -> list[str] | None:
-    return None if patterns is None else list(patterns)

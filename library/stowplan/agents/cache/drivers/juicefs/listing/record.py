@@ -57,6 +57,10 @@ class Record:
             return cls()
         return cls() if len(entries) % ENTRY else cls(entries)
 
+    def content(self) -> bytes:
+        """Return the content of the file."""
+        return _FORMAT + b64encode(self.entries)
+
     def state(self, entry: Entry) -> State:
         """Return what the record says about a file with the size and the time of this object."""
         found = self.find(entry)
@@ -95,7 +99,7 @@ class NewRecord:
         """Return the content of the file; None if there are more than `MOST` objects, or none."""
         if not 0 < self.count <= MOST:
             return None
-        return _FORMAT + b64encode(b"".join(sorted(self._entries)))
+        return Record(b"".join(sorted(self._entries))).content()
 
 
 def _line(entry: Entry, *, adopted: bool) -> bytes:

@@ -66,7 +66,8 @@ class Survey:
         """
         prefix, progress = self.source.prefix, self.work.outcome.progress
         if prefix:
-            record, listing = Record.read(None if self.is_decided else self._kept()), ListingHash()
+            kept = None if self.is_decided else self.place.state.fetch(self._name, LARGEST)
+            record, listing = Record.read(kept), ListingHash()
             compared = Comparison(self._choice(), record, wanted)
             try:
                 self._compare(compared, _told(self.source.entries(prefix, listing)))
@@ -110,17 +111,13 @@ class Survey:
             times=urlsplit(config.source).scheme.lower() not in WITHOUT_TIMES,
         )
 
-    def keep(self, record: NewRecord) -> None:
-        """Write the record of the versions that the dataset holds, unless it is there already."""
+    def keep(self, record: NewRecord, known: bytes | None) -> None:
+        """Write the record of the versions that the dataset holds, unless it is `known`, the present content."""
         content = record.content()
-        if content is None:
-            if record.count:
-                self.work.log.warning("The source has too many objects: their ETags are not kept", count=record.count)
-        elif content != self._kept():
+        if record.count and content is None:
+            self.work.log.warning("The source has too many objects: their ETags are not kept", count=record.count)
+        if content is not None and content != known:
             self.place.state.write({self._name: content})
-
-    def _kept(self) -> bytes | None:
-        return self.place.state.fetch(self._name, LARGEST)
 
     @property
     def _name(self) -> str:

@@ -95,11 +95,11 @@ class SyncTask:
             marks.begin(past)
             if past.begun is not None:
                 survey.copy.remove_leftovers()
-            survey.keep(compared.before)
+            survey.keep(compared.before, compared.record.content())
             self._copy(survey, compared)
         progress.bytes_total = progress.bytes_done
         place.settle()
-        survey.keep(compared.after)
+        survey.keep(compared.after, compared.before.content())
         tally = survey.copy.tally
         is_whole = tally.files == compared.listed and (survey.is_decided or tally.copied >= compared.changed)
         known = listed if is_whole and self._is_exact(survey, compared) else None
