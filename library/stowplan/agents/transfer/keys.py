@@ -1,42 +1,15 @@
 """Check whether keys (names of objects, or paths in a repository) are valid as paths below a destination."""
 
 import hashlib
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from stowplan.agents.attempt.claim.walk import LONGEST_PATH
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.schema.agents.exit_codes import ExitCode
-
-LONGEST_NAME = 255
+from stowplan.schema.file_names import problem
 
 SHOWN = 10
 """Maximum number of problems that are stored for the error message."""
-
-_REFUSED = (
-    (re.compile(r"[\x00-\x1f\x7f]"), "a control character"),
-    (re.compile(r"\\"), "a backslash"),
-    (re.compile(r"[\ud800-\udfff]"), "bytes that are no UTF-8"),
-)
-
-
-def problem(key: str) -> str | None:
-    """Return why a key cannot be a path below the destination, without a subject ("is too long for a path").
-
-    Returns None if the key is valid. The key of a folder ends in `/`.
-    """
-    for refused, what in _REFUSED:
-        if refused.search(key):
-            return f"holds {what}"
-    segments = key.removesuffix("/").split("/")
-    if "" in segments:
-        return "is absolute or has an empty segment"
-    if {".", ".."} & set(segments):
-        return "has a segment . or .."
-    if any(len(segment.encode()) > LONGEST_NAME for segment in segments) or len(key.encode()) > LONGEST_PATH:
-        return "is too long for a path"
-    return None
 
 
 @dataclass

@@ -14,12 +14,7 @@ from typing import NamedTuple
 from stowplan.agents.attempt.claim.folder import ClaimFolder, FolderEntry
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.schema.agents.exit_codes import ExitCode
-
-LONGEST_PATH = 4000
-"""Maximum length in bytes of a path below a folder. Linux allows 4096 for a whole path, which begins with the claim's.
-
-A path of this length may have 2000 names.
-"""
+from stowplan.schema.file_names import LONGEST_PATH
 
 OPEN_LEVELS = 64
 """Number of nested folders that a walk keeps open. A deeper one is opened again after each folder in it."""

@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from stowplan.agents.attempt.claim.folder import ClaimFolder
-from stowplan.agents.attempt.claim.walk import LONGEST_PATH
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.transfer.files.links import CIRCLE, LinkError, target
 from stowplan.agents.transfer.patterns import Patterns
 from stowplan.agents.transfer.tree import Found, Tree
 from stowplan.schema.agents.exit_codes import ExitCode
 from stowplan.schema.agents.left_out import Links, Reason
+from stowplan.schema.file_names import LONGEST_PATH
 
 MOST_FOLDER_LINKS = 100_000
 """Maximum number of links to folders that one walk follows. Folders that link to each other stand for any number."""

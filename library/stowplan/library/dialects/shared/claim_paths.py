@@ -3,9 +3,6 @@
 from stowplan.library.values import inner_paths
 from stowplan.schema.diagnostics import FieldPath, Finding, finding
 
-LONGEST = 4096
-"""Maximum length of a path on Linux in bytes."""
-
 
 def canonical(path: str) -> str:
     """Return the path without `.` segments, empty segments and a trailing `/`; the empty string for the root."""
@@ -20,9 +17,7 @@ def sub_path(path: str, at: FieldPath, whole: str = "claim") -> list[Finding]:
 
 def _problem(path: str, whole: str) -> tuple[str, str] | None:
     """Return message and hint of the first rule that the path breaks; None if it breaks none."""
-    length = len(path.encode())
     rules = (
-        (length > LONGEST, f"The path has {length} bytes; at most {LONGEST} are allowed.", "Shorten it."),
         (path.startswith("/"), f'"{path}" begins with `/`; it is a path in the {whole}.', "Remove the `/`."),
         ("$(" in path, f'"{path}" holds a reference to a variable, and a path has none.', "Write it out."),
     )

@@ -10,6 +10,7 @@ from stowplan.library.dialects.data_cube.remotes.remote import Remote
 from stowplan.library.dialects.data_cube.remotes.remote_side import RemoteSide
 from stowplan.library.dialects.data_cube.variable_references import references
 from stowplan.schema.diagnostics import Finding, did_you_mean, finding
+from stowplan.schema.file_names import problem
 from stowplan.schema.kinds.data_cube import DataReference
 from stowplan.schema.remotes.huggingface import HuggingFaceEndpoint, HuggingFaceSettings
 from stowplan.schema.remotes.remote import option_env
@@ -97,8 +98,8 @@ def _values(remote: RemoteSide) -> Iterator[Finding]:
     for name in _files(remote.reference):
         if not name:
             yield finding("SP494", path, "The list of files has an empty element.", "Remove the comma too many.")
-        elif name.startswith("/") or ".." in name.split("/"):
-            yield finding("SP494", path, f'"{name}" leads out of the repository.', "Write paths from its root.")
+        elif why := problem(name):
+            yield finding("SP494", path, f"{name!a} {why}.", "Write paths of files, from the root of the repository.")
 
 
 REMOTE = Remote(

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from stowplan.agents.runtime.settings import SettingsError
-from stowplan.agents.transfer.keys import problem
 from stowplan.agents.transfer.network.hosts import Hosts, is_host, origin
 from stowplan.agents.transfer.network.throttle import streams
 from stowplan.agents.transfer.remotes.huggingface.hub.environment import ENDPOINT_ENV, TOKEN_ENV, may_use_xet
 from stowplan.agents.transfer.settings import TransferSettings, Values
+from stowplan.schema.file_names import problem
 from stowplan.schema.remotes.huggingface import HuggingFaceEndpoint
 
 DEFAULT_ENDPOINT = "https://huggingface.co"
