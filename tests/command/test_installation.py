@@ -18,7 +18,7 @@ WHEEL_REQUIREMENTS = REPOSITORY / "library" / "images" / "requirements-wheel.txt
 PACKAGES = 42
 BYTES = 350_000_000
 """What a compiler without extras may take."""
-OF_EXTRAS = ("hf_xet", "httpx", "huggingface_hub", "kubernetes", "lupa", "oras", "requests")
+OF_EXTRAS = ("anycrc", "hf_xet", "httpx", "huggingface_hub", "kubernetes", "lupa", "oras", "requests")
 
 PLATFORMS = (
     "x86_64-manylinux_2_28",
@@ -145,6 +145,7 @@ def test_a_command_without_its_extra_names_what_installs_it(
     [
         ({"type": "git", "urlEnv": "URL"}, "httpx", "transfer"),
         ({"type": "huggingface", "repoEnv": "URL"}, "httpx2", "huggingface"),
+        ({"type": "s3", "uri": "s3://models/gemma/"}, "anycrc", "transfer"),
     ],
 )
 def test_a_transfer_without_its_extra_says_what_to_install(

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from tests.agents.ended import Ended
-from tests.agents.transfer.server import ACCESS_KEY, SECRET_KEY
+from tests.agents.transfer.server import ACCESS_KEY, SECRET_KEY, Storage
 
 STATE = {"directory": ".stowplan/datacubes/cube", "lock": ".stowplan/locks/data"}
 
@@ -117,22 +117,12 @@ class Transfer:
         }
 
 
-class Place(Protocol):
-    """A bucket of a running server."""
-
-    @property
-    def endpoint(self) -> str: ...
-
-    @property
-    def bucket(self) -> str: ...
-
-
 @dataclass(frozen=True)
 class Cube(Transfer):
     """With a bucket."""
 
     folder: Path
-    storage: Place
+    storage: Storage
     endpoint: str = ""
     """Of a proxy, if not of the storage itself."""
     options: dict[str, Any] = field(default_factory=dict)

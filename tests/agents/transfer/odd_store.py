@@ -13,6 +13,7 @@ from email.utils import formatdate
 from urllib.parse import parse_qs, unquote, urlsplit
 from xml.sax.saxutils import escape
 
+from tests.agents.transfer.server import Storage
 from tests.http_server import QuietHandler, serving
 
 BUCKET = "odd"
@@ -71,8 +72,8 @@ class OddStore:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
-    def bucket(self) -> str:
-        return BUCKET
+    def storage(self) -> Storage:
+        return Storage(self.endpoint, BUCKET)
 
     def gets(self) -> list[Asked]:
         return [each for each in self.asked if each.method == "GET" and each.key]

@@ -25,7 +25,7 @@ def crc64(data: bytes) -> str:
 
 
 def test_checksum_of_every_file_is_sent(odd: OddStore, tmp_path: Path) -> None:
-    cube = Cube(tmp_path, odd)
+    cube = Cube(tmp_path, odd.storage)
     write(cube.data, FILES)
     ended = cube.upload()
     assert ended.code == 0, ended.output
@@ -70,7 +70,7 @@ def test_upload_that_somebody_has_begun_goes_on(storage: Storage, cube: Cube, al
 def test_store_that_refuses_them(odd: OddStore, tmp_path: Path, refusal: tuple[int, str]) -> None:
     """As Backblaze B2 did (400, diced/zipline #746) and Cloudflare R2 (501, aws/aws-sdk-js-v3 #6810)."""
     odd.refuses = lambda asked: refusal if any(name.startswith("x-amz-checksum") for name in asked.headers) else None
-    cube = Cube(tmp_path, odd, options={"requestRetries": 0, "parallelism": 1})
+    cube = Cube(tmp_path, odd.storage, options={"requestRetries": 0, "parallelism": 1})
     write(cube.data, FILES)
     ended = cube.upload()
     assert ended.code == 0, ended.output
@@ -83,7 +83,7 @@ def test_store_that_refuses_them(odd: OddStore, tmp_path: Path, refusal: tuple[i
 def test_store_that_knows_none(odd: OddStore, tmp_path: Path) -> None:
     """What it does not know it does not repeat, and nothing of it is in the request that completes the upload."""
     odd.keeps = False
-    cube = Cube(tmp_path, odd)
+    cube = Cube(tmp_path, odd.storage)
     write(cube.data, FILES)
     assert cube.upload().code == 0
     assert not [each for each in odd.asked if "partNumber" in each.query and HEADER in each.headers]
@@ -93,7 +93,7 @@ def test_store_that_knows_none(odd: OddStore, tmp_path: Path) -> None:
 @pytest.mark.parametrize("key", ["small", "large"])
 def test_store_that_has_another_checksum(odd: OddStore, tmp_path: Path, key: str) -> None:
     odd.says = crc64(b"other")
-    cube = Cube(tmp_path, odd, options={"requestRetries": 0})
+    cube = Cube(tmp_path, odd.storage, options={"requestRetries": 0})
     write(cube.data, {key: FILES[key]})
     ended = cube.upload()
     assert (ended.code, ended.last["reason"]) == (11, "WrongDigest"), ended.output
@@ -102,7 +102,7 @@ def test_store_that_has_another_checksum(odd: OddStore, tmp_path: Path, key: str
 def test_refusal_of_the_bytes_is_no_refusal_of_the_header(odd: OddStore, tmp_path: Path) -> None:
     """What the store found wrong is sent again with its checksum, and never without."""
     odd.refuses = lambda asked: (400, "BadDigest") if asked.method == "PUT" else None
-    cube = Cube(tmp_path, odd, options={"requestRetries": 1})
+    cube = Cube(tmp_path, odd.storage, options={"requestRetries": 1})
     write(cube.data, {"small": FILES["small"]})
     assert cube.upload().code == 10
     assert {HEADER in each.headers for each in odd.asked if each.method == "PUT"} == {True}

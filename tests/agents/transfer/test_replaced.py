@@ -19,7 +19,7 @@ def test_object_that_is_replaced_between_two_parts(odd: OddStore, tmp_path: Path
     """The server knows no If-Match, or all versions have one ETag."""
     odd.objects["large"] = Odd(OLD, etag)
     odd.before = replacing(odd, "large", Odd(NEW, etag, BORN + 7), at=3)
-    ended = Cube(tmp_path, odd).download()
+    ended = Cube(tmp_path, odd.storage).download()
     assert (ended.code, ended.last["filesUnverified"]) == (0, 1), ended.output
     assert files(tmp_path / "claim/data") == {"large": NEW}
 
@@ -40,7 +40,7 @@ def replacing(odd: OddStore, key: str, new: Odd, at: int) -> Callable[[Asked], N
 def test_etag_of_an_answer_counts_where_the_server_ignores_if_match(odd: OddStore, tmp_path: Path) -> None:
     odd.objects["large"] = Odd(OLD, "old-1")
     odd.before = replacing(odd, "large", Odd(NEW, "new-1"), at=3)
-    ended = Cube(tmp_path, odd).download()
+    ended = Cube(tmp_path, odd.storage).download()
     assert ended.code == 0, ended.output
     assert files(tmp_path / "claim/data") == {"large": NEW}
 
@@ -50,7 +50,7 @@ def test_object_that_is_replaced_after_the_listing(odd: OddStore, tmp_path: Path
     """Its file gets the time of the version that came."""
     odd.objects["small"] = Odd(b"old", etag)
     odd.before = replacing(odd, "small", Odd(b"new", etag, BORN + 7), at=1)
-    assert Cube(tmp_path, odd).download().code == 0
+    assert Cube(tmp_path, odd.storage).download().code == 0
     path = tmp_path / "claim/data/small"
     assert (path.read_bytes(), path.stat().st_mtime) == (b"new", BORN + 7)
 
@@ -61,7 +61,7 @@ def test_object_that_is_replaced_before_an_attempt_goes_on(odd: OddStore, tmp_pa
     odd.refuses = lambda asked: (
         (500, "InternalError") if asked.headers.get("range", "").startswith("bytes=15") else None
     )
-    cube = Cube(tmp_path, odd, options={"requestRetries": 0, "parallelism": 1})
+    cube = Cube(tmp_path, odd.storage, options={"requestRetries": 0, "parallelism": 1})
     assert cube.download().code == 10
     assert list((cube.state / "parts").glob("*.part"))
     odd.refuses = None
@@ -74,7 +74,7 @@ def test_object_that_is_replaced_before_an_attempt_goes_on(odd: OddStore, tmp_pa
 def test_store_that_gives_neither_etags_nor_times(odd: OddStore, tmp_path: Path) -> None:
     odd.objects |= {"small": Odd(b"small", dated=False), "large": Odd(OLD, dated=False)}
     odd.before = lambda asked: dated(odd, asked)
-    ended = Cube(tmp_path, odd).download()
+    ended = Cube(tmp_path, odd.storage).download()
     assert (ended.code, ended.last["filesUnverified"]) == (0, 2), ended.output
     told = {each["key"] for each in ended.events if each["message"].startswith("The server gives neither ETags nor")}
     assert told == {"small", "large"}

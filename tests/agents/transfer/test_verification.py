@@ -135,11 +135,11 @@ def test_checksum_of_a_small_object(odd: OddStore, tmp_path: Path, algorithm: st
         digest = digest_of(algorithm, digest)
     text = b64encode(digest).decode() + ("-1" if composite else "")
     odd.objects["small"] = Odd(data, f"{ETAG}-1" if composite else ETAG, headers=given(algorithm, text, KMS))
-    ended = Cube(tmp_path, odd).download()
+    ended = Cube(tmp_path, odd.storage).download()
     assert (ended.code, ended.last["filesUnverified"]) == (0, 0), ended.output
     assert {each.headers["x-amz-checksum-mode"] for each in odd.gets()} == {"ENABLED"}
     odd.objects["small"] = replace(odd.objects["small"], sent=b"x" + data[1:], modified=BORN + 9)
-    ended = Cube(tmp_path, odd).download()
+    ended = Cube(tmp_path, odd.storage).download()
     assert (ended.code, ended.last["reason"]) == (11, "WrongDigest"), ended.output
 
 
@@ -153,7 +153,7 @@ def test_store_that_refuses_to_be_asked_for_checksums(odd: OddStore, tmp_path: P
     for name in "abc":
         odd.objects[name] = Odd(name.encode(), md5(name.encode()))
     odd.objects["large"] = Odd(DATA, md5(DATA))
-    ended = Cube(tmp_path, odd, options={"requestRetries": 0, "parallelism": 1}).download()
+    ended = Cube(tmp_path, odd.storage, options={"requestRetries": 0, "parallelism": 1}).download()
     assert (ended.code, ended.last["filesUnverified"]) == (0, 0), ended.output
     assert sum("x-amz-checksum-mode" in each.headers for each in odd.asked) == 1
     assert "The store refuses to be asked for checksums: ETags count alone" in messages(ended)
@@ -161,7 +161,7 @@ def test_store_that_refuses_to_be_asked_for_checksums(odd: OddStore, tmp_path: P
 
 def test_checksum_that_is_none_is_not_believed(odd: OddStore, tmp_path: Path) -> None:
     odd.objects["a"] = Odd(b"a", md5(b"a"), headers={"x-amz-checksum-crc64nvme": "AAAA", "x-amz-checksum-sha1": "?"})
-    ended = Cube(tmp_path, odd).download()
+    ended = Cube(tmp_path, odd.storage).download()
     assert (ended.code, ended.last["filesUnverified"]) == (0, 0), ended.output
 
 
@@ -207,7 +207,7 @@ def test_etags_of_encrypted_objects_are_no_digests(storage: Storage, watched: Cu
 def test_etag_that_looks_like_a_digest_and_is_none(odd: OddStore, tmp_path: Path, data: bytes) -> None:
     """MinIO encrypts by itself where it is told to (MINIO_KMS_AUTO_ENCRYPTION): rclone #1824 and #2658."""
     odd.objects["a"] = Odd(data, ETAG)
-    cube = Cube(tmp_path, odd, options={"requestRetries": 0})
+    cube = Cube(tmp_path, odd.storage, options={"requestRetries": 0})
     ended = cube.download()
     assert (ended.code, ended.last["reason"]) == (11, "WrongDigest"), ended.output
     assert "`acceptUnverified: true`" in ended.last["message"]
@@ -226,7 +226,7 @@ def test_what_comes_differently_is_never_accepted(odd: OddStore, tmp_path: Path,
             odd.objects["a"] = replace(odd.objects["a"], sent=bytes([len(odd.asked)]) + data[1:])
 
     odd.objects["a"], odd.before = Odd(data, ETAG), change
-    ended = Cube(tmp_path, odd, options={"requestRetries": 1}).download(acceptUnverified=True)
+    ended = Cube(tmp_path, odd.storage, options={"requestRetries": 1}).download(acceptUnverified=True)
     assert (ended.code, ended.last["reason"]) == (11, "WrongDigest"), ended.output
     assert files(tmp_path / "claim/data") == {}
 
@@ -236,13 +236,13 @@ def test_checksum_of_the_store_decides_where_the_etag_is_wrong(odd: OddStore, tm
     """Of a store that gives it with HEAD alone."""
     text = b64encode(digest_of("CRC64NVME", b"data" if right else b"other")).decode()
     odd.objects["a"] = Odd(b"data", ETAG, only_head={"x-amz-checksum-crc64nvme": text})
-    ended = Cube(tmp_path, odd, options={"requestRetries": 0}).download(acceptUnverified=True)
+    ended = Cube(tmp_path, odd.storage, options={"requestRetries": 0}).download(acceptUnverified=True)
     assert (ended.code, ended.last.get("filesUnverified")) == ((0, 0) if right else (11, 0)), ended.output
 
 
 def test_encryption_that_head_alone_tells(odd: OddStore, tmp_path: Path) -> None:
     odd.objects["a"] = Odd(b"data", ETAG, only_head=KMS)
-    ended = Cube(tmp_path, odd, options={"requestRetries": 0}).download()
+    ended = Cube(tmp_path, odd.storage, options={"requestRetries": 0}).download()
     assert (ended.code, ended.last["filesUnverified"]) == (0, 1), ended.output
 
 
@@ -252,7 +252,7 @@ def test_body_that_is_unpacked_on_the_way(odd: OddStore, tmp_path: Path, unpacke
     """Google's store unpacks objects with Content-Encoding gzip, and says no length: rclone #1824, #2658."""
     packed = gzip.compress(b"text" * 1000, mtime=0)
     odd.objects["a.gz"] = Odd(packed, md5(packed), sent=unpacked, chunked=chunked)
-    ended = Cube(tmp_path, odd, options={"requestRetries": 0}).download()
+    ended = Cube(tmp_path, odd.storage, options={"requestRetries": 0}).download()
     assert (ended.code, ended.last["reason"]) == (11, "WrongLength"), ended.output
     assert "Content-Encoding" in ended.last["message"]
     assert {each.headers["accept-encoding"] for each in odd.asked} == {"identity"}
@@ -261,7 +261,7 @@ def test_body_that_is_unpacked_on_the_way(odd: OddStore, tmp_path: Path, unpacke
 def test_packed_object_comes_as_it_is(odd: OddStore, tmp_path: Path) -> None:
     packed = gzip.compress(b"text" * 1000, mtime=0)
     odd.objects["a.gz"] = Odd(packed, md5(packed), headers={"content-encoding": "gzip"})
-    assert Cube(tmp_path, odd).download().code == 0
+    assert Cube(tmp_path, odd.storage).download().code == 0
     assert files(tmp_path / "claim/data") == {"a.gz": packed}
 
 
