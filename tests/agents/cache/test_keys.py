@@ -25,7 +25,7 @@ def bucket() -> Iterator[Bucket]:
         (["./d"], "'./d' has a segment . or .."),
         (["a", "../x"], "'../x' has a segment . or .."),
         (["a", "a/b"], "'a/b' needs a directory where 'a' is an object"),
-        (["x/", "y"], "'x/' ends in a slash and holds 4 bytes"),
+        (["x/", "y"], "'x/' names a folder, and holds 4 bytes"),
         (["a\\b"], "'a\\\\b' holds a backslash"),
         (["n" * 256], "n' is too long for a path"),
     ],

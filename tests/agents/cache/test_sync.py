@@ -169,7 +169,8 @@ def test_keys_that_lead_out_of_the_dataset_are_an_error(dataset: Dataset, mounts
         ended = replace(dataset, endpoint=proxy.url).sync(destination="/ml/data/", root="/ml/data")
     assert (ended.code, ended.last["reason"]) == (5, "UnsafeKeys"), ended.output
     (node,) = mounts(1)
-    assert files(node.path) == {}
+    assert files(node.path / "ml/data") == {}
+    assert not list(node.path.rglob("escaped"))
 
 
 def test_keys_that_lead_out_of_the_dataset_after_they_were_judged_are_not_copied(
