@@ -21,6 +21,9 @@ RUN_HASH = "stowplan.dev/run-hash"
 OUTPUT = "stowplan.dev/output"
 """Label of a Job that copies an output of a training run: the output's place in the list of the spec, from 0."""
 
+LARGER_CACHE = "stowplan.dev/larger-cache"
+"""Annotation of a warmup that a larger cache has started again: what its name is the hash of."""
+
 SOURCE = "stowplan.dev/source"
 """Annotation: the path of the spec's file. It has no line number, so that an edit above the spec changes nothing."""
 

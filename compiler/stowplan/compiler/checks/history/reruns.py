@@ -40,9 +40,11 @@ class Run(NamedTuple):
 def new_runs(spec: SpecId, objects: Objects, previous: Mapping[ObjectId, Json]) -> Iterator[Run]:
     """Yield the new runs of a spec; none if its run marker changed, because then the user wants a new run.
 
-    A Job that copies an output again is none: it trains nothing, and what is there already is not copied.
+    A Job that copies an output again is none: it trains nothing, and what is there already is not copied. Nor is the
+    warmup of a cache that has become larger: it is what the edit is for, and loads what is missing.
     """
     starting = (obj for obj in objects.of_kind(*STARTING_KINDS) if labels.OUTPUT not in obj.labels)
+    starting = (obj for obj in starting if not annotation(obj.body, labels.LARGER_CACHE))
     made = [obj for obj in starting if obj.output.manifest.run and obj.id not in previous]
     runs = [obj for obj in made if not gate.is_gate(obj.body)]
     if not runs:

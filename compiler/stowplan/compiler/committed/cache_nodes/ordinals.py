@@ -16,9 +16,6 @@ from stowplan.library.values.names import HASH_LENGTH
 
 _WARMUP = "warmup"
 
-LARGER_CACHE = "stowplan.dev/larger-cache"
-"""Annotation of a warmup that a larger cache has started again: what its name is the hash of."""
-
 
 def removed(paths: Iterable[str], own: Sequence[Output]) -> set[str]:
     """Return those of the `paths` that are files of Jobs on nodes that are gone.
@@ -69,7 +66,7 @@ def again(compiled: Output, sibling: Output, total: int, cache: str) -> Output:
     body = joined.manifest.body
     meta = body["metadata"]
     name = names.with_hash(joined.manifest.stem, names.content_hash(cache))
-    changed = {**meta, "name": name, "annotations": {**meta["annotations"], LARGER_CACHE: cache}}
+    changed = {**meta, "name": name, "annotations": {**meta["annotations"], labels.LARGER_CACHE: cache}}
     return replace(joined, manifest=replace(joined.manifest, body={**body, "metadata": changed}))
 
 
@@ -83,7 +80,7 @@ def _sibling(output: Output, run: Sequence[Output]) -> Output | None:
 
 
 def _larger_cache(output: Output) -> str:
-    return str(mapping(output.manifest.body, "metadata", "annotations").get(LARGER_CACHE) or "")
+    return str(mapping(output.manifest.body, "metadata", "annotations").get(labels.LARGER_CACHE) or "")
 
 
 def _joined(output: Output, sibling: Output, total: int) -> Output:
