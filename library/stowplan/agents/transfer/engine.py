@@ -12,11 +12,11 @@ from stowplan.agents.attempt.outcome import AttemptOutcome
 from stowplan.agents.attempt.progress import Progress
 from stowplan.agents.attempt.redaction import Redactor
 from stowplan.agents.attempt.stop import Stop
+from stowplan.agents.copying.keys import KeyCheck, folds_case
+from stowplan.agents.copying.patterns import Patterns
 from stowplan.agents.runtime.log import Log
 from stowplan.agents.transfer.files.brought import Brought
 from stowplan.agents.transfer.files.extra import Extra, Rule
-from stowplan.agents.transfer.keys import KeyCheck, folds_case
-from stowplan.agents.transfer.patterns import Patterns
 from stowplan.agents.transfer.settings import TransferSettings
 from stowplan.agents.transfer.tree import Tree
 from stowplan.schema.agents.marker import STATE_DIRECTORY

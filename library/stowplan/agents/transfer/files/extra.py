@@ -11,9 +11,9 @@ from stowplan.agents.attempt.claim.walk import by_key, walk
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.progress import Progress
 from stowplan.agents.attempt.stop import Stop
+from stowplan.agents.copying.patterns import Patterns
 from stowplan.agents.runtime.log import Log
 from stowplan.agents.transfer.files.brought import Brought
-from stowplan.agents.transfer.patterns import Patterns
 from stowplan.agents.transfer.tree import Tree
 from stowplan.schema.agents.exit_codes import ExitCode
 from stowplan.schema.agents.transfer_config import Mirror

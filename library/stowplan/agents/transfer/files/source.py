@@ -9,8 +9,8 @@ from pathlib import Path
 
 from stowplan.agents.attempt.claim.folder import ClaimFolder
 from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.copying.patterns import Patterns
 from stowplan.agents.transfer.files.links import CIRCLE, LinkError, target
-from stowplan.agents.transfer.patterns import Patterns
 from stowplan.agents.transfer.tree import Found, Tree
 from stowplan.schema.agents.exit_codes import ExitCode
 from stowplan.schema.agents.left_out import Links, Reason

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.progress import Progress
 from stowplan.agents.attempt.stop import Stop
-from stowplan.agents.transfer.keys import KeyCheck
+from stowplan.agents.copying.keys import KeyCheck
 from stowplan.agents.transfer.tree import Found
 from stowplan.schema.agents.exit_codes import ExitCode
 from stowplan.schema.agents.left_out import MOST_EXAMPLES

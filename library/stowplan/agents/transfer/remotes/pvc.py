@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import stat
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
@@ -13,13 +12,14 @@ from stowplan.agents.attempt.claim.folder import ClaimFolder
 from stowplan.agents.attempt.claim.walk import empty
 from stowplan.agents.attempt.completion import Completion
 from stowplan.agents.attempt.failure import AttemptError, of_any
+from stowplan.agents.copying.closing import closing as said
+from stowplan.agents.copying.newness import Stamp
+from stowplan.agents.copying.patterns import EVERYTHING
 from stowplan.agents.runtime.settings import SettingsError
 from stowplan.agents.transfer.engine import PROTECTED, Engine, TransferWork, extra, key_check
-from stowplan.agents.transfer.files.closing import closing as said
 from stowplan.agents.transfer.files.draft import Draft
 from stowplan.agents.transfer.files.source import Source
 from stowplan.agents.transfer.files.survey import Survey
-from stowplan.agents.transfer.patterns import EVERYTHING
 from stowplan.agents.transfer.settings import TransferSettings
 from stowplan.agents.transfer.thread_pool import Crew
 from stowplan.agents.transfer.tree import Found, Tree
@@ -140,9 +140,10 @@ class Copy:
         File systems round times, so another time does not mean other content.
         """
         there = self.sink.stat(found.key)
-        if there is None or not stat.S_ISREG(there.st_mode) or there.st_size != found.size:
+        stamp = Stamp.of(there)
+        if stamp is None or stamp.size != found.size:
             return False
-        if there.st_mtime_ns == found.modified_ns:
+        if Stamp(found.size, found.modified_ns).agrees(stamp):
             return True
         with (
             os.fdopen(self.source.tree.reader(found.real), "rb") as one,

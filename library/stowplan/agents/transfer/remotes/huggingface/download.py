@@ -9,9 +9,9 @@ from functools import partial
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.progress import Progress
 from stowplan.agents.attempt.stop import Stop
+from stowplan.agents.copying.keys import KeyCheck
 from stowplan.agents.runtime.log import Log
 from stowplan.agents.transfer.in_parts import InParts
-from stowplan.agents.transfer.keys import KeyCheck
 from stowplan.agents.transfer.parts import identities, space_taken, sweep
 from stowplan.agents.transfer.remotes.huggingface.fetch import Fetcher
 from stowplan.agents.transfer.remotes.huggingface.hub.remote_file import RemoteFile

@@ -11,14 +11,14 @@ from huggingface_hub import HfApi, close_session, set_client_factory
 from stowplan.agents.attempt.claim.folder import ClaimFolder
 from stowplan.agents.attempt.completion import Completion
 from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.copying.closing import closing as said
+from stowplan.agents.copying.keys import KeyCheck
+from stowplan.agents.copying.patterns import Patterns
 from stowplan.agents.transfer.engine import PROTECTED, TransferWork, extra, key_check
-from stowplan.agents.transfer.files.closing import closing as said
 from stowplan.agents.transfer.files.source import Source, file_at
 from stowplan.agents.transfer.files.survey import Survey
-from stowplan.agents.transfer.keys import KeyCheck
 from stowplan.agents.transfer.network.retry import Attempts
 from stowplan.agents.transfer.network.throttle import Throttle
-from stowplan.agents.transfer.patterns import Patterns
 from stowplan.agents.transfer.remotes.huggingface.commit_files import Outgoing
 from stowplan.agents.transfer.remotes.huggingface.download import Download
 from stowplan.agents.transfer.remotes.huggingface.fetch import Fetcher, Read

@@ -12,6 +12,7 @@ from itertools import starmap
 
 from stowplan.agents.attempt.claim.folder import ClaimFolder, append
 from stowplan.agents.attempt.safe_files import boot, json_object
+from stowplan.agents.copying.newness import Stamp
 
 NAME = "files.jsonl"
 
@@ -34,7 +35,8 @@ class Known:
 
     def is_of(self, key: str, digest: str, status: os.stat_result) -> bool:
         """Return whether `key` is recorded with this digest, and with the size and time in `status`."""
-        return self._lines.get(key) == (digest, status.st_size, status.st_mtime_ns)
+        known = self._lines.get(key)
+        return known is not None and known[0] == digest and Stamp(*known[1:]).agrees(Stamp.of(status))
 
     def add(self, key: str, digest: str, status: os.stat_result) -> None:
         """Record that the file `key`, with the attributes `status`, has the content with this digest."""

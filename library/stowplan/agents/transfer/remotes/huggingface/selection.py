@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from stowplan.agents.attempt.failure import AttemptError
-from stowplan.agents.transfer.patterns import Patterns
+from stowplan.agents.copying.patterns import Patterns
 from stowplan.agents.transfer.remotes.huggingface.hub.remote_file import RemoteFile
 from stowplan.schema.agents.exit_codes import ExitCode
 

@@ -11,8 +11,8 @@ from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.interruption import interruptible
 from stowplan.agents.attempt.outcome import AttemptOutcome
 from stowplan.agents.attempt.stop import Stop
+from stowplan.agents.copying.closing import closing
 from stowplan.agents.runtime.log import Log
-from stowplan.agents.transfer.files.closing import closing
 from stowplan.agents.transfer.network.retry import Attempts
 from stowplan.agents.transfer.remotes.huggingface.commit_files import Outgoing, batches, opened
 from stowplan.agents.transfer.remotes.huggingface.hub.failure import Failures, MovedError

@@ -14,9 +14,10 @@ from typing import Any
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.progress import Progress
 from stowplan.agents.attempt.stop import Stop
+from stowplan.agents.copying.keys import KeyCheck
+from stowplan.agents.copying.newness import SECOND, Stamp
 from stowplan.agents.runtime.log import Log
 from stowplan.agents.transfer.in_parts import InParts
-from stowplan.agents.transfer.keys import KeyCheck
 from stowplan.agents.transfer.parts import identities, space_taken, sweep
 from stowplan.agents.transfer.remotes.s3.archives import Archives
 from stowplan.agents.transfer.remotes.s3.fetch import Fetcher, is_spoilt
@@ -175,12 +176,7 @@ class Download:
         status = self.tree.stat(entry.key)
         if entry.is_folder:
             return status is not None and stat.S_ISDIR(status.st_mode)
-        return (
-            known == entry
-            and status is not None
-            and stat.S_ISREG(status.st_mode)
-            and (status.st_size, int(status.st_mtime)) == (entry.size, entry.modified)
-        )
+        return known == entry and Stamp(entry.size, entry.modified * SECOND).agrees(Stamp.of(status), SECOND)
 
     def _most_listed(self) -> float:
         """Return the maximum characters of the file with the listing; infinity if the file system reports no size."""

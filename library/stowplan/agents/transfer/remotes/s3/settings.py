@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from stowplan.agents.copying.patterns import Patterns
 from stowplan.agents.runtime.settings import SettingsError
 from stowplan.agents.transfer.network.throttle import streams
-from stowplan.agents.transfer.patterns import Patterns
 from stowplan.agents.transfer.remotes.s3.protocol.endpoint import DEFAULT_REGION, Bucket
 from stowplan.agents.transfer.remotes.s3.protocol.signing import Credentials
 from stowplan.agents.transfer.settings import TransferSettings, Values

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from stowplan.agents.attempt.failure import AttemptError
-from stowplan.agents.transfer.patterns import EVERYTHING, Patterns
+from stowplan.agents.copying.patterns import EVERYTHING, Patterns
 from stowplan.agents.transfer.remotes.s3.protocol.answers import etag, http_date, number
 from stowplan.agents.transfer.remotes.s3.protocol.entry import S3Object
 from stowplan.agents.transfer.remotes.s3.protocol.lists.listing import has_objects, objects, sorted_objects

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.copying.keys import KeyCheck
 from stowplan.agents.transfer.engine import TransferWork
 from stowplan.agents.transfer.files.source import Source, file_at
 from stowplan.agents.transfer.files.survey import Survey
-from stowplan.agents.transfer.keys import KeyCheck
 from stowplan.agents.transfer.network.retry import Attempts
 from stowplan.agents.transfer.remotes.s3.protocol import multipart
 from stowplan.agents.transfer.remotes.s3.protocol.entry import InOrder

@@ -8,8 +8,8 @@ from stowplan.agents.attempt.progress import Progress
 from stowplan.agents.cache.drivers.juicefs.listing.entry import Entry
 from stowplan.agents.cache.drivers.juicefs.listing.record import NewRecord, Record
 from stowplan.agents.cache.drivers.juicefs.listing.wanted import WantedKeys
-from stowplan.agents.transfer.keys import KeyCheck
-from stowplan.agents.transfer.patterns import Patterns
+from stowplan.agents.copying.keys import KeyCheck
+from stowplan.agents.copying.patterns import Patterns
 from stowplan.schema.agents.marker import STATE_DIRECTORY
 
 SPECIAL = (".accesslog", ".config", ".control", ".stats", ".trash")

@@ -15,7 +15,7 @@ from stowplan.agents.cache.drivers.juicefs.source_listing import SourceListing, 
 from stowplan.agents.cache.drivers.juicefs.sync import Sync
 from stowplan.agents.cache.drivers.juicefs.tasks.destination import Destination
 from stowplan.agents.cache.drivers.juicefs.tasks.work import TaskWork
-from stowplan.agents.transfer.patterns import Patterns
+from stowplan.agents.copying.patterns import Patterns
 from stowplan.schema.agents.cache_config import SyncConfig
 from stowplan.schema.agents.marker import STATE_DIRECTORY
 from stowplan.schema.juicefs.options import WITHOUT_TIMES

@@ -2,7 +2,7 @@
 
 import pytest
 
-from stowplan.agents.transfer.keys import KeyCheck, folds_case
+from stowplan.agents.copying.keys import KeyCheck, folds_case
 
 
 def look(*keys: str, folds: bool = False) -> list[str]:
