@@ -1,6 +1,7 @@
 """A destination whose source moves holds what the new source lists, and nothing else that copies have brought."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -37,15 +38,18 @@ def revision(cube: Cube) -> str | None:
 
 def test_old_files_go_and_others_stay(filled: Cube) -> None:
     before = revision(filled)
-    (filled.data / "own").write_bytes(b"own")
+    own = filled.data / "own/deep"
+    own.mkdir(parents=True)
+    for name in ("1", "2"):
+        (own / name).write_bytes(b"own")
     ended = filled.download("v4")
     assert ended.code == 0, ended.output
-    assert files(filled.data) == {**NEW, "own": b"own"}
+    assert files(filled.data) == {**NEW, "own/deep/1": b"own", "own/deep/2": b"own"}
     assert not (filled.data / "folder").exists()
-    assert (ended.last["filesDeleted"], ended.last["filesUnknown"]) == (3, 1)
+    assert (ended.last["filesDeleted"], ended.last["filesUnknown"]) == (3, 1), "a folder of others is not looked into"
     assert before
-    assert revision(filled) is None, "the source does not list one of the files"
-    (filled.data / "own").unlink()
+    assert revision(filled) is None, "the source does not list what is there"
+    shutil.rmtree(filled.data / "own")
     again = filled.download("v4")
     assert (again.last["filesUnchanged"], again.last["filesUnknown"]) == (len(NEW), 0)
     assert revision(filled)

@@ -55,7 +55,7 @@ class AttemptReport(Model):
     deleted: int | None = Field(default=None, description="Of a copy: files that the source no longer has.")
     unknown: int | None = Field(
         default=None,
-        description="Of a copy: files of the destination that the source does not list, and that remain.",
+        description="Of a copy: files of the destination that the source does not list, and that remain. A folder of others counts as one.",
     )
     unverified: int | None = Field(
         default=None, description="Of a copy: copied files whose content no checksum of the source could prove."

@@ -7,13 +7,14 @@ from contextlib import suppress
 from dataclasses import dataclass
 from tempfile import SpooledTemporaryFile
 
+from stowplan.agents.attempt.claim.folder import FolderEntry
 from stowplan.agents.attempt.claim.walk import by_key, walk
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.progress import Progress
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.copying.patterns import Patterns
 from stowplan.agents.runtime.log import Log
-from stowplan.agents.transfer.files.brought import Brought
+from stowplan.agents.transfer.files.brought import Brought, Line
 from stowplan.agents.transfer.tree import Tree
 from stowplan.schema.agents.exit_codes import ExitCode
 from stowplan.schema.agents.transfer_config import Mirror
@@ -78,6 +79,8 @@ class Extra:
         self._progress, self._stop, self._log = progress, stop, log
         self._unwanted, self._kept = _Names(), _Names()
         self._folders: list[_Folder] = []
+        self._lines: Iterator[Line] = iter(())
+        self._line: Line | None = None
         self._count = 0
         self._is_deleted = False
 
@@ -91,14 +94,13 @@ class Extra:
         `protected` are keys that are no data. Raises AttemptError (5) if the source has moved, and more files would be
         deleted than are allowed: then nothing is copied either.
         """
-        lines = self._brought.lines()
-        line = next(lines, None)
-        for path, entry, _ in walk(self._tree.root, by_key, lambda path, _: path in protected):
+        self._lines = self._brought.lines()
+        self._line = next(self._lines, None)
+        for path, entry, _ in walk(self._tree.root, by_key, lambda *each: self._is_passed(protected, *each)):
             self._stop.check()
             key = f"{path}/" if entry.is_folder else path
             self._leave(key)
-            while line and line[0] < key:
-                line = next(lines, None)
+            line = self._line_at(key)
             listed = line[1] if line and line[0] == key else None
             if entry.is_folder:
                 self._folders.append(_Folder(key, listed is False, bool(listed)))
@@ -106,10 +108,30 @@ class Extra:
                 self._count += self._meet(key, listed=listed, is_data=entry.is_file)
         self._leave("")
         # Only at the end of the record it is known that others have not changed it.
-        for _ in lines:
+        for _ in self._lines:
             self._stop.check()
         if not self._rule.mirror:
             self._check()
+
+    def _is_passed(self, protected: Sequence[str], path: str, entry: FolderEntry) -> bool:
+        """Return whether the walk passes over an entry.
+
+        Folders of others count as one file and are not entered: a claim may hold far more than its copies.
+        """
+        if path in protected:
+            return True
+        key = f"{path}/"
+        if self._rule.mirror or not entry.is_folder or ((line := self._line_at(key)) and line[0].startswith(key)):
+            return False
+        self._leave(key)
+        self._meet(key, listed=None, is_data=False)
+        return True
+
+    def _line_at(self, key: str) -> Line | None:
+        """Return the first line of the record from `key` on. Keys must be asked for in ascending order."""
+        while self._line and self._line[0] < key:
+            self._line = next(self._lines, None)
+        return self._line
 
     def _meet(self, key: str, *, listed: bool | None, is_data: bool) -> bool:
         """Decide what happens to a file, and return whether it will be deleted.
