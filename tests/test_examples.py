@@ -55,6 +55,7 @@ UNUSED = {
     "DataCube.spec.sink.s3.acceptUnverified": "it acts on a source",
     "DataCube.spec.sink.s3.verifyParts": "it acts on a source",
     "DataCube.spec.sink.pvc.readOnly": "a sink is written to",
+    "DataCube.spec.sink.pvc.links": "it acts on a source",
     **{f"DataCube.spec.sink.git.{key}": "it acts on a source" for key in ("depth", "submodules")},
     "MxJob.spec.RuntimeId": "it is only a label, and its default is better",
 }
@@ -64,8 +65,6 @@ UNUSED_BELOW = {
     "Dataset.spec.volume.juicefs.options.": "those of SampleSet, whose specs have all",
     "Dataset.spec.source.git.include": "a repository is copied as a whole",
     "Dataset.spec.source.git.exclude": "a repository is copied as a whole",
-    "Dataset.spec.source.storage.include": "JuiceFS copies it as a whole",
-    "Dataset.spec.source.storage.exclude": "JuiceFS copies it as a whole",
     "DatasetTask.spec.copy.to.git.ref": "the branch is the one that is checked out",
     "Platform.environments[].": "the example `environments` has them",
     "Training.spec.scheduling.topology.": "it needs Kueue",

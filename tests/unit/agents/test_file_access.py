@@ -29,7 +29,10 @@ ELSEWHERE = {
     "attempt/safe_files.py": {"read_text"},  # /proc
     "attempt/termination_log.py": {"write_text"},
     "cache/drivers/bounded_subprocess.py": {"tempfile.TemporaryFile"},
-    "cache/drivers/juicefs/sync.py": {"tempfile.TemporaryDirectory", "open"},  # a URL of the child is opened
+    "cache/drivers/juicefs/listing/dry_run.py": {"tempfile.TemporaryDirectory"},  # in scratch
+    "cache/drivers/juicefs/listing/wanted.py": {"open", "tempfile.TemporaryDirectory", "write_text"},  # in scratch
+    "cache/drivers/juicefs/sync.py": {"tempfile.TemporaryDirectory"},
+    "cache/drivers/juicefs/watch.py": {"open"},  # a URL of the child is opened
     "cache/drivers/juicefs/volume_state.py": {"tempfile.TemporaryDirectory", "mkdir", "write_bytes"},
     "cache/runtime/heartbeat.py": {"read_bytes", "replace", "write_text"},
     "cache/runtime/space.py": {"read_text"},  # /proc

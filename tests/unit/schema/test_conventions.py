@@ -157,6 +157,7 @@ FLAGS = {
     "S3Place.pathStyle": "as in S3Settings",
     "S3Source.acceptUnverified": "content that is either copied or not",
     "S3Source.anonymous": "credentials are either sent or not",
+    "GitCheckout.submodules": "content that is either copied or not",
     "GitPlace.lfs": "content that is either copied or not",
     "Refresh.delete": "a permission to delete, given or not",
     "SyncTask.delete": "a permission to delete, given or not",

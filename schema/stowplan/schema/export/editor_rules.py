@@ -112,7 +112,7 @@ RULES: Mapping[str, Mapping[str, Schema]] = {
             "if": _below("volume", _needs("claim")),
             "then": {"not": _needs("cache")},
         },
-        "spec.source": _ONE,
+        "spec.source": {"oneOf": [_needs(kind) for kind in ("s3", "huggingface", "git", "storage")]},
         "spec.volume": _ONE,
         "spec.volume.claim": {"oneOf": [_needs("name"), _needs("template")]},
         "spec.source.storage.uri": _URI,
