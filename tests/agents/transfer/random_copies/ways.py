@@ -32,8 +32,9 @@ def sums(folder: Path) -> Sums:
 
 def objects(storage: Storage, prefix: str) -> Sums:
     """The objects below a prefix, by a client that others wrote."""
-    keys = [each["path"] for each in obstore.list(storage.store, prefix or None).collect()]
-    found = {key: obstore.get(storage.store, key).bytes().to_bytes() for key in keys}
+    store = storage.store
+    keys = [each["path"] for each in obstore.list(store, prefix or None).collect()]
+    found = {key: obstore.get(store, key).bytes().to_bytes() for key in keys}
     return {key.removeprefix(prefix): hashlib.sha256(data).hexdigest() for key, data in found.items()}
 
 
