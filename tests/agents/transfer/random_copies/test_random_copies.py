@@ -49,7 +49,7 @@ class Case:
         self.chance = random.Random(number)  # noqa: S311 - content of a test
         self.proxy, self.folder = proxy, folder
         self.storage = storage = new_bucket(server.url)
-        options = {"target": TARGET, "partSizeMiB": 5, "reportPhase": False, "memoryMiB": 256}
+        options = {"target": TARGET, "partSizeMiB": 5, "reportPhase": False, "memoryMiB": 256, "requestRetries": 1}
         self.mirror = self.chance.random() < 0.3
         self.kind = self.chance.choice(["download", "download", "download", "upload", "claims"])
         if self.kind == "download" and self.mirror:
