@@ -21,6 +21,9 @@ RUN_ENV = "STOWPLAN_RUN"
 The Jobs of a CronJob have names that end in the scheduled time.
 """
 
+DEFAULT_MAX_DELETE = 1000
+"""Most files that a sync deletes, if the spec does not say otherwise."""
+
 POD_ENV = "STOWPLAN_POD"
 NODE_ENV = "STOWPLAN_NODE"
 
@@ -151,6 +154,19 @@ class SyncConfig(TaskConfig):
         default="JFS",
         description="Name of the environment variable that carries the metadata URL to JuiceFS.",
     )
+    max_delete: int = Field(
+        default=DEFAULT_MAX_DELETE,
+        description="Most files of an earlier source to delete where the source has moved; more is a conflict (5), and nothing is copied.",
+        ge=0,
+    )
+
+    @model_serializer(mode="wrap")
+    def _written(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Return the fields that are written to the file. Older files lack the maximum, so its default is left out."""
+        written: dict[str, Any] = write(self)
+        if self.max_delete == DEFAULT_MAX_DELETE:
+            del written["maxDelete"]
+        return written
 
 
 class MountedTask(TaskConfig):

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
-from stowplan.schema.agents.cache_config import AgentConfig
+from stowplan.schema.agents.cache_config import DEFAULT_MAX_DELETE, AgentConfig
 from stowplan.schema.agents.left_out import Links
 from stowplan.schema.agents.marker import STATE_DIRECTORY
 from stowplan.schema.meta import Model
@@ -35,9 +35,6 @@ CA_ENV = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "AWS_CA_BUNDLE", "GIT_SSL_CAINF
 
 PROXY_ENV = ("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY")
 """Variables of a proxy, in capitals or not. They apply to the remote side, never to the API server of Kubernetes."""
-
-DEFAULT_MAX_DELETE = 1000
-"""Most files that a sync deletes, if the spec does not say otherwise."""
 
 LOCK_DIRECTORY = f"{STATE_DIRECTORY}/locks"
 

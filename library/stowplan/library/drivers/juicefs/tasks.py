@@ -10,6 +10,7 @@ from stowplan.library.drivers.juicefs import cache, runtime, sync
 from stowplan.library.ir.data import DataTask, Placement, Site
 from stowplan.library.manifest import Json
 from stowplan.schema.agents.cache_config import (
+    DEFAULT_MAX_DELETE,
     SOURCE_SECRET_ENV,
     VOLUME_SECRET_ENV,
     AgentConfig,
@@ -168,6 +169,7 @@ def _sync(task: DataTask, shared: Json) -> SyncConfig:
             "include": task.source and task.source.include,
             "exclude": task.source and task.source.exclude,
             "completes": task.completes,
+            "maxDelete": task.source.max_delete if task.source else DEFAULT_MAX_DELETE,
         }
     )
 

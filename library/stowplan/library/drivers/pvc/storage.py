@@ -53,6 +53,7 @@ def _config(task: DataTask, source: Source, site: Site) -> SyncConfig:
         include=source.include,
         exclude=source.exclude,
         completes=task.completes,
+        maxDelete=source.max_delete,
     )
 
 

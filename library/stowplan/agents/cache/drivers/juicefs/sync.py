@@ -120,7 +120,7 @@ class Sync:
         """
         kept = {name: value for name, value in self.flags.items() if name not in SELECTING | WHOLE}
         flags = _written({**kept, "force-update": True})
-        lists = self._version() >= LISTS
+        lists = self.takes_lists()
         for path in wanted.lists() if lists else ():
             self._pass([*flags, f"--files-from={path}"], whole=False)
         for key in wanted.unlisted() if lists else wanted.keys():
@@ -163,9 +163,10 @@ class Sync:
         if problem := failure(ended, "the leftovers of an earlier copy"):
             self.log.warning("Could not remove what a killed copy left", error=str(problem))
 
-    def _version(self) -> tuple[int, int]:
+    def takes_lists(self) -> bool:
+        """Return whether this version of JuiceFS takes a list of keys."""
         found = re.search(r"version (\d+)\.(\d+)", self.child.run("--version", seconds=10).text)
-        return (int(found[1]), int(found[2])) if found else (0, 0)
+        return found is not None and (int(found[1]), int(found[2])) >= LISTS
 
 
 def _written(flags: Mapping[str, str | int | bool]) -> list[str]:

@@ -16,7 +16,7 @@ _COUNT = re.compile(
 _SIZE = r"{}: \d+ \((?P<number>[\d.]+) (?P<unit>[KMGTPE]?)i?B\)"
 _SKIPPED, _COPIED = re.compile(_SIZE.format("skipped")), re.compile(_SIZE.format("copied"))
 _UNITS = " KMGTPE"
-_FAILED, _LOST = re.compile(r", failed: (\d+)"), re.compile(r", lost: (\d+)")
+_FAILED, _LOST, _DELETED = (re.compile(rf", {word}: (\d+)") for word in ("failed", "lost", "deleted"))
 
 _PERMISSION = re.compile(r"permission denied|operation not permitted", re.IGNORECASE)
 _SPEC = re.compile(
@@ -59,6 +59,7 @@ class Count:
     """Objects that only the destination has."""
     failed: int
     lost: int
+    deleted: int = 0
     skipped_bytes: int = 0
     copied_bytes: int = 0
     """Size of all skipped and of all copied objects; not exact: JuiceFS rounds to hundredths of KiB, MiB and so on."""
@@ -68,12 +69,13 @@ def count(ended: Ended) -> Count | None:
     """Return the final count of a sync from its log; None if the log has none."""
     for line in reversed(ended.lines):
         if found := _COUNT.search(line.text):
-            failed, lost = _FAILED.search(line.text), _LOST.search(line.text)
+            failed, lost, deleted = (each.search(line.text) for each in (_FAILED, _LOST, _DELETED))
             numbers = {name: int(number) for name, number in found.groupdict().items()}
             return Count(
                 **numbers,
                 failed=int(failed[1]) if failed else 0,
                 lost=int(lost[1]) if lost else 0,
+                deleted=int(deleted[1]) if deleted else 0,
                 skipped_bytes=_bytes(_SKIPPED.search(line.text)),
                 copied_bytes=_bytes(_COPIED.search(line.text)),
             )

@@ -106,7 +106,7 @@ class SyncWatch:
         # JuiceFS up to 1.3 also counts objects that only the destination has as `scanned`.
         scanned = self.planned or int(found.get("scanned", 0) - found.get("extra", 0))
         self.progress.files_total = max(self.progress.files_done, scanned)
-        self.progress.files_deleted = int(found.get("deleted", 0))
+        self.progress.files_deleted = max(self.progress.files_deleted, int(found.get("deleted", 0)))
 
 
 def _metrics(address: str) -> dict[str, float]:

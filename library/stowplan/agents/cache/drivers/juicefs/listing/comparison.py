@@ -6,6 +6,7 @@ from typing import Generic, TypeVar
 
 from stowplan.agents.attempt.progress import Progress
 from stowplan.agents.cache.drivers.juicefs.listing.entry import Entry
+from stowplan.agents.cache.drivers.juicefs.listing.extra import Extra
 from stowplan.agents.cache.drivers.juicefs.listing.record import NewRecord, Record
 from stowplan.agents.cache.drivers.juicefs.listing.wanted import WantedKeys
 from stowplan.agents.copying.keys import KeyCheck
@@ -29,6 +30,8 @@ class Choice:
     """Beginning of the names of all files that are copied, below the destination's folder."""
     reserved: frozenset[str] = frozenset({STATE_DIRECTORY})
     """First segments of keys that are not copied."""
+    no_data: frozenset[str] = frozenset({STATE_DIRECTORY})
+    """First segments of files of the destination that hold no data of users."""
     times: bool = True
     """False if the source has no modification times: then files are compared by size."""
 
@@ -41,6 +44,8 @@ class Comparison:
     record: Record
     wanted: WantedKeys
     """Keys to fetch one by one: files that look unchanged to JuiceFS, or with patterns all that is to be copied."""
+    extra: Extra | None
+    """What the destination has besides; None if options say what is deleted, or select what is copied."""
     seen: int = 0
     """Number of all entries of the source."""
     listed: int = 0
@@ -75,7 +80,10 @@ class Comparison:
         `chosen` are the keys that the options of the sync select; None for all. `there` is what the destination has;
         None if the options say what is copied. Raises AttemptError CONFLICT (5) if a key cannot be a file.
         """
-        files, keys = _InOrder(_by_key(there)), _InOrder((_order(key), key) for key in chosen or ())
+        files, keys = (
+            _InOrder(_by_key(there), self._pass),
+            _InOrder(((_order(key), key) for key in chosen or ()), _drop),
+        )
         with self.wanted.adding() as add:
             for entry in source:
                 self.seen += 1
@@ -90,8 +98,17 @@ class Comparison:
                     self.bytes += entry.size
                     if there is not None:
                         self._look(entry, files.at(entry.order), add)
+                    if self.extra:
+                        self.extra.listed(entry)
+            files.end()
         if self._check.count:
             raise self._check.error("Nothing was copied")
+
+    def _pass(self, there: Entry) -> None:
+        """Take a file or folder of the destination that is none of the files to copy."""
+        first = (self.choice.stem + there.key).partition("/")[0]
+        if self.extra and first not in self.choice.no_data and not there.key.endswith("/"):
+            self.extra.meet(there)
 
     def _look(self, entry: Entry, there: Entry | None, add: Callable[[str, int], None]) -> None:
         """Compare an object with the file of its key; `there` is None if there is no such file."""
@@ -121,17 +138,29 @@ class Comparison:
 
 
 class _InOrder(Generic[_T]):
-    """Look-up in a stream of values with ascending bytes. They must be asked for in ascending order too."""
+    """Look-up in a stream of values with ascending bytes. They must be asked for in ascending order too.
 
-    def __init__(self, values: Iterator[tuple[bytes, _T]]) -> None:
-        self._values = values
+    Each value that is not asked for goes to `passed`.
+    """
+
+    def __init__(self, values: Iterator[tuple[bytes, _T]], passed: Callable[[_T], None]) -> None:
+        self._values, self._passed = values, passed
         self._next = next(values, None)
 
     def at(self, order: bytes) -> _T | None:
-        """Return the value with these bytes; None if there is none."""
+        """Return the value with these bytes; None if there is none, or if it was returned before."""
         while self._next and self._next[0] < order:
-            self._next = next(self._values, None)
-        return self._next[1] if self._next and self._next[0] == order else None
+            self._passed(self._take(self._next))
+        return self._take(self._next) if self._next and self._next[0] == order else None
+
+    def end(self) -> None:
+        """Pass all that is left."""
+        while self._next:
+            self._passed(self._take(self._next))
+
+    def _take(self, found: tuple[bytes, _T]) -> _T:
+        self._next = next(self._values, None)
+        return found[1]
 
 
 def _by_key(entries: Iterable[Entry] | None) -> Iterator[tuple[bytes, Entry]]:
@@ -140,3 +169,7 @@ def _by_key(entries: Iterable[Entry] | None) -> Iterator[tuple[bytes, Entry]]:
 
 def _order(key: str) -> bytes:
     return key.encode(errors="surrogateescape")
+
+
+def _drop(_: object) -> None:
+    """Take a value that nobody wants."""

@@ -19,6 +19,7 @@ from stowplan.agents.cache.drivers.juicefs.formatting import Formatting, is_unfo
 from stowplan.agents.cache.drivers.juicefs.tasks.marks import Marks, Past
 from stowplan.agents.cache.drivers.juicefs.tasks.work import TaskWork
 from stowplan.agents.cache.drivers.juicefs.volume_state import VolumeState
+from stowplan.agents.transfer.tree import Tree
 from stowplan.schema.agents.cache_config import VOLUME_SECRET_ENV, SyncConfig
 from stowplan.schema.agents.exit_codes import ExitCode
 from stowplan.schema.agents.marker import LOCK_FILE, STATE_DIRECTORY
@@ -43,6 +44,10 @@ class Destination(Protocol):
 
     def locked(self) -> AbstractContextManager[None]:
         """Return a context manager that holds the lock of the dataset."""
+        ...
+
+    def tree(self) -> Tree | None:
+        """Return the folder to delete files in, which the caller must close; None for a volume without a mount."""
         ...
 
     def settle(self) -> None:
@@ -85,6 +90,9 @@ class VolumeDestination:
         work = self._work
         return Lock(self.state, work.run or _NAME, work.stop, work.log).held()
 
+    def tree(self) -> Tree | None:
+        return None
+
     def settle(self) -> None:
         """Do nothing: JuiceFS commits each file as it is closed."""
 
@@ -93,6 +101,7 @@ class ClaimDestination:
     """A directory of a mounted claim of any storage."""
 
     def __init__(self, config: SyncConfig, mount: str, work: TaskWork) -> None:
+        self._folder = config.destination.rpartition("/")[0].strip("/")
         self._mount, self._path = Path(mount).absolute(), PurePosixPath((config.root or "").strip("/"))
         self.child = Child({}, work.stop, work.redact)
         # JuiceFS decodes the path of the address.
@@ -108,6 +117,9 @@ class ClaimDestination:
         # The transfer agent, which may fill the same directory from another source, holds the same lock file.
         work = self._work
         return held(LockFile(self._mount, str(self._path / LOCK_FILE)), work.run or _NAME, work.stop, work.log)
+
+    def tree(self) -> Tree | None:
+        return Tree(self._mount, self._folder, create=False)
 
     def settle(self) -> None:
         with ClaimFolder.at(self._mount, str(self._path)) as folder:

@@ -1,21 +1,26 @@
 """What a sync is about to copy: the listings of its source and its destination, compared."""
 
 from collections.abc import Generator
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.cache.drivers.juicefs.listing.brought import LARGEST as LARGEST_BROUGHT
+from stowplan.agents.cache.drivers.juicefs.listing.brought import SUFFIX, Brought
 from stowplan.agents.cache.drivers.juicefs.listing.comparison import Choice, Comparison
 from stowplan.agents.cache.drivers.juicefs.listing.dry_run import DryRun
 from stowplan.agents.cache.drivers.juicefs.listing.entry import Entry, Place
+from stowplan.agents.cache.drivers.juicefs.listing.extra import Extra
 from stowplan.agents.cache.drivers.juicefs.listing.record import LARGEST, NewRecord, Record, file_name
 from stowplan.agents.cache.drivers.juicefs.listing.wanted import WantedKeys
 from stowplan.agents.cache.drivers.juicefs.source_listing import SourceListing, has_bucket_in_path
-from stowplan.agents.cache.drivers.juicefs.sync import Sync
+from stowplan.agents.cache.drivers.juicefs.sync import SELECTING, Sync
 from stowplan.agents.cache.drivers.juicefs.tasks.destination import Destination
+from stowplan.agents.cache.drivers.juicefs.tasks.removal import Removal
 from stowplan.agents.cache.drivers.juicefs.tasks.work import TaskWork
 from stowplan.agents.copying.patterns import Patterns
+from stowplan.agents.transfer.engine import PROTECTED
 from stowplan.schema.agents.cache_config import SyncConfig
 from stowplan.schema.agents.marker import STATE_DIRECTORY
 from stowplan.schema.juicefs.options import WITHOUT_TIMES
@@ -58,27 +63,47 @@ class Survey:
         """Whether the options say which files are copied again."""
         return bool(DECIDING & set(self.config.flags))
 
+    @property
+    def tells_unknown(self) -> bool:
+        """Whether the comparison says what the destination has besides, and what of it is deleted."""
+        return not self.is_decided and not (SELECTING | {"delete-dst"}) & set(self.config.flags)
+
     def run(self, wanted: WantedKeys) -> tuple[Comparison, str | None]:
         """Compare, and return the result and the hash of the source's listing; None if it is no S3 store.
 
-        Raises AttemptError if a side cannot be listed, and CONFLICT (5) if a key of the source cannot be a file; raises
-        StoppedError if the work must stop.
+        Raises AttemptError if a side cannot be listed, and CONFLICT (5) if a key of the source cannot be a file, or if
+        too many files would be deleted; raises StoppedError if the work must stop.
         """
         prefix, progress = self.source.prefix, self.work.outcome.progress
+        brought = self._brought()
         if prefix:
             kept = None if self.is_decided else self.place.state.fetch(self._name, LARGEST)
             record, listing = Record.read(kept), ListingHash()
-            compared = Comparison(self._choice(), record, wanted)
+            compared = Comparison(self._choice(), record, wanted, self._extra(brought))
             try:
                 self._compare(compared, _told(self.source.entries(prefix, listing)))
             except _UnlistedError as error:
                 self.work.log.warning("The source is listed by juicefs, without ETags", error=str(error))
                 progress.left_out.clear()
             else:
+                self._decide(compared.extra)
                 return compared, listing.revision
-        compared = Comparison(self._choice(), Record(), wanted)
+        compared = Comparison(self._choice(), Record(), wanted, self._extra(brought))
         self._compare(compared, self._theirs().entries(self._from(), self._what, strict=True))
+        self._decide(compared.extra)
         return compared, None
+
+    def _decide(self, extra: Extra | None) -> None:
+        """Make sure that what is to be deleted can be, and is not too much."""
+        if not extra or not extra.count:
+            return
+        if extra.begun() is None:
+            self.work.log.warning("There are too many files to record them: none of an earlier source is deleted")
+            extra.spare()
+        elif self.config.mount_path is None and not self.copy.takes_lists():
+            self.work.log.warning("This version of JuiceFS takes no list: no file of an earlier source is deleted")
+            extra.spare()
+        extra.check()
 
     def _compare(self, compared: Comparison, source: Generator[Entry]) -> None:
         flags, ours = self.copy.selecting(), DryRun(self.place.child, {})
@@ -104,20 +129,65 @@ class Survey:
 
     def _choice(self) -> Choice:
         config = self.config
+        reserved = frozenset({STATE_DIRECTORY, *self.copy.reserved})
         return Choice(
             Patterns(config.include or (), config.exclude or ()),
             Place.of(self.place.address).stem,
-            frozenset({STATE_DIRECTORY, *self.copy.reserved}),
+            reserved,
+            reserved.union(() if config.mount_path is None else PROTECTED),
             times=urlsplit(config.source).scheme.lower() not in WITHOUT_TIMES,
         )
 
-    def keep(self, record: NewRecord, known: bytes | None) -> None:
-        """Write the record of the versions that the dataset holds, unless it is `known`, the present content."""
+    def delete(self, extra: Extra) -> None:
+        """Delete what is to be deleted."""
+        tree = self.place.tree()
+        with closing(tree) if tree else nullcontext():
+            Removal(self.place.child, Place.of(self.place.address), self.work).of(extra, tree)
+
+    def begin(self, compared: Comparison) -> None:
+        """Write the records to have before the first change of the dataset."""
+        files = self._versions(compared.before, compared.record.content())
+        if extra := compared.extra:
+            files |= self._names(extra.begun(), extra.brought)
+        self._write(files)
+
+    def finish(self, compared: Comparison) -> None:
+        """Write the records to have after the last change."""
+        files = self._versions(compared.after, compared.before.content())
+        if extra := compared.extra:
+            files |= self._names(extra.finished(), extra.begun())
+        self._write(files)
+
+    def _versions(self, record: NewRecord, known: bytes | None) -> dict[str, bytes]:
+        """Return the record of the versions that the dataset holds as a file, unless it is `known`."""
         content = record.content()
         if record.count and content is None:
             self.work.log.warning("The source has too many objects: their ETags are not kept", count=record.count)
-        if content is not None and content != known:
-            self.place.state.write({self._name: content})
+        return {self._name: content} if content is not None and content != known else {}
+
+    def _names(self, record: Brought | None, known: Brought | None) -> dict[str, bytes]:
+        """Return the record of the files that syncs have brought as a file, unless it is `known`."""
+        if record is None:
+            self.work.log.warning("There are too many files to record that a sync has brought them")
+            self.place.state.remove([f"{self._name}{SUFFIX}"])
+        return {f"{self._name}{SUFFIX}": record.content()} if record and record != known else {}
+
+    def _write(self, files: dict[str, bytes]) -> None:
+        if files:
+            self.place.state.write(files)
+
+    def _brought(self) -> bytes | None:
+        name = f"{self._name}{SUFFIX}"
+        return self.place.state.fetch(name, LARGEST_BROUGHT) if self.tells_unknown else None
+
+    def _extra(self, brought: bytes | None) -> Extra | None:
+        if not self.tells_unknown:
+            return None
+        target, dataset = self.config.target, self.config.dataset
+        own = f"{target.kind}/{target.namespace}/{target.name}"
+        # A DatasetTask copies from the source of its dataset.
+        owner = f"Dataset/{target.namespace}/{dataset}" if target.kind in ("Dataset", "DatasetTask") else own
+        return Extra(Brought.read(brought, owner, self.config.source), self.config.max_delete)
 
     @property
     def _name(self) -> str:

@@ -1,8 +1,9 @@
 """Copy from a source into the dataset. Files that the dataset already has unchanged are skipped."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from stowplan.agents.attempt.failure import AttemptError, StoppedError, of_any
@@ -16,6 +17,7 @@ from stowplan.agents.cache.drivers.juicefs.tasks.destination import Destination
 from stowplan.agents.cache.drivers.juicefs.tasks.marks import Marks, Past
 from stowplan.agents.cache.drivers.juicefs.tasks.survey import Survey
 from stowplan.agents.cache.drivers.juicefs.tasks.work import TaskWork
+from stowplan.agents.transfer.files.closing import besides
 from stowplan.schema.agents.cache_config import SyncConfig
 from stowplan.schema.agents.exit_codes import ExitCode
 
@@ -88,30 +90,46 @@ class SyncTask:
     def _fill(self, survey: Survey, marks: Marks, past: Past) -> str:
         progress, place = self.work.outcome.progress, survey.place
         with WantedKeys.kept() as wanted:
-            compared, listed = survey.run(wanted)
-            if not compared.seen:
-                raise self._nothing()
-            progress.files_total, progress.bytes_total = compared.listed, compared.bytes
-            marks.begin(past)
             if past.begun is not None:
                 survey.copy.remove_leftovers()
-            survey.keep(compared.before, compared.record.content())
-            self._copy(survey, compared)
+            compared, listed = survey.run(wanted)
+            extra = compared.extra
+            if not compared.seen or (extra and extra.count and not compared.listed):
+                raise self._nothing()
+            progress.files_total, progress.bytes_total = compared.listed, compared.bytes
+            progress.files_unknown = extra.unknown if extra else 0
+            marks.begin(past)
+            survey.begin(compared)
+            for step in self._steps(survey, compared):
+                step()
         progress.bytes_total = progress.bytes_done
         place.settle()
-        survey.keep(compared.after, compared.before.content())
+        survey.finish(compared)
         tally = survey.copy.tally
         is_whole = tally.files == compared.listed and (survey.is_decided or tally.copied >= compared.changed)
-        known = listed if is_whole and self._is_exact(survey, compared) else None
+        is_exact = is_whole and not progress.files_unknown and self._is_exact(survey, compared)
+        known = listed if is_exact else None
         revision = known if not tally.copied or self._still(survey.source, known) else None
         marks.end({"files": tally.files, **({"revision": revision} if revision else {})})
         self.work.outcome.revision = revision
+        return "; ".join([self._said(survey, compared, is_whole=is_whole), *(besides(progress) if extra else ())])
+
+    def _said(self, survey: Survey, compared: Comparison, *, is_whole: bool) -> str:
+        tally = survey.copy.tally
         counts = f"{tally.copied} files are new, {tally.unchanged} were there"
         if survey.is_decided and not self._WHOLE & set(self.config.flags):
             return f"The options of the sync were followed: {counts}"
         if not is_whole:
             return f"The source changed during the copy, and listed {compared.listed} files before: {counts}"
         return f"The dataset holds what the source lists: {counts}"
+
+    def _steps(self, survey: Survey, compared: Comparison) -> list[Callable[[], None]]:
+        """Return the changes of the dataset, in their order."""
+        extra, copy = compared.extra, partial(self._copy, survey, compared)
+        if not extra or not extra.count:
+            return [copy]
+        delete = partial(survey.delete, extra)
+        return [delete, copy] if extra.is_blocked else [copy, delete]
 
     def _copy(self, survey: Survey, compared: Comparison) -> None:
         copy, tally = survey.copy, survey.copy.tally

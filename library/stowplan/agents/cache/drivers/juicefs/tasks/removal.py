@@ -1,0 +1,86 @@
+"""Deletion of what syncs have brought to a destination and the present source does not list."""
+
+import errno
+import stat
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass, replace
+
+from stowplan.agents.cache.drivers.juicefs.child import Child
+from stowplan.agents.cache.drivers.juicefs.listing.dry_run import DryRun
+from stowplan.agents.cache.drivers.juicefs.listing.entry import Place
+from stowplan.agents.cache.drivers.juicefs.listing.extra import Extra, Removable
+from stowplan.agents.cache.drivers.juicefs.listing.wanted import WantedKeys
+from stowplan.agents.cache.drivers.juicefs.tasks.work import TaskWork
+from stowplan.agents.cache.drivers.juicefs.verdict import count, failure
+from stowplan.agents.transfer.tree import Tree
+
+_WHAT = "the files of an earlier source"
+
+_FILES = ("--end=\x01",)
+"""Arguments with which JuiceFS deletes nothing in a folder whose key is in its list.
+
+It lists such a folder up to this end, and no name begins with less than this character.
+"""
+
+_FOLDERS = ("--dirs", "--include=*/", "--exclude=*")
+"""Arguments with which JuiceFS deletes folders only. One that is not empty stays."""
+
+
+@dataclass(frozen=True)
+class Removal:
+    """Deletes files in one destination, and folders that are empty then. It follows no link."""
+
+    child: Child
+    place: Place
+    work: TaskWork
+
+    def of(self, extra: Extra, tree: Tree | None) -> None:
+        """Delete what `extra` has found; through `tree` in a claim, whose root it is, and by JuiceFS in a volume.
+
+        Only files are deleted that are as they were found. What stays is counted as unknown.
+        """
+        progress, before = self.work.outcome.progress, self.work.outcome.progress.files_deleted
+        with closing(DryRun(self.child, {}, ("--links",)).entries(self.place, "the dataset", strict=False)) as there:
+            keys = (self.place.stem + each for each in Removable(extra.doomed(), there).chosen())
+            if tree:
+                self._in_claim(tree, keys)
+            else:
+                self._in_volume(keys)
+        progress.files_unknown += extra.count - (progress.files_deleted - before)
+
+    def _in_claim(self, tree: Tree, keys: Iterator[str]) -> None:
+        for key in keys:
+            self.work.stop.check()
+            try:
+                found = tree.stat(key)
+                if found and (key.endswith("/") or stat.S_ISREG(found.st_mode)):
+                    tree.remove(key)
+                    self.work.outcome.progress.files_deleted += not key.endswith("/")
+            except OSError as error:
+                # Others have changed it since the listing.
+                if error.errno not in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOENT, errno.ENOTDIR):
+                    raise
+
+    def _in_volume(self, keys: Iterator[str]) -> None:
+        """Delete by lists of keys: where source and destination are the same, JuiceFS deletes what both have.
+
+        The client's options `--start` and `--end` do not reach files in folders, and patterns would need escapes.
+        """
+        with WantedKeys.kept() as files, WantedKeys.kept() as folders:
+            with files.adding() as add_file, folders.adding() as add_folder:
+                for key in keys:
+                    (add_folder if key.endswith("/") else add_file)(key, 0)
+            for path in files.lists():
+                self.work.outcome.progress.files_deleted += self._delete(f"--files-from={path}", *_FILES)
+            for path in folders.lists():
+                self._delete(f"--files-from={path}", *_FOLDERS)
+
+    def _delete(self, *words: str) -> int:
+        quiet = replace(self.child, said=lambda _: None)
+        own = ("sync", "--metrics=127.0.0.1:0", "--existing", "--delete-src")
+        ended = quiet.run(*own, *words, self.place.folder, self.place.folder)
+        if problem := failure(ended, _WHAT):
+            raise problem
+        counted = count(ended)
+        return counted.deleted if counted else 0
