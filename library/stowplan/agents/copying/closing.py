@@ -24,17 +24,7 @@ def closing(holder: str, progress: Progress) -> str:
     found = [f"{holder} holds {whole}"]
     if left:
         found.append(f"left out: {', '.join(left)}")
-    found += besides(progress)
+    found += progress.besides()
     if progress.files_unverified:
         found.append(f"nothing proves the content of {progress.files_unverified} of them")
     return "; ".join(found)
-
-
-def besides(progress: Progress) -> list[str]:
-    """Return what the copy did with files that the source does not have, each as a part of a sentence."""
-    found = []
-    if progress.files_deleted:
-        found.append(f"{progress.files_deleted} files that the source no longer has were deleted")
-    if progress.files_unknown:
-        found.append(f"{progress.files_unknown} other files are there, which the source does not list")
-    return found

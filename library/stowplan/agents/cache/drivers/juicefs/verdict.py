@@ -59,10 +59,10 @@ class Count:
     """Objects that only the destination has."""
     failed: int
     lost: int
-    deleted: int = 0
     skipped_bytes: int = 0
     copied_bytes: int = 0
     """Size of all skipped and of all copied objects; not exact: JuiceFS rounds to hundredths of KiB, MiB and so on."""
+    deleted: int = 0
 
 
 def count(ended: Ended) -> Count | None:

@@ -35,6 +35,11 @@ class Extra:
         self._doomed = SpooledTemporaryFile(_IN_MEMORY, "w+", encoding="ascii")  # noqa: SIM115 - closed with this object
         self._open: list[tuple[str, bool]] = []
 
+    def close(self) -> None:
+        self._doomed.close()
+
+    __del__ = close
+
     def listed(self, entry: Entry) -> None:
         """Take a key of the source that is to be a file of the destination."""
         self.total += 1

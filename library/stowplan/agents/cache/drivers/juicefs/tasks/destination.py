@@ -19,7 +19,6 @@ from stowplan.agents.cache.drivers.juicefs.formatting import Formatting, is_unfo
 from stowplan.agents.cache.drivers.juicefs.tasks.marks import Marks, Past
 from stowplan.agents.cache.drivers.juicefs.tasks.work import TaskWork
 from stowplan.agents.cache.drivers.juicefs.volume_state import VolumeState
-from stowplan.agents.transfer.tree import Tree
 from stowplan.schema.agents.cache_config import VOLUME_SECRET_ENV, SyncConfig
 from stowplan.schema.agents.exit_codes import ExitCode
 from stowplan.schema.agents.marker import LOCK_FILE, STATE_DIRECTORY
@@ -46,7 +45,7 @@ class Destination(Protocol):
         """Return a context manager that holds the lock of the dataset."""
         ...
 
-    def tree(self) -> Tree | None:
+    def folder(self) -> ClaimFolder | None:
         """Return the folder to delete files in, which the caller must close; None for a volume without a mount."""
         ...
 
@@ -90,7 +89,7 @@ class VolumeDestination:
         work = self._work
         return Lock(self.state, work.run or _NAME, work.stop, work.log).held()
 
-    def tree(self) -> Tree | None:
+    def folder(self) -> ClaimFolder | None:
         return None
 
     def settle(self) -> None:
@@ -118,8 +117,8 @@ class ClaimDestination:
         work = self._work
         return held(LockFile(self._mount, str(self._path / LOCK_FILE)), work.run or _NAME, work.stop, work.log)
 
-    def tree(self) -> Tree | None:
-        return Tree(self._mount, self._folder, create=False)
+    def folder(self) -> ClaimFolder | None:
+        return ClaimFolder.at(self._mount, self._folder)
 
     def settle(self) -> None:
         with ClaimFolder.at(self._mount, str(self._path)) as folder:

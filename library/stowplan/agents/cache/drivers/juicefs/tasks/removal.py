@@ -3,9 +3,10 @@
 import errno
 import stat
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, nullcontext, suppress
 from dataclasses import dataclass, replace
 
+from stowplan.agents.attempt.claim.folder import ClaimFolder
 from stowplan.agents.cache.drivers.juicefs.child import Child
 from stowplan.agents.cache.drivers.juicefs.listing.dry_run import DryRun
 from stowplan.agents.cache.drivers.juicefs.listing.entry import Place
@@ -13,7 +14,6 @@ from stowplan.agents.cache.drivers.juicefs.listing.extra import Extra, Removable
 from stowplan.agents.cache.drivers.juicefs.listing.wanted import WantedKeys
 from stowplan.agents.cache.drivers.juicefs.tasks.work import TaskWork
 from stowplan.agents.cache.drivers.juicefs.verdict import count, failure
-from stowplan.agents.transfer.tree import Tree
 
 _WHAT = "the files of an earlier source"
 
@@ -35,32 +35,35 @@ class Removal:
     place: Place
     work: TaskWork
 
-    def of(self, extra: Extra, tree: Tree | None) -> None:
-        """Delete what `extra` has found; through `tree` in a claim, whose root it is, and by JuiceFS in a volume.
+    def of(self, extra: Extra, claim: ClaimFolder | None) -> None:
+        """Delete what `extra` has found; through the folder in a claim, and by JuiceFS in a volume.
 
         Only files are deleted that are as they were found. What stays is counted as unknown.
         """
         progress, before = self.work.outcome.progress, self.work.outcome.progress.files_deleted
         with closing(DryRun(self.child, {}, ("--links",)).entries(self.place, "the dataset", strict=False)) as there:
             keys = (self.place.stem + each for each in Removable(extra.doomed(), there).chosen())
-            if tree:
-                self._in_claim(tree, keys)
+            if claim:
+                self._in_claim(claim, keys)
             else:
                 self._in_volume(keys)
         progress.files_unknown += extra.count - (progress.files_deleted - before)
 
-    def _in_claim(self, tree: Tree, keys: Iterator[str]) -> None:
+    def _in_claim(self, root: ClaimFolder, keys: Iterator[str]) -> None:
         for key in keys:
             self.work.stop.check()
-            try:
-                found = tree.stat(key)
-                if found and (key.endswith("/") or stat.S_ISREG(found.st_mode)):
-                    tree.remove(key)
-                    self.work.outcome.progress.files_deleted += not key.endswith("/")
-            except OSError as error:
-                # Others have changed it since the listing.
-                if error.errno not in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOENT, errno.ENOTDIR):
-                    raise
+            path, _, name = key.removesuffix("/").rpartition("/")
+            # Others may have changed it since the listing.
+            with (
+                suppress(FileNotFoundError, NotADirectoryError),
+                root.below(path) if path else nullcontext(root) as folder,
+            ):
+                found = folder.stat(name)
+                if found and stat.S_ISREG(found.st_mode):
+                    folder.remove_file(name)
+                    self.work.outcome.progress.files_deleted += 1
+                elif found and key.endswith("/"):
+                    _remove_empty(folder, name)
 
     def _in_volume(self, keys: Iterator[str]) -> None:
         """Delete by lists of keys: where source and destination are the same, JuiceFS deletes what both have.
@@ -84,3 +87,11 @@ class Removal:
             raise problem
         counted = count(ended)
         return counted.deleted if counted else 0
+
+
+def _remove_empty(folder: ClaimFolder, name: str) -> None:
+    try:
+        folder.remove_folder(name)
+    except OSError as error:
+        if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+            raise

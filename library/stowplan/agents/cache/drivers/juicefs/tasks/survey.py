@@ -20,11 +20,13 @@ from stowplan.agents.cache.drivers.juicefs.tasks.destination import Destination
 from stowplan.agents.cache.drivers.juicefs.tasks.removal import Removal
 from stowplan.agents.cache.drivers.juicefs.tasks.work import TaskWork
 from stowplan.agents.copying.patterns import Patterns
-from stowplan.agents.transfer.engine import PROTECTED
 from stowplan.schema.agents.cache_config import SyncConfig
 from stowplan.schema.agents.marker import STATE_DIRECTORY
 from stowplan.schema.juicefs.options import WITHOUT_TIMES
 from stowplan.schema.remotes.s3_listing import ListingHash
+
+NO_DATA = ("lost+found", ".snapshot")
+"""Names in the root of a claim that hold no data of users."""
 
 DECIDING = frozenset(
     {
@@ -134,15 +136,14 @@ class Survey:
             Patterns(config.include or (), config.exclude or ()),
             Place.of(self.place.address).stem,
             reserved,
-            reserved.union(() if config.mount_path is None else PROTECTED),
+            reserved.union(() if config.mount_path is None else NO_DATA),
             times=urlsplit(config.source).scheme.lower() not in WITHOUT_TIMES,
         )
 
     def delete(self, extra: Extra) -> None:
         """Delete what is to be deleted."""
-        tree = self.place.tree()
-        with closing(tree) if tree else nullcontext():
-            Removal(self.place.child, Place.of(self.place.address), self.work).of(extra, tree)
+        with self.place.folder() or nullcontext() as folder:
+            Removal(self.place.child, Place.of(self.place.address), self.work).of(extra, folder)
 
     def begin(self, compared: Comparison) -> None:
         """Write the records to have before the first change of the dataset."""
