@@ -244,6 +244,18 @@ def test_patterns_of_a_storage_reach_its_sync(volume: Any) -> None:
     assert chosen == {**plain, **patterns}
 
 
+@pytest.mark.parametrize("volume", [VOLUME, CLAIM])
+@pytest.mark.parametrize(("given", "written"), [({}, None), ({"maxDelete": 1000}, None), ({"maxDelete": 0}, 0)])
+def test_how_many_files_a_storage_may_lose_when_it_moves(
+    volume: Any, given: dict[str, int], written: int | None
+) -> None:
+    found = lower(model(source={**STORAGE, **given}, volume=volume), context())
+    assert codes(found) == []
+    bodies = [each.body["data"].get("config.json") for each in found.unit.manifests if each.kind == "ConfigMap"]
+    (config,) = [config for each in bodies if (config := json.loads(each or "{}")).get("task") == "sync"]
+    assert config.get("maxDelete") == written
+
+
 @pytest.mark.parametrize(
     ("source", "volume", "more", "found"),
     [

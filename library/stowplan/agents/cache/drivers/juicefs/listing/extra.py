@@ -77,7 +77,7 @@ class Extra:
         if self.count > self.most:
             message = (
                 f"{self.count} files are not in the source, which syncs from an earlier source have brought, but"
-                f" maxDelete is {self.most}: nothing was copied or deleted"
+                f" maxDelete is {self.most}: nothing was copied or deleted. Allow more, or remove them first"
             )
             raise AttemptError(ExitCode.CONFLICT, "TooManyDeletions", message)
 
