@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from stowplan.agents.cache.drivers.juicefs.listing.brought import SUFFIX
 from stowplan.agents.cache.drivers.juicefs.listing.record import file_name
 from stowplan.agents.wait_dataset.readiness import look
 from stowplan.schema.remotes.s3_listing import ListingHash
@@ -51,6 +52,7 @@ def test_a_sync_fills_the_dataset(dataset: Dataset, mounts: NewMounts) -> None:
     assert sorted(str(each.relative_to(state)) for each in state.rglob("*") if each.is_file()) == [
         "complete.json",
         file_name("/"),
+        file_name("/") + SUFFIX,
         "runs/sync-abc.json",
     ]
 
