@@ -107,15 +107,6 @@ class Progress:
             if len(kept.examples) < MOST_EXAMPLES:
                 kept.examples.append(name.encode(errors="replace").decode()[:LONGEST_EXAMPLE])
 
-    def besides(self) -> list[str]:
-        """Return what the copy did with files that the source does not have, each as a part of a sentence."""
-        found = []
-        if self.files_deleted:
-            found.append(f"{self.files_deleted} files that the source no longer has were deleted")
-        if self.files_unknown:
-            found.append(f"{self.files_unknown} other files are there, which the source does not list")
-        return found
-
     @property
     def files_left_out(self) -> int:
         """Number of names of the source that are not copied."""

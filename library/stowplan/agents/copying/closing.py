@@ -24,7 +24,17 @@ def closing(holder: str, progress: Progress) -> str:
     found = [f"{holder} holds {whole}"]
     if left:
         found.append(f"left out: {', '.join(left)}")
-    found += progress.besides()
+    found += changes(progress)
     if progress.files_unverified:
         found.append(f"nothing proves the content of {progress.files_unverified} of them")
     return "; ".join(found)
+
+
+def changes(progress: Progress) -> list[str]:
+    """Return what was taken away from the destination, and what is there beside the source's files."""
+    found = []
+    if progress.files_deleted:
+        found.append(f"{progress.files_deleted} files that the source no longer has were deleted")
+    if progress.files_unknown:
+        found.append(f"{progress.files_unknown} other files are there, which the source does not list")
+    return found

@@ -20,7 +20,7 @@ from stowplan.agents.transfer.files.extra import Extra, Rule
 from stowplan.agents.transfer.settings import TransferSettings
 from stowplan.agents.transfer.tree import Tree
 from stowplan.schema.agents.marker import STATE_DIRECTORY
-from stowplan.schema.agents.transfer_config import PvcEndpoint
+from stowplan.schema.agents.transfer_config import PvcEndpoint, TransferConfig
 from stowplan.schema.kinds.conditions import TASK_FIELDS
 from stowplan.schema.kinds.table import DATASET_KINDS
 
@@ -65,6 +65,14 @@ def key_check(state: ClaimFolder, *, git: bool = False) -> KeyCheck:
     return KeyCheck(folds, reserved=PROTECTED, git=git)
 
 
+def syncs(config: TransferConfig) -> bool:
+    """Return whether a download fills a dataset, so that it takes away what came from an earlier source.
+
+    A copy from a claim is a backup, and a DataCube says itself whether it deletes.
+    """
+    return config.target.kind in (*DATASET_KINDS, *TASK_FIELDS) and not isinstance(config.source, PvcEndpoint)
+
+
 def extra(  # noqa: PLR0917 - what a copy knows of its two sides
     settings: TransferSettings, work: TransferWork, tree: Tree, source: str, listed: Iterable[str], patterns: Patterns
 ) -> Extra:
@@ -75,9 +83,7 @@ def extra(  # noqa: PLR0917 - what a copy knows of its two sides
     """
     config = settings.config
     brought = Brought.of(settings, source)
-    # A copy from a claim is a backup, and a DataCube says itself whether it deletes.
-    syncs = config.target.kind in (*DATASET_KINDS, *TASK_FIELDS) and not isinstance(config.source, PvcEndpoint)
-    rule = Rule(config.mirror, patterns, config.max_delete if syncs else None)
+    rule = Rule(config.mirror, patterns, config.max_delete if syncs(config) else None)
     found = Extra(tree, brought, rule, work.progress, work.stop, work.log)
     try:
         brought.prepare(listed)

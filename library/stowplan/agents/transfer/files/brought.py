@@ -50,10 +50,13 @@ class Brought:
         """Whether what is there is from another source, by the last complete copy and those begun since."""
         return bool(self._sources - {self._source})
 
+    def known(self) -> Iterator[str]:
+        """Yield the keys that earlier copies have brought, in ascending order. Others may have changed them."""
+        return (key for key, _ in self._read(self._name))
+
     def prepare(self, listed: Iterable[str]) -> None:
         """Write a new record with the keys of the source, in ascending order. It is in force from `begin` on."""
-        before = (key for key, _ in self._read(self._name))
-        self._write(self._next, self._sources | {self._source}, _merged(((key, True) for key in listed), before))
+        self._write(self._next, self._sources | {self._source}, _merged(((key, True) for key in listed), self.known()))
 
     def lines(self) -> Iterator[Line]:
         """Yield what `prepare` has written. Raises AttemptError (11) at the end if others have changed it since."""

@@ -49,13 +49,19 @@ class Address:
         """
         return Hosts(self.host).is_own(host)
 
+    @property
+    def identity(self) -> str:
+        """String that is equal for all URLs of a repository: with a port, without `.git` and the last `/`."""
+        scheme, name, port = self.host
+        return f"{scheme}://{name}:{port}{urlsplit(self.url).path.rstrip('/').removesuffix('.git')}"
+
     def is_same(self, url: str) -> bool:
         """Return whether a URL, which may hold credentials, names the same repository."""
         try:
             other, _ = split(url)
         except ValueError:
             return False
-        return _comparable(other.url) == _comparable(self.url)
+        return other.identity == self.identity
 
     def below(self, url: str) -> "Address | None":
         """Return the address of a submodule whose URL is absolute, or relative to this one (`../other.git`).
@@ -102,11 +108,3 @@ def _parts(url: str) -> SplitResult:
     if not parts.path.strip("/"):
         raise ValueError("it names no repository")
     return parts
-
-
-def _comparable(url: str) -> str:
-    """Return a string that is equal for all URLs of a repository: with a port, without `.git` and the last `/`."""
-    parts = urlsplit(url)
-    path = parts.path.rstrip("/").removesuffix(".git")
-    scheme, name, port = Address(url).host
-    return f"{scheme}://{name}:{port}{path}"

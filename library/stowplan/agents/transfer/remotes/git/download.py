@@ -8,8 +8,10 @@ from stowplan.agents.attempt.claim.folder import ClaimFolder
 from stowplan.agents.attempt.claim.walk import remove
 from stowplan.agents.attempt.completion import Completion
 from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.copying.closing import changes
 from stowplan.agents.transfer.remotes.git import left_out
 from stowplan.agents.transfer.remotes.git.checkout_commit import Bringing
+from stowplan.agents.transfer.remotes.git.earlier import Earlier
 from stowplan.agents.transfer.remotes.git.program.git import Git
 from stowplan.agents.transfer.remotes.git.remote import find
 from stowplan.agents.transfer.remotes.git.repository import Repository
@@ -26,6 +28,8 @@ class Download:
     clones: ClaimFolder
     """Directory for an incomplete clone, inside the state directory of this transfer."""
     completion: Completion
+    earlier: Earlier | None
+    """What earlier syncs have brought; None for a copy that fills no dataset, which leaves everything else as it is."""
 
     @property
     def destination(self) -> Path:
@@ -41,13 +45,27 @@ class Download:
 
     def run(self) -> str:
         """Download and return a sentence about the result."""
-        settings = self.git.settings
+        work = self.git.work
         try:
             self.around.remove_folder(self._name)
         except OSError as error:
             if error.errno not in (errno.ENOENT, errno.ENOTDIR, errno.ENOTEMPTY, errno.EEXIST):
                 raise
-        fresh = self.around.stat(self._name) is None
+        if self.earlier:
+            self.earlier.find()
+        text = self._brought()
+        if self.earlier:
+            if self.earlier.changes:
+                self.completion.begin()
+                self.earlier.take_away()
+            self.earlier.finish()
+            work.outcome.revision = None if work.progress.files_unknown else work.outcome.revision
+        return "; ".join((text, *changes(work.progress)))
+
+    def _brought(self) -> str:
+        """Bring the commit, and return a sentence about it."""
+        settings = self.git.settings
+        fresh = self.around.stat(self._name) is None or (self.earlier is not None and self._name in self.earlier.clones)
         repository = Repository(self.hidden if fresh else self.destination, self.git)
         if not fresh:
             repository.adopt(settings.address)
@@ -65,8 +83,8 @@ class Download:
         rest = left_out.tell(self.git.work.progress, self.git.work.log, lfs=settings.remote.lfs)
         if before == commit:
             return f"The destination is at {commit[:12]}, of {wanted}, as it was before{rest}"
-        earlier = f"; before it was at {before[:12]}" if before else ""
-        return f"The destination is at {commit[:12]}, of {wanted}{earlier}{rest}"
+        change = f"; before it was at {before[:12]}" if before else ""
+        return f"The destination is at {commit[:12]}, of {wanted}{change}{rest}"
 
     def _begin(self, repository: Repository, length: int) -> None:
         """Prepare the hidden directory: continue a killed attempt's clone of the same origin, or create an empty one.
@@ -88,6 +106,8 @@ class Download:
     def _publish(self) -> None:
         """Move the complete clone from the hidden directory to the destination."""
         self.completion.begin()
+        if self.earlier:
+            self.earlier.take_away()
         self.clones.move(self._name, self.around, self._name)
         self.around.sync()
         self.clones.sync()
@@ -95,8 +115,12 @@ class Download:
     def _empty(self, repository: Repository, *, fresh: bool) -> str:
         """Handle a repository without commits on the server, and return a sentence about the result.
 
-        Creates an empty clone if `fresh`. Raises AttemptError (5) if the existing clone has commits.
+        Creates an empty clone if `fresh`. Raises AttemptError (5) if the existing clone has commits, or if
+        something from an earlier source would be taken away for it.
         """
+        if self.earlier and self.earlier.changes:
+            message = f"{self.git.settings.address.url} is empty: what an earlier source has brought was not removed"
+            raise AttemptError(ExitCode.CONFLICT, "EmptySource", message)
         if fresh:
             remove(self.clones, self._name)
             repository.make(self.git.settings.address, length=40)

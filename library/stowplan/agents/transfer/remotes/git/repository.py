@@ -89,13 +89,13 @@ class Repository:
         words = ("config", "--file", str(self.private.config), "--replace-all", key, value)
         self.git.offline(None, *words)
 
-    def look(self) -> None:
-        """Copy the state of an existing repository, to read it.
+    def look(self) -> str:
+        """Copy the state of an existing repository, to read it, and return the URL of its origin, which may be empty.
 
         Raises AttemptError (5) if the path is none, or one whose files could lead Git to other files.
         """
         self._check()
-        self._copy()
+        return _origin(self._copy())
 
     def adopt(self, address: Address) -> None:
         """Copy the state of an existing clone of `address`, to change it. Delete what killed Git programs left in it.
@@ -117,9 +117,12 @@ class Repository:
             )
             raise AttemptError(ExitCode.CONFLICT, "ForeignConfig", message)
         self._clean_urls(settings)
-        origin = next((value for key, value in settings if key == "remote.origin.url"), "")
+        origin = _origin(settings)
         if not address.is_same(origin):
-            message = f"{self.path} is a clone of {addresses_removed(origin) or 'nothing'}, not of {address.url}"
+            message = (
+                f"{self.path} is a clone of {addresses_removed(origin) or 'nothing'}, not of {address.url}. If nothing"
+                " in it is needed, remove it: the next attempt makes a new clone"
+            )
             raise AttemptError(ExitCode.CONFLICT, "OtherOrigin", message)
 
     def _check(self) -> None:
@@ -163,6 +166,10 @@ class Repository:
     def is_shallow(self) -> bool:
         """True if the repository has only a part of the history."""
         return (self.private.path / "shallow").exists()
+
+
+def _origin(settings: list[tuple[str, str]]) -> str:
+    return next((value for key, value in settings if key == "remote.origin.url"), "")
 
 
 def is_directory(path: Path) -> bool:

@@ -17,6 +17,7 @@ from stowplan.agents.cache.drivers.juicefs.tasks.destination import Destination
 from stowplan.agents.cache.drivers.juicefs.tasks.marks import Marks, Past
 from stowplan.agents.cache.drivers.juicefs.tasks.survey import Survey
 from stowplan.agents.cache.drivers.juicefs.tasks.work import TaskWork
+from stowplan.agents.copying.closing import changes
 from stowplan.schema.agents.cache_config import SyncConfig
 from stowplan.schema.agents.exit_codes import ExitCode
 
@@ -111,7 +112,7 @@ class SyncTask:
         revision = known if not tally.copied or self._still(survey.source, known) else None
         marks.end({"files": tally.files, **({"revision": revision} if revision else {})})
         self.work.outcome.revision = revision
-        return "; ".join([self._said(survey, compared, is_whole=is_whole), *(progress.besides() if extra else ())])
+        return "; ".join([self._said(survey, compared, is_whole=is_whole), *(changes(progress) if extra else ())])
 
     def _said(self, survey: Survey, compared: Comparison, *, is_whole: bool) -> str:
         tally = survey.copy.tally
