@@ -1,5 +1,7 @@
 """From a real Git server to a claim."""
 
+import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,7 @@ from tests.agents.transfer.git.agent import Cube, tree
 from tests.agents.transfer.git.author import Author, author, pointer
 from tests.agents.transfer.git.server import Forge
 from tests.agents.transfer.reports import Reports
-from tests.agents.transfer.short_writes import library
+from tests.agents.transfer.short_writes import library, losing
 
 FILES = {"a.txt": b"a", "deep/er/b.bin": bytes(range(256)) * 300, "deep/ü n.txt": b"", "[x]*": b"odd"}
 
@@ -382,3 +384,21 @@ def test_objects_of_lfs_are_whole_whatever_one_write_takes(cube: Cube, writer: A
     ended = cube.download(environment=short)
     assert ended.code == 0, ended.output
     assert (cube.clone / "a.big").read_bytes() == data["a.big"]
+
+
+def test_a_file_that_lost_bytes_is_told(cube: Cube, writer: Author, tmp_path: Path) -> None:
+    """As on a network file system that runs full: Git takes for written what `write` says."""
+    converted = b"*.crlf text eol=crlf\n*.id ident\n"
+    writer.commit({".gitattributes": converted, "a.crlf": b"1\n2\n", "a.id": b"$Id$\n", "deep/lost.txt": b"12345678"})
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    (programs / "git").write_text(f'#!/bin/sh\nLD_PRELOAD={losing(tmp_path)} exec {shutil.which("git")} "$@"\n')
+    (programs / "git").chmod(0o755)
+    ended = cube.download(environment={"PATH": f"{programs}:{os.environ['PATH']}"})
+    assert (ended.code, ended.last["reason"]) == (11, "FilesMissing"), ended.output
+    assert "'deep/lost.txt' (4 of 8 bytes)" in ended.last["message"]
+    assert not cube.clone.exists()
+    ended = cube.download()
+    assert ended.code == 0, ended.output
+    assert (cube.clone / "a.crlf").read_bytes() == b"1\r\n2\r\n"
+    assert (cube.clone / "deep/lost.txt").read_bytes() == b"12345678"

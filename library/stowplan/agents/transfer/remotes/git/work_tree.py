@@ -13,7 +13,7 @@ from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.transfer.remotes.git import edits
 from stowplan.agents.transfer.remotes.git.commit import attributes
 from stowplan.agents.transfer.remotes.git.commit.contents import Contents
-from stowplan.agents.transfer.remotes.git.commit.listing import SHOWN, SUBMODULE, Records, listed
+from stowplan.agents.transfer.remotes.git.commit.listing import SHOWN, Records
 from stowplan.agents.transfer.remotes.git.program.lfs_pointer import POINTER_LIMIT
 from stowplan.agents.transfer.remotes.git.remote import Wanted
 from stowplan.agents.transfer.remotes.git.repository import CHECKED_OUT, Repository
@@ -46,33 +46,6 @@ class Checkout:
             names = ", ".join(map(repr, edited[:SHOWN]))
             message = f"{len(edited)} files of {self.repository.path} have changes that nobody committed: {names}"
             raise AttemptError(ExitCode.CONFLICT, "Dirty", message)
-
-    def check_files(self, commit: str, expected: int) -> None:
-        """Raise AttemptError (exit code 11) if a file of the commit is missing after the checkout.
-
-        `expected` is the number of files in the commit.
-        """
-        count = 0
-        missing: list[str] = []
-
-        def take(record: bytes) -> None:
-            nonlocal count
-            fields, _, raw = record.partition(b"\t")
-            if fields.startswith(SUBMODULE):
-                return
-            path = os.fsdecode(raw)
-            if os.path.lexists(self.repository.path / path):
-                count += 1
-            elif len(missing) < SHOWN:
-                missing.append(path)
-
-        listed(self.repository, commit, take)
-        if count != expected or missing:
-            names = ", ".join(map(repr, missing))
-            message = (
-                f"{count} of the {expected} files of commit {commit[:12]} are there after the checkout: no {names}"
-            )
-            raise AttemptError(ExitCode.INTEGRITY, "FilesMissing", message)
 
     def _check_index(self) -> None:
         """Raise AttemptError (exit code 5) if others have changed the index so that a checkout would harm.
