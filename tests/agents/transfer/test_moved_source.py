@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.agents.transfer.agent import Cube, files
+from tests.agents.transfer.agent import STATE, Cube, files
 from tests.agents.transfer.hub_agent import HubCube
 from tests.agents.transfer.server import Storage
 from tests.agents.transfer.test_filled_claim import delete
@@ -94,7 +94,7 @@ def test_a_copy_that_was_interrupted_is_a_source_too(cube: Cube, storage: Storag
     assert files(cube.data) == {"d": b"d"}
 
 
-@pytest.mark.parametrize("forged", ['["own", 0]\n', ""])
+@pytest.mark.parametrize("forged", ['["own", 0, "0123456789abcdef"]\n', ""])
 def test_names_that_others_add_to_the_record(filled: Cube, forged: str) -> None:
     """Who may write to the record may delete the files as well; a record that cannot be read deletes nothing."""
     (filled.data / "own").write_bytes(b"own")
@@ -129,3 +129,20 @@ def test_revision_of_a_hub(repo: HubCube) -> None:
     ended = repo.with_options(environment={"REVISION": second}).download(revisionEnv="REVISION")
     assert ended.code == 0, ended.output
     assert {key: data for key, data in files(repo.data).items() if key != ".gitattributes"} == {"b": b"new b"}
+
+
+def test_two_tasks_with_sources_of_their_own_take_nothing_from_each_other(cube: Cube, storage: Storage) -> None:
+    storage.put({"one/a": b"a", "one/both": b"1", "two/b": b"b", "two/both": b"2", "three/c": b"c"})
+
+    def task(name: str) -> Cube:
+        target = {"kind": "SampleJob", "namespace": "ml", "name": name}
+        state = {**STATE, "directory": f".stowplan/samplejobs/{name}"}
+        return Cube(cube.folder, storage, options={"target": target, "state": state})
+
+    for name in ("one", "two", "one", "two"):
+        ended = task(name).download(name)
+        assert (ended.code, ended.last["filesDeleted"]) == (0, 0), ended.output
+    assert files(cube.data) == {"a": b"a", "b": b"b", "both": b"2"}
+    ended = task("one").download("three")
+    assert (ended.code, ended.last["filesDeleted"]) == (0, 1), ended.output
+    assert files(cube.data) == {"b": b"b", "both": b"2", "c": b"c"}, "the other task has brought `both` last"

@@ -1,7 +1,9 @@
 """Record of the names that copies have brought to one destination, and of the sources that they are from.
 
-It is a file in the state folder of the claim, the same for all copies to one directory: a line about the sources, then
-a line `[key, listed]` for each name in ascending order. `listed` is 1 if the source of the present copy has it.
+It is a file in the state folder of the claim, the same for all copies to one directory: a line with the sources of each
+owner, then a line `[key, listed, source]` for each name in ascending order. `listed` is 1 if the source of the last
+copy has it, and `source` is the hash of the one that brought it last. An owner is a spec, such as a Dataset: what one
+has brought does not go because the source of another one moves.
 """
 
 import hashlib
@@ -9,7 +11,7 @@ import heapq
 import json
 from collections.abc import Iterable, Iterator
 from itertools import groupby
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from stowplan.agents.attempt.claim.folder import ClaimFolder, durable
 from stowplan.agents.attempt.failure import AttemptError
@@ -21,42 +23,67 @@ from stowplan.schema.agents.marker import STATE_DIRECTORY
 FOLDER = "brought"
 """Name of the folder with these records in the state folder."""
 
-Line = tuple[str, bool]
-"""Key, and whether the source of the present copy has it."""
+TAG = 16
+"""Characters of the hash of a source."""
+
+
+class Line(NamedTuple):
+    """A name that a copy has brought."""
+
+    key: str
+    listed: bool
+    """Whether the source of the present copy has it."""
+    source: str
+    """Hash of the source that brought it last."""
 
 
 class Brought:
     """Record for one destination. `source` names where the present copy is from.
 
-    Others may write to the file, so what is read for a deletion must be what this object has written.
+    `owner` is the spec whose source it is; empty for a copy that leaves files of earlier sources alone. Others may
+    write to the file, so what is read for a deletion must be what this object has written.
     """
 
-    def __init__(self, folder: ClaimFolder, name: str, source: str) -> None:
-        self._folder, self._name, self._next = folder, name, f"{name}.next"
-        self._source = hashlib.sha256(source.encode(errors="surrogatepass")).hexdigest()
-        self._sources = self._header()
+    def __init__(self, folder: ClaimFolder, name: str, owner: str, source: str) -> None:
+        self._folder, self._name, self._next, self._owner = folder, name, f"{name}.next", owner
+        self._source = hashlib.sha256(source.encode(errors="surrogatepass")).hexdigest()[:TAG]
+        self._owners = self._header()
+        others = {each for name, sources in self._owners.items() if name != owner for each in sources}
+        self._earlier = self._owners.get(owner, set()) - others - {self._source} if owner else set()
         self._written = ""
 
     @classmethod
     def of(cls, settings: TransferSettings, source: str) -> Self:
         """Open the record for the destination of a copy."""
-        directory = settings.config.state.directory if settings.config.state else STATE_DIRECTORY
+        config = settings.config
+        directory = config.state.directory if config.state else STATE_DIRECTORY
         root = directory.partition(STATE_DIRECTORY)[0] + STATE_DIRECTORY
         name = hashlib.sha256(settings.local.path.strip("/").encode()).hexdigest()[:32]
-        return cls(ClaimFolder.at(settings.claim, f"{root}/{FOLDER}", create=True), f"{name}.jsonl", source)
+        # A DatasetTask copies from the source of its Dataset, whose own sync takes away what an earlier source brought.
+        target = config.target
+        owner = "" if target.kind == "DatasetTask" else f"{target.kind}/{target.namespace}/{target.name}"
+        return cls(ClaimFolder.at(settings.claim, f"{root}/{FOLDER}", create=True), f"{name}.jsonl", owner, source)
 
     @property
     def moved(self) -> bool:
-        """Whether what is there is from another source, by the last complete copy and those begun since."""
-        return bool(self._sources - {self._source})
+        """Whether the owner has copied from another source, by the last complete copy and those begun since."""
+        return bool(self._earlier)
+
+    def is_earlier(self, line: Line) -> bool:
+        """Return whether a name is from an earlier source of the owner, and of nobody else's."""
+        return not line.listed and line.source in self._earlier
 
     def known(self) -> Iterator[str]:
-        """Yield the keys that earlier copies have brought, in ascending order. Others may have changed them."""
-        return (key for key, _ in self._read(self._name))
+        """Yield the keys of earlier sources of the owner, in ascending order. Others may have changed them."""
+        return (each.key for each in self._read(self._name) if each.source in self._earlier)
 
     def prepare(self, listed: Iterable[str]) -> None:
         """Write a new record with the keys of the source, in ascending order. It is in force from `begin` on."""
-        self._write(self._next, self._sources | {self._source}, _merged(((key, True) for key in listed), self.known()))
+        before = (Line(key, listed=False, source=source) for key, _, source in self._read(self._name))
+        sources = self._owners.get(self._owner, set()) | {self._source}
+        self._write(
+            self._next, sources, _merged((Line(key, listed=True, source=self._source) for key in listed), before)
+        )
 
     def lines(self) -> Iterator[Line]:
         """Yield what `prepare` has written. Raises AttemptError (11) at the end if others have changed it since."""
@@ -74,9 +101,9 @@ class Brought:
         self._folder.sync()
         self._next = self._name
 
-    def finish(self, kept: Iterable[str]) -> None:
+    def finish(self, kept: Iterable[Line]) -> None:
         """Record that the copy is complete. Of the keys that the source does not have, only those of `kept` remain."""
-        listed = ((key, True) for key, listed in self._read(self._next) if listed)
+        listed = (each for each in self._read(self._next) if each.listed)
         self._write(self._name, {self._source}, _merged(listed, kept))
         if self._next != self._name:
             self._folder.remove_file(self._next)
@@ -84,10 +111,11 @@ class Brought:
     def close(self) -> None:
         self._folder.close()
 
-    def _header(self) -> set[str]:
+    def _header(self) -> dict[str, set[str]]:
         first = next(self._folder.lines(self._name), None)
-        found = (json_object(first) or {}).get("sources")
-        return {each for each in found if isinstance(each, str)} if isinstance(found, list) else set()
+        found = (json_object(first) or {}).get("owners")
+        known = found.items() if isinstance(found, dict) else ()
+        return {owner: set(map(str, sources)) for owner, sources in known if isinstance(sources, list)}
 
     def _read(self, name: str) -> Iterator[Line]:
         """Yield the lines of a record up to the first invalid one."""
@@ -96,16 +124,19 @@ class Brought:
         next(lines, None)
         for each in lines:
             match _json(each):
-                case [str(key), int(listed)] if key > last:
+                case [str(key), int(listed), str(source)] if key > last:
                     last = key
-                    yield key, bool(listed)
+                    yield Line(key, bool(listed), source)
                 case _:
                     return
 
     def _write(self, name: str, sources: set[str], lines: Iterable[Line]) -> None:
+        """Write a record. `sources` are those of the owner."""
+        owners = self._owners | ({self._owner: sources} if self._owner else {})
         digest = hashlib.sha256()
         with self._folder.replacing(name) as file:
-            file.write(json.dumps({"format": 1, "sources": sorted(sources)}) + "\n")
+            head = {owner: sorted(each) for owner, each in sorted(owners.items())}
+            file.write(json.dumps({"format": 1, "owners": head}) + "\n")
             for each in lines:
                 text = _line(each)
                 digest.update(text.encode())
@@ -115,16 +146,15 @@ class Brought:
         self._written = digest.hexdigest()
 
 
-def _merged(listed: Iterable[Line], others: Iterable[str]) -> Iterator[Line]:
-    """Merge two sorted streams. A key that both have is a listed one."""
-    both = heapq.merge(listed, ((key, False) for key in others), key=lambda each: each[0])
-    for key, same in groupby(both, key=lambda each: each[0]):
-        yield key, any(listed for _, listed in same)
+def _merged(listed: Iterable[Line], others: Iterable[Line]) -> Iterator[Line]:
+    """Merge two sorted streams. Of a key that both have, the line of `listed` is taken."""
+    both = heapq.merge(listed, others, key=lambda each: (each.key, not each.listed))
+    for _, same in groupby(both, key=lambda each: each.key):
+        yield next(same)
 
 
 def _line(line: Line) -> str:
-    key, listed = line
-    return json.dumps([key, int(listed)]) + "\n"
+    return json.dumps([line.key, int(line.listed), line.source]) + "\n"
 
 
 def _json(line: bytes) -> Any:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from tempfile import SpooledTemporaryFile
+from typing import Any
 
 from stowplan.agents.attempt.claim.folder import FolderEntry
 from stowplan.agents.attempt.claim.walk import by_key, walk
@@ -26,8 +27,8 @@ _IN_MEMORY = 1 << 20
 """Maximum bytes of a list of names that are kept in memory; the rest lies in the scratch of the pod."""
 
 
-class _Names:
-    """List of names of any length, in the order in which they are added."""
+class _Spool:
+    """List of values of any length, in the order in which they are added."""
 
     def __init__(self) -> None:
         self._file = SpooledTemporaryFile(_IN_MEMORY, "w+", encoding="ascii")  # noqa: SIM115 - it is closed with this object
@@ -35,10 +36,10 @@ class _Names:
     def close(self) -> None:
         self._file.close()
 
-    def add(self, name: str) -> None:
-        self._file.write(json.dumps(name) + "\n")
+    def add(self, value: str | Line) -> None:
+        self._file.write(json.dumps(value) + "\n")
 
-    def __iter__(self) -> Iterator[str]:
+    def __iter__(self) -> Iterator[Any]:
         self._file.seek(0)
         return map(json.loads, self._file)
 
@@ -61,8 +62,8 @@ class _Folder:
     """A folder in which the walk is."""
 
     key: str
-    is_brought: bool
-    """True if the folder itself was brought, and is not listed."""
+    line: Line | None
+    """Line of the record if the folder itself was brought."""
     is_needed: bool
     """True if it is listed, or something in it remains."""
     is_emptied: bool = False
@@ -77,7 +78,7 @@ class Extra:
     ) -> None:
         self._tree, self._brought, self._rule = tree, brought, rule
         self._progress, self._stop, self._log = progress, stop, log
-        self._unwanted, self._kept = _Names(), _Names()
+        self._unwanted, self._kept = _Spool(), _Spool()
         self._folders: list[_Folder] = []
         self._lines: Iterator[Line] = iter(())
         self._line: Line | None = None
@@ -101,11 +102,11 @@ class Extra:
             key = f"{path}/" if entry.is_folder else path
             self._leave(key)
             line = self._line_at(key)
-            listed = line[1] if line and line[0] == key else None
+            line = line if line and line.key == key else None
             if entry.is_folder:
-                self._folders.append(_Folder(key, listed is False, bool(listed)))
+                self._folders.append(_Folder(key, line, is_needed=line is not None and line.listed))
             else:
-                self._count += self._meet(key, listed=listed, is_data=entry.is_file)
+                self._count += self._meet(key, line, is_data=entry.is_file)
         self._leave("")
         # Only at the end of the record it is known that others have not changed it.
         for _ in self._lines:
@@ -121,46 +122,47 @@ class Extra:
         if path in protected:
             return True
         key = f"{path}/"
-        if self._rule.mirror or not entry.is_folder or ((line := self._line_at(key)) and line[0].startswith(key)):
+        if self._rule.mirror or not entry.is_folder or ((line := self._line_at(key)) and line.key.startswith(key)):
             return False
         self._leave(key)
-        self._meet(key, listed=None, is_data=False)
+        self._meet(key, None, is_data=False)
         return True
 
     def _line_at(self, key: str) -> Line | None:
         """Return the first line of the record from `key` on. Keys must be asked for in ascending order."""
-        while self._line and self._line[0] < key:
+        while self._line and self._line.key < key:
             self._line = next(self._lines, None)
         return self._line
 
-    def _meet(self, key: str, *, listed: bool | None, is_data: bool) -> bool:
+    def _meet(self, key: str, line: Line | None, *, is_data: bool) -> bool:
         """Decide what happens to a file, and return whether it will be deleted.
 
-        `listed` says whether the source has it; None if no copy has brought it. `is_data` is False for links, devices
-        and the like, which copies never bring.
+        `line` is that of the record; None if no copy has brought the file. `is_data` is False for links, devices and
+        the like, which copies never bring.
         """
-        deleted = not listed and is_data and self._is_unwanted(key, is_brought=listed is False)
+        listed = line is not None and line.listed
+        deleted = not listed and is_data and self._is_unwanted(key, line)
         if deleted:
             self._unwanted.add(key)
         elif not listed:
             self._progress.files_unknown += 1
-            if listed is False:
-                self._kept.add(key)
+            if line:
+                self._kept.add(line)
         if self._folders:
             self._folders[-1].is_emptied |= deleted
             self._folders[-1].is_needed |= not deleted
         return deleted
 
-    def _is_unwanted(self, key: str, *, is_brought: bool) -> bool:
+    def _is_unwanted(self, key: str, line: Line | None) -> bool:
         if self._rule.mirror:
             return self._rule.patterns.take(key)
-        return is_brought and self._rule.most is not None and self._brought.moved
+        return line is not None and self._rule.most is not None and self._brought.is_earlier(line)
 
     def _leave(self, key: str) -> None:
         """Decide what happens to the folders that the walk has left on its way to `key`."""
         while self._folders and not (key and key.startswith(self._folders[-1].key)):
             folder = self._folders.pop()
-            is_ours = folder.is_emptied or self._is_unwanted(folder.key, is_brought=folder.is_brought)
+            is_ours = folder.is_emptied or self._is_unwanted(folder.key, folder.line)
             if is_ours and not folder.is_needed:
                 self._unwanted.add(folder.key)
             if self._folders:
@@ -207,7 +209,7 @@ class Extra:
 
     def finish(self) -> None:
         """Record that the copy and the deletion are complete."""
-        self._brought.finish(self._kept)
+        self._brought.finish(Line(*each) for each in self._kept)
 
     def _remove_directory(self, key: str) -> None:
         try:
