@@ -29,6 +29,7 @@ ELSEWHERE = {
     "attempt/safe_files.py": {"read_text"},  # /proc
     "attempt/termination_log.py": {"write_text"},
     "cache/drivers/bounded_subprocess.py": {"tempfile.TemporaryFile"},
+    "cache/drivers/juicefs/listing/extra.py": {"tempfile.SpooledTemporaryFile"},  # in scratch
     "cache/drivers/juicefs/listing/dry_run.py": {"tempfile.TemporaryDirectory"},  # in scratch
     "cache/drivers/juicefs/listing/wanted.py": {"open", "tempfile.TemporaryDirectory", "write_text"},  # in scratch
     "cache/drivers/juicefs/sync.py": {"tempfile.TemporaryDirectory"},
