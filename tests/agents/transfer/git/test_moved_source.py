@@ -182,7 +182,9 @@ def test_a_directory_that_no_sync_has_brought_stays(filled: Cube, moved: Cube) -
     (filled.claim / "data/notes").mkdir()
     (filled.claim / "data/notes/own").write_bytes(b"own")
     (record,) = (filled.claim / ".stowplan/brought").iterdir()
-    record.write_text(record.read_text(encoding="utf-8") + '["notes/", 0]\n', encoding="utf-8")
+    ((_, (source,)),) = owners(record).items()
+    named = json.dumps(["notes/", 0, source])
+    record.write_text(f"{record.read_text(encoding='utf-8')}{named}\n", encoding="utf-8")
     ended = moved.download()
     assert (ended.code, ended.last["filesUnknown"], revision(moved)) == (0, 1, None), ended.output
     assert entries(moved) == sorted([moved.clone.name, "notes"])
@@ -237,17 +239,26 @@ def test_kills(filled: Cube, moved: Cube) -> None:
     assert list((moved.state / "removed").iterdir()) == []
 
 
+def owners(record: Path) -> dict[str, list[str]]:
+    """The sources in a record, by their owners."""
+    found: dict[str, list[str]] = json.loads(record.read_text(encoding="utf-8").splitlines()[0])["owners"]
+    return found
+
+
 @pytest.mark.parametrize("moment", ["nothing removed", "removed", "in place"])
 def test_each_moment_of_the_exchange(filled: Cube, moved: Cube, moment: str) -> None:
     """As SIGKILL leaves it, after the new record is in force."""
     (record,) = (filled.claim / ".stowplan/brought").iterdir()
-    old = json.loads(record.read_text(encoding="utf-8").splitlines()[0])["sources"]
+    ((owner, (old,)),) = owners(record).items()
     kept = filled.folder / "kept"
     shutil.copytree(filled.clone, kept)
     assert moved.download().code == 0
-    new = json.loads(record.read_text(encoding="utf-8").splitlines()[0])["sources"]
-    names = sorted({f"{each.clone.name}/": int(each is moved) for each in (filled, moved)}.items())
-    lines = [{"format": 1, "sources": sorted(old + new)}, *names]
+    ((_, (new,)),) = owners(record).items()
+    names = {f"{filled.clone.name}/": (0, old)} | {f"{moved.clone.name}/": (1, new)}
+    lines = [
+        {"format": 1, "owners": {owner: sorted([old, new])}},
+        *([name, *rest] for name, rest in sorted(names.items())),
+    ]
     record.write_text("".join(f"{json.dumps(each)}\n" for each in lines), encoding="utf-8")
     (moved.state / "complete.json").unlink()
     if moment != "in place":

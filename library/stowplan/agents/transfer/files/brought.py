@@ -74,8 +74,12 @@ class Brought:
         return not line.listed and line.source in self._earlier
 
     def known(self) -> Iterator[str]:
-        """Yield the keys of earlier sources of the owner, in ascending order. Others may have changed them."""
-        return (each.key for each in self._read(self._name) if each.source in self._earlier)
+        """Yield the keys of the owner's sources, in ascending order. Others may have changed them.
+
+        Those of the present one too: after a kill, what an earlier source brought may still be in their place.
+        """
+        own = self._earlier | {self._source}
+        return (each.key for each in self._read(self._name) if each.source in own)
 
     def prepare(self, listed: Iterable[str]) -> None:
         """Write a new record with the keys of the source, in ascending order. It is in force from `begin` on."""
