@@ -12,20 +12,16 @@ from stowplan.agents.attempt.outcome import AttemptOutcome
 from stowplan.agents.attempt.progress import Progress
 from stowplan.agents.attempt.redaction import Redactor
 from stowplan.agents.attempt.stop import Stop
-from stowplan.agents.copying.keys import KeyCheck, folds_case
+from stowplan.agents.copying.keys import PROTECTED, KeyCheck, folds_case
 from stowplan.agents.copying.patterns import Patterns
 from stowplan.agents.runtime.log import Log
 from stowplan.agents.transfer.files.brought import Brought
 from stowplan.agents.transfer.files.extra import Extra, Rule
 from stowplan.agents.transfer.settings import TransferSettings
 from stowplan.agents.transfer.tree import Tree
-from stowplan.schema.agents.marker import STATE_DIRECTORY
 from stowplan.schema.agents.transfer_config import PvcEndpoint, TransferConfig
 from stowplan.schema.kinds.conditions import TASK_FIELDS
 from stowplan.schema.kinds.table import DATASET_KINDS
-
-PROTECTED = (STATE_DIRECTORY, "lost+found", ".snapshot")
-"""Names in the root directory of a claim that hold no data of users. Transfers neither copy nor delete them."""
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,6 @@ _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _WRITE = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
-
 _OF_MOUNT = range(0x7FFFFFFF00000000, 0x7FFFFFFF20000000)
 """Inode numbers of what JuiceFS shows in the root folder of a mount (`pkg/vfs/internal.go`, `pkg/meta/utils.go`)."""
 

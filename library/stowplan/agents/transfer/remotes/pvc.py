@@ -13,10 +13,11 @@ from stowplan.agents.attempt.claim.walk import empty
 from stowplan.agents.attempt.completion import Completion
 from stowplan.agents.attempt.failure import AttemptError, of_any
 from stowplan.agents.copying.closing import closing as said
+from stowplan.agents.copying.keys import PROTECTED
 from stowplan.agents.copying.newness import Stamp
 from stowplan.agents.copying.patterns import EVERYTHING
 from stowplan.agents.runtime.settings import SettingsError
-from stowplan.agents.transfer.engine import PROTECTED, Engine, TransferWork, extra, key_check
+from stowplan.agents.transfer.engine import Engine, TransferWork, extra, key_check
 from stowplan.agents.transfer.files.draft import Draft
 from stowplan.agents.transfer.files.source import Source
 from stowplan.agents.transfer.files.survey import Survey

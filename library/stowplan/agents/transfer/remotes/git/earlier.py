@@ -6,8 +6,8 @@ A clone goes only if it holds nothing but what its repository has: what people m
 from stowplan.agents.attempt.claim.folder import ClaimFolder
 from stowplan.agents.attempt.claim.walk import empty
 from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.copying.keys import PROTECTED
 from stowplan.agents.copying.patterns import EVERYTHING
-from stowplan.agents.transfer.engine import PROTECTED
 from stowplan.agents.transfer.files.brought import Brought
 from stowplan.agents.transfer.files.extra import Extra, Rule
 from stowplan.agents.transfer.remotes.git.own_work import check

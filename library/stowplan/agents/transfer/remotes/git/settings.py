@@ -3,8 +3,8 @@
 import shutil
 from dataclasses import dataclass
 
+from stowplan.agents.copying.keys import PROTECTED
 from stowplan.agents.runtime.settings import SettingsError
-from stowplan.agents.transfer.engine import PROTECTED
 from stowplan.agents.transfer.network.hosts import Hosts, is_host
 from stowplan.agents.transfer.remotes.git.address import Address, Credentials, split
 from stowplan.agents.transfer.settings import TransferSettings

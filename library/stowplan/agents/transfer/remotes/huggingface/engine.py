@@ -12,9 +12,9 @@ from stowplan.agents.attempt.claim.folder import ClaimFolder
 from stowplan.agents.attempt.completion import Completion
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.copying.closing import closing as said
-from stowplan.agents.copying.keys import KeyCheck
+from stowplan.agents.copying.keys import PROTECTED, KeyCheck
 from stowplan.agents.copying.patterns import Patterns
-from stowplan.agents.transfer.engine import PROTECTED, TransferWork, extra, key_check
+from stowplan.agents.transfer.engine import TransferWork, extra, key_check
 from stowplan.agents.transfer.files.source import Source, file_at
 from stowplan.agents.transfer.files.survey import Survey
 from stowplan.agents.transfer.network.retry import Attempts

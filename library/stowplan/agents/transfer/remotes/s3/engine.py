@@ -8,7 +8,8 @@ from stowplan.agents.attempt.claim.folder import ClaimFolder
 from stowplan.agents.attempt.completion import Completion
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.copying.closing import closing as said
-from stowplan.agents.transfer.engine import PROTECTED, TransferWork, extra, key_check
+from stowplan.agents.copying.keys import PROTECTED
+from stowplan.agents.transfer.engine import TransferWork, extra, key_check
 from stowplan.agents.transfer.files.extra import Extra
 from stowplan.agents.transfer.network.retry import Attempts
 from stowplan.agents.transfer.remotes.s3.download import Download

@@ -19,14 +19,12 @@ from stowplan.agents.cache.drivers.juicefs.sync import SELECTING, Sync
 from stowplan.agents.cache.drivers.juicefs.tasks.destination import Destination
 from stowplan.agents.cache.drivers.juicefs.tasks.removal import Removal
 from stowplan.agents.cache.drivers.juicefs.tasks.work import TaskWork
+from stowplan.agents.copying.keys import PROTECTED
 from stowplan.agents.copying.patterns import Patterns
 from stowplan.schema.agents.cache_config import SyncConfig
 from stowplan.schema.agents.marker import STATE_DIRECTORY
 from stowplan.schema.juicefs.options import WITHOUT_TIMES
 from stowplan.schema.remotes.s3_listing import ListingHash
-
-NO_DATA = ("lost+found", ".snapshot")
-"""Names in the root of a claim that hold no data of users."""
 
 DECIDING = frozenset(
     {
@@ -136,7 +134,7 @@ class Survey:
             Patterns(config.include or (), config.exclude or ()),
             Place.of(self.place.address).stem,
             reserved,
-            reserved.union(() if config.mount_path is None else NO_DATA),
+            reserved.union(() if config.mount_path is None else PROTECTED),
             times=urlsplit(config.source).scheme.lower() not in WITHOUT_TIMES,
         )
 
