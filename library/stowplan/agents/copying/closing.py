@@ -31,7 +31,7 @@ def closing(holder: str, progress: Progress) -> str:
 
 
 def changes(progress: Progress) -> list[str]:
-    """Return what was taken away from the destination, and what is there beside the source's files."""
+    """Return what was taken away from the destination, and which files are there that the source does not have."""
     found = []
     if progress.files_deleted:
         found.append(f"{progress.files_deleted} files that the source no longer has were deleted")

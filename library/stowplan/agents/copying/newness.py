@@ -1,6 +1,6 @@
 """What is new: whether a file that is there is the copy of what a source lists.
 
-Size and modification time decide, and beside them what the record of the last copy says of the version, such as an ETag
+Size and modification time decide, together with what the record of the last copy says of the version, such as an ETag
 or a digest. A time alone proves nothing, and no file is older or newer than another: it is the same, or it is copied.
 """
 
