@@ -8,6 +8,7 @@ import hmac
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import lru_cache
 from urllib.parse import quote
 
 EMPTY_SHA256 = hashlib.sha256(b"").hexdigest()
@@ -68,11 +69,18 @@ def signed_headers(
     )
     scope = f"{stamp[:8]}/{region}/s3/aws4_request"
     text = "\n".join(("AWS4-HMAC-SHA256", stamp, scope, hashlib.sha256(canonical.encode()).hexdigest()))
-    key = f"AWS4{credentials.secret_access_key}".encode()
-    for part in scope.split("/"):
-        key = hmac.digest(key, part.encode(), "sha256")
+    key = _signing_key(credentials.secret_access_key, scope)
     signature = hmac.digest(key, text.encode(), "sha256").hex()
     return complete | {
         "authorization": f"AWS4-HMAC-SHA256 Credential={credentials.access_key_id}/{scope}, "
         f"SignedHeaders={listed}, Signature={signature}"
     }
+
+
+@lru_cache(maxsize=2)
+def _signing_key(secret: str, scope: str) -> bytes:
+    """Return the key that signs all requests of one day. Threads wait for each other at each digest, so it is kept."""
+    key = f"AWS4{secret}".encode()
+    for part in scope.split("/"):
+        key = hmac.digest(key, part.encode(), "sha256")
+    return key
