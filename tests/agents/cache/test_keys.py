@@ -47,6 +47,10 @@ def test_patterns_leave_such_keys_out(dataset: Dataset, bucket: Bucket, mounts: 
     ended = dataset.sync("sync-1", source=bucket.source, exclude=["*//*", "x/"], flags={"check-new": True})
     assert ended.code == 0, ended.output
     assert (ended.last["filesTotal"], ended.last["filesLeftOut"]) == (2, 3)
+    assert ended.last["message"] == (
+        "The dataset holds 2 files of the source; left out: what the patterns exclude (2), names that the destination"
+        " refuses (1); 2 files are new, 0 were there"
+    )
     (node,) = mounts(1)
     assert files(node.path) == {"a/b": b"3", "deep/er/c": b"4"}
     bucket.put({"deep/er/c": b"5", "a/b": b"33"}, THEN + 9)

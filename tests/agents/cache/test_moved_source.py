@@ -106,8 +106,8 @@ def test_old_files_go_and_others_stay(filled: Filled) -> None:
     assert before
     assert filled.revision is None, "the source does not list all files"
     assert ended.last["message"] == (
-        "The dataset holds what the source lists: 2 files are new, 0 were there; 8 files that the source no longer has"
-        " were deleted; 11 other files are there, which the source does not list"
+        "The dataset holds every file of the source; 8 files that the source no longer has were deleted; 11 other files"
+        " are there, which the source does not list; 2 files are new, 0 were there"
     )
     for key in STAY:
         (filled.data / key).unlink()

@@ -52,7 +52,7 @@ def test_what_has_changed_at_the_source_is_fetched(dataset: Dataset, bucket: Buc
     done = dataset.sync("sync-2", source=bucket.source)
     assert done.code == 0, done.output
     assert files(node.path) == content(bucket)
-    assert done.last["message"] == "The dataset holds what the source lists: 9 files are new, 1 were there"
+    assert done.last["message"] == "The dataset holds every file of the source; 9 files are new, 1 were there"
     assert [done.last[name] for name in ("filesTotal", "filesDone", "filesUnchanged")] == [10, 10, 1]
     assert "same" not in bucket.fetched
     assert revision(node) == listed(bucket)
@@ -64,7 +64,7 @@ def test_a_refresh_of_an_unchanged_source_fetches_nothing(dataset: Dataset, buck
     assert dataset.sync("sync-1", source=bucket.source).code == 0
     bucket.fetched.clear()
     done = dataset.sync("sync-2", source=bucket.source)
-    assert done.last["message"] == "The dataset holds what the source lists: 0 files are new, 9 were there"
+    assert done.last["message"] == "The dataset holds every file of the source; 0 files are new, 9 were there"
     assert bucket.fetched == []
     (node,) = mounts(1)
     assert revision(node) == listed(bucket)
@@ -132,7 +132,7 @@ def test_options_that_say_what_is_copied_again_decide(
     done = dataset.sync("sync-2", source=bucket.source, flags={flag: True})
     assert done.code == 0, done.output
     assert files(node.path) == {"a": wanted, "b": b"first"}
-    assert "holds what the source lists" not in done.last["message"]
+    assert "every file of the source" not in done.last["message"]
 
 
 def test_one_object_is_compared_too(dataset: Dataset, bucket: Bucket, mounts: NewMounts) -> None:

@@ -113,7 +113,8 @@ class Comparison:
     def _look(self, entry: Entry, there: Entry | None, add: Callable[[str, int], None]) -> None:
         """Compare an object with the file of its key; `there` is None if there is no such file."""
         has_size = there is not None and there.size == entry.size
-        if there is None or not has_size or (self.choice.times and there.modified != entry.modified):
+        is_there = there is not None and (entry.stamp.agrees(there.stamp) if self.choice.times else has_size)
+        if not is_there:
             self._note(entry, adopted=False)
             if has_size or self.choice.patterns.given:
                 add(entry.key, entry.size)

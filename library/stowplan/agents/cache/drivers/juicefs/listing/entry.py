@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from urllib.parse import unquote
 
+from stowplan.agents.copying.newness import SECOND, Stamp
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
@@ -20,6 +22,10 @@ class Entry:
     def order(self) -> bytes:
         """Bytes of the key, by which listings are sorted."""
         return self.key.encode(errors="surrogateescape")
+
+    @property
+    def stamp(self) -> Stamp:
+        return Stamp(self.size, self.modified * SECOND)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from stowplan.agents.cache.drivers.juicefs.tasks.destination import Destination
 from stowplan.agents.cache.drivers.juicefs.tasks.marks import Marks, Past
 from stowplan.agents.cache.drivers.juicefs.tasks.survey import Survey
 from stowplan.agents.cache.drivers.juicefs.tasks.work import TaskWork
-from stowplan.agents.copying.closing import changes
+from stowplan.agents.copying.closing import changes, closing
 from stowplan.schema.agents.cache_config import SyncConfig
 from stowplan.schema.agents.exit_codes import ExitCode
 
@@ -37,7 +37,7 @@ class SyncTask:
     """Options with which a changed file is copied even if its size has not changed."""
 
     _WHOLE: ClassVar[frozenset[str]] = frozenset({"check-all", "force-update"})
-    """Options after which the dataset holds what the source lists."""
+    """Options after which the dataset holds every file that the source lists."""
 
     def run(self) -> str:
         """Copy the source into the dataset and return a sentence about the result.
@@ -112,16 +112,17 @@ class SyncTask:
         revision = known if not tally.copied or self._still(survey.source, known) else None
         marks.end({"files": tally.files, **({"revision": revision} if revision else {})})
         self.work.outcome.revision = revision
-        return "; ".join([self._said(survey, compared, is_whole=is_whole), *(changes(progress) if extra else ())])
+        return self._said(survey, compared, is_whole=is_whole)
 
     def _said(self, survey: Survey, compared: Comparison, *, is_whole: bool) -> str:
-        tally = survey.copy.tally
+        progress, tally = self.work.outcome.progress, survey.copy.tally
         counts = f"{tally.copied} files are new, {tally.unchanged} were there"
         if survey.is_decided and not self._WHOLE & set(self.config.flags):
-            return f"The options of the sync were followed: {counts}"
+            return "; ".join([f"The options of the sync were followed: {counts}", *changes(progress)])
         if not is_whole:
-            return f"The source changed during the copy, and listed {compared.listed} files before: {counts}"
-        return f"The dataset holds what the source lists: {counts}"
+            said = f"The source changed during the copy, and listed {compared.listed} files before: {counts}"
+            return "; ".join([said, *changes(progress)])
+        return f"{closing('The dataset', progress)}; {counts}"
 
     def _steps(self, survey: Survey, compared: Comparison) -> list[Callable[[], None]]:
         """Return the changes of the dataset, in their order."""
