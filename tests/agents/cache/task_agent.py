@@ -12,6 +12,7 @@ from typing import Any
 
 import obstore
 
+from tests.agents import forks
 from tests.agents.cache.volume import Mount, Volume
 from tests.agents.ended import Ended
 from tests.agents.transfer.server import ACCESS_KEY, SECRET_KEY, Storage
@@ -60,6 +61,8 @@ class Dataset:
         return self.run("clear", {"mountPath": str(mount.path), "cachePaths": [], **fields}, run, partition)
 
     def run(self, task: str, fields: dict[str, Any], run: str | None, partition: int = 0) -> Ended:
+        if self.user is None:
+            return forks.ended("cache", self.folder, self._arguments(task, fields, run, partition), self.variables(run))
         with self.started(task, fields, run, partition) as process:
             output, _ = process.communicate(timeout=180)
             return Ended(process.returncode, output)
@@ -69,11 +72,7 @@ class Dataset:
         self, task: str, fields: dict[str, Any], run: str | None, partition: int = 0, *more: str
     ) -> "Iterator[subprocess.Popen[str]]":
         """A running agent; it is killed in the end."""
-        target = {"kind": "SampleJob", "namespace": "ml", "name": task}
-        config = {"task": task, "target": target, "reportPhase": True, "dataset": "flowers", **fields}
-        path = self.folder / f"{task}-{partition}-{run}.json"
-        path.write_text(json.dumps(config), encoding="utf-8")
-        command = [sys.executable, "-m", "stowplan.agents.cache", task, f"--config={path}", f"--partition={partition}"]
+        command = [sys.executable, "-m", "stowplan.agents.cache", *self._arguments(task, fields, run, partition)]
         process = subprocess.Popen(
             [*self._as_user(), *command, *more],
             env=self.variables(run),
@@ -87,6 +86,13 @@ class Dataset:
                 yield process
             finally:
                 process.kill()
+
+    def _arguments(self, task: str, fields: dict[str, Any], run: str | None, partition: int) -> list[str]:
+        target = {"kind": "SampleJob", "namespace": "ml", "name": task}
+        config = {"task": task, "target": target, "reportPhase": True, "dataset": "flowers", **fields}
+        path = self.folder / f"{task}-{partition}-{run}.json"
+        path.write_text(json.dumps(config), encoding="utf-8")
+        return [task, f"--config={path}", f"--partition={partition}"]
 
     def _as_user(self) -> list[str]:
         if self.user is None:

@@ -1,4 +1,7 @@
-"""The transfer agent as a separate process, as in its pod or on a laptop."""
+"""The transfer agent as a separate process, as in its pod or on a laptop.
+
+`started` starts it; `ended` forks it, for tests of what it does.
+"""
 
 import json
 import os
@@ -10,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests.agents import forks
 from tests.agents.ended import Ended
 from tests.agents.transfer.server import ACCESS_KEY, SECRET_KEY, Storage
 
@@ -37,18 +41,35 @@ def started(
     before: Sequence[str] = (),
 ) -> Iterator["subprocess.Popen[str]"]:
     """A running agent with this folder as its own; it is killed in the end."""
-    path = folder / "config.json"
-    path.write_text(json.dumps(config), encoding="utf-8")
-    command = [*before, sys.executable, "-m", "stowplan.agents.transfer", f"--config={path}", "--allow-loopback", *more]
-    variables = {"PATH": os.environ["PATH"], "HOME": str(folder), **environment}
+    arguments, variables = prepared(folder, config, environment, more)
     process = subprocess.Popen(
-        command, env=variables, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=folder
+        [*before, sys.executable, "-m", "stowplan.agents.transfer", *arguments],
+        env=variables,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        cwd=folder,
     )
     with process:
         try:
             yield process
         finally:
             process.kill()
+
+
+def ended(folder: Path, config: dict[str, Any], environment: Mapping[str, str], more: Sequence[str] = ()) -> Ended:
+    """What an agent with this folder as its own has left behind."""
+    return forks.ended("transfer", folder, *prepared(folder, config, environment, more))
+
+
+def prepared(
+    folder: Path, config: dict[str, Any], environment: Mapping[str, str], more: Sequence[str] = ()
+) -> tuple[list[str], dict[str, str]]:
+    """Arguments and environment of an agent with this folder as its own."""
+    path = folder / "config.json"
+    path.write_text(json.dumps(config), encoding="utf-8")
+    variables = {"PATH": os.environ["PATH"], "HOME": str(folder), **environment}
+    return [f"--config={path}", "--allow-loopback", *more], variables
 
 
 class Transfer:
@@ -81,9 +102,7 @@ class Transfer:
         return {"type": "pvc", "claim": "claim", "mountPath": str(self.claim), "path": path}
 
     def run(self, source: dict[str, Any], sink: dict[str, Any], run: str | None = None) -> Ended:
-        with self.started(source, sink, run) as process:
-            output, _ = process.communicate(timeout=120)
-            return Ended(process.returncode, output)
+        return ended(self.folder, self.config(source, sink), self._variables(run))
 
     @contextmanager
     def started(
@@ -97,9 +116,12 @@ class Transfer:
         before: Sequence[str] = (),
     ) -> Iterator["subprocess.Popen[str]"]:
         """A running agent; it is killed in the end. `before` are words before its command."""
-        variables = {**self.variables(), **({"STOWPLAN_RUN": run} if run else {}), **(environment or {})}
+        variables = {**self._variables(run), **(environment or {})}
         with started(self.folder, self.config(source, sink), variables, more, before) as process:
             yield process
+
+    def _variables(self, run: str | None) -> dict[str, str]:
+        return {**self.variables(), **({"STOWPLAN_RUN": run} if run else {})}
 
     def config(self, source: dict[str, Any], sink: dict[str, Any]) -> dict[str, Any]:
         return {

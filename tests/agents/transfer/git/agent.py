@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.agents.ended import Ended
-from tests.agents.transfer.agent import STATE, mounted, started
+from tests.agents.transfer.agent import STATE, ended, mounted, started
 from tests.agents.transfer.git.author import variables
 from tests.agents.transfer.git.server import TOKEN, USERNAME
 
@@ -90,10 +90,8 @@ class Cube:
         mount: str = "",
         **fields: Any,
     ) -> Ended:
-        given = {"ref": ref, "run": run, "environment": environment, "more": more, "mount": mount, **fields}
-        with self.started(upload=upload, **given) as process:
-            output, _ = process.communicate(timeout=120)
-            return Ended(process.returncode, output)
+        config, variables = self._given(upload=upload, ref=ref, run=run, mount=mount, **fields)
+        return ended(self.folder, config, {**variables, **(environment or {})}, (self._secrets(), *more))
 
     @contextmanager
     def started(
@@ -108,20 +106,28 @@ class Cube:
         **fields: Any,
     ) -> Iterator["subprocess.Popen[str]"]:
         """A running agent; it is killed in the end. `mount` is another way to write the path of the claim."""
+        config, variables = self._given(upload=upload, ref=ref, run=run, mount=mount, **fields)
+        all_variables = {**variables, **(environment or {})}
+        with started(self.folder, config, all_variables, (self._secrets(), *more)) as process:
+            yield process
+
+    def _secrets(self) -> str:
+        return mounted(self.folder, {"TOKEN": f"{TOKEN}\n"})
+
+    def _given(
+        self, *, upload: bool, ref: str | None, run: str | None, mount: str, **fields: Any
+    ) -> tuple[dict[str, Any], dict[str, str]]:
+        """Configuration and environment of an agent."""
         remote = {"type": "git", "urlEnv": "URL", "tokenEnv": "TOKEN", "username": USERNAME, **fields}
         remote |= {"refEnv": "REF"} if ref else {}
         local = {"type": "pvc", "claim": "claim", "mountPath": mount or str(self.claim), "path": "data"}
-        config = self.config(*((local, remote) if upload else (remote, local)))
-        given = {
+        variables = {
             "TMPDIR": scratch(),
             "URL": f"{self.url}\n",
             **({"REF": ref} if ref else {}),
             **({"STOWPLAN_RUN": run} if run else {}),
-            **(environment or {}),
         }
-        secrets = mounted(self.folder, {"TOKEN": f"{TOKEN}\n"})
-        with started(self.folder, config, given, (secrets, *more)) as process:
-            yield process
+        return self.config(*((local, remote) if upload else (remote, local))), variables
 
     def config(self, source: dict[str, Any], sink: dict[str, Any]) -> dict[str, Any]:
         return {

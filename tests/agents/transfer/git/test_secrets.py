@@ -126,12 +126,13 @@ def test_addresses_with_credentials_are_not_logged(
     forge.lfs_url = proxy.url.replace("://", "://me:CANARY4@")
     forge.users = {}
     proxy.rule = lambda request: Fault(403) if "X-Amz" in request.path else None
-    ended = cube.download(environment=reports.environment, more=(reports.argument,))
-    assert ended.code != 0
+    with cube.started(environment=reports.environment, more=(reports.argument,)) as process:
+        output, _ = process.communicate(timeout=60)
+    assert process.returncode != 0
     assert [each for each in proxy.requests if "CANARY2" in each.path]
-    for where in (ended.output, all_of(cube.claim), *reports.patches, reports.words):
+    for where in (output, all_of(cube.claim), *reports.patches, reports.words):
         assert "CANARY" not in where
-    assert all("[redacted]" in where for where in (ended.output, reports.patches[-1], reports.words))
+    assert all("[redacted]" in where for where in (output, reports.patches[-1], reports.words))
 
 
 def test_temporary_files_are_gone_and_were_private(cube: Cube, writer: Author, proxy: Proxy) -> None:

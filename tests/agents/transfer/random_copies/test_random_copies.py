@@ -8,13 +8,14 @@ from a client of S3 that others wrote.
 import random
 from collections.abc import Iterator
 from pathlib import Path
+from resource import RLIM_INFINITY
 
 import pytest
 
 from tests.agents.ended import Ended
-from tests.agents.transfer.agent import Cube
+from tests.agents.forks import forked
+from tests.agents.transfer.agent import Cube, prepared
 from tests.agents.transfer.faults import Fault, Proxy, Request, proxied
-from tests.agents.transfer.random_copies.forks import attempt
 from tests.agents.transfer.random_copies.ways import Claims, Download, Upload, Way
 from tests.agents.transfer.server import Server, new_bucket
 from tests.tier import COPIES
@@ -101,10 +102,10 @@ class Case:
 
     def run(self, *, calm: bool) -> Ended | None:
         """Make an attempt; None if it was killed."""
-        limit = None if calm or self.chance.random() < 0.8 else self.chance.randint(1000, PARTS)
+        limit = RLIM_INFINITY if calm or self.chance.random() < 0.8 else self.chance.randint(1000, PARTS)
         self.proxy.rule = None if calm else self._answer
-        config = self.cube.config(*self.way.sides)
-        with attempt(self.folder, config, {**self.cube.variables(), "PATH": "/bin:/usr/bin"}, limit) as running:
+        given = prepared(self.folder, self.cube.config(*self.way.sides), self.cube.variables())
+        with forked("transfer", self.folder, *given, limit) as running:
             kill = None if calm or self.chance.random() < 0.5 else self.chance.uniform(0, 0.5)
             return running.ended(120 if kill is None else kill)
 
