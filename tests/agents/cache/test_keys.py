@@ -8,6 +8,7 @@ import pytest
 from tests.agents.cache.conftest import NewMounts
 from tests.agents.cache.object_server import Bucket, serving_bucket
 from tests.agents.cache.task_agent import Dataset, files
+from tests.agents.cache.volume import FORGETS
 
 THEN = 1_700_000_000
 
@@ -99,3 +100,16 @@ def test_a_store_that_our_client_cannot_list_is_listed_by_juicefs(
     bucket.etags = False
     ended = dataset.sync("sync-1", source=bucket.source)
     assert (ended.code, ended.last["reason"]) == (5, "UnsafeKeys"), ended.output
+
+
+def test_a_folder_in_the_place_of_a_file(dataset: Dataset, bucket: Bucket, mounts: NewMounts) -> None:
+    (node,) = mounts(1, options=FORGETS)
+    (node.path / "d/1").mkdir(parents=True)
+    bucket.put({"d": b"file", "e": b"other"}, THEN)
+    ended = dataset.sync(source=bucket.source)
+    assert (ended.code, ended.last["reason"]) == (5, "IsADirectory"), ended.output
+    assert "Failed to copy data of d" in ended.last["message"]
+    (node.path / "d/1").rmdir()
+    (node.path / "d").rmdir()
+    assert dataset.sync(source=bucket.source).code == 0
+    assert files(node.path) == {"d": b"file", "e": b"other"}

@@ -24,12 +24,16 @@ _SPEC = re.compile(
     r"failed to parse|should not be (?:larger|less)|Invalid meta driver|invalid storage|Can't parse|no bucket name"
 )
 _AUTH = re.compile(
-    r"AccessDenied|Access Denied|InvalidAccessKeyId|SignatureDoesNotMatch|ExpiredToken|InvalidToken|"
-    r"TokenRefreshRequired|AuthorizationHeaderMalformed|StatusCode: 40[13]|40[13] (?:Forbidden|Unauthorized)|"
+    r"AccessDenied|Access Denied|InvalidAccessKeyId|SignatureDoesNotMatch|InvalidToken|"
+    r"AuthorizationHeaderMalformed|StatusCode: 40[13]|40[13] (?:Forbidden|Unauthorized)|"
     r"WRONGPASS|NOAUTH|NOPERM|Access denied for user|password authentication failed|"
     r"failed to (?:retrieve|refresh cached) credentials|"
     r"no EC2 IMDS role found"
 )
+_EXPIRED = re.compile(r"ExpiredToken|SecurityTokenExpired|TokenRefreshRequired")
+"""Error codes of stores for a session token that was valid. The next attempt has those of the Secret as it is then."""
+
+_IN_THE_WAY = re.compile(r"\b(?:is|not) a directory", re.IGNORECASE)
 _NOT_FOUND = re.compile(
     r"NoSuchBucket|StatusCode: 404|404 Not Found|bucket does not exist|no such file or directory|NoSuchKey"
 )
@@ -107,7 +111,14 @@ def failure(ended: Ended, what: str, *, claim: bool = False) -> AttemptError | N
         return AttemptError(ExitCode.CONFLICT, "NoSpace", f"The claim has no space for {what}: {text}")
     for pattern, code, reason, word in (
         (_SPEC, ExitCode.BAD_SPEC, "BadSpec", "JuiceFS refuses the options of"),
+        (_EXPIRED, ExitCode.TRANSIENT, "ExpiredCredentials", "The session token is no longer valid: renew it for"),
         (_AUTH, ExitCode.AUTH, "AccessDenied", "No access to"),
+        (
+            _IN_THE_WAY,
+            ExitCode.CONFLICT,
+            "IsADirectory",
+            "A folder has the path of a file, or a file that of a folder: remove it for",
+        ),
         (_NOT_FOUND, ExitCode.NOT_FOUND, "NotFound", "There is no"),
     ):
         # An object that disappeared during the sync is no missing source.

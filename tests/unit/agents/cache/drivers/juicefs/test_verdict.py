@@ -58,6 +58,8 @@ def test_a_count_is_read() -> None:
             f"{HEAD} <FATAL>: create jfs JFS: load setting: WRONGPASS invalid username-password pair [main@main.go:31]",
             3,
         ),
+        (1, f"{HEAD} <ERROR>: Can't list minio://x/: api error ExpiredToken: expired. [listAll@sync.go:1]", 10),
+        (0, f"{HEAD} <ERROR>: Failed to copy object d: is a directory [worker@sync.go:1]", 5),
         (1, f"{HEAD} <ERROR>: Can't list minio://x/: api error AccessDenied: Access Denied. [listAll@sync.go:1]", 3),
         (1, f"{HEAD} <ERROR>: Failed to copy object a: permission denied [worker@sync.go:1]", 3),
         (1, f"{HEAD} <FATAL>: list minio://x/: StatusCode: 404, NoSuchBucket [main@main.go:31]", 4),
