@@ -64,6 +64,25 @@ def test_a_file_that_the_same_source_no_longer_has_stays_and_is_told(filled: Cub
     assert files(filled.data) == NEW, "it was brought by a copy"
 
 
+def test_folders_without_files_hold_nothing(filled: Cube) -> None:
+    """A copy leaves them that is killed before the first file in them has its name."""
+    for name in ("d/1/2", "empty/deep", "-"):
+        (filled.data / name).mkdir(parents=True)
+    ended = filled.download("v4")
+    assert (ended.code, ended.last["filesUnknown"]) == (0, 0), ended.output
+    assert files(filled.data) == NEW
+    assert revision(filled)
+
+
+def test_a_folder_with_a_file_of_others_in_the_place_of_a_file(filled: Cube) -> None:
+    (filled.data / "d/1").mkdir(parents=True)
+    (filled.data / "d/1/own").write_bytes(b"own")
+    ended = filled.download("v4")
+    assert (ended.code, ended.last["reason"]) == (5, "IsADirectory"), ended.output
+    assert "/d is a folder with files" in ended.last["message"]
+    assert (filled.data / "d/1/own").read_bytes() == b"own"
+
+
 def test_too_many(filled: Cube) -> None:
     limited = Cube(filled.folder, filled.storage, options={**TARGET, "maxDelete": 2})
     ended = limited.download("v4")
@@ -86,10 +105,11 @@ def test_a_copy_that_was_interrupted_is_a_source_too(cube: Cube, storage: Storag
     storage.put({"v3/a": b"a", "v3/later": b"later"})
     storage.put({"v4/d": b"d"})
     (cube.data / "later").mkdir(parents=True)
+    (cube.data / "later/own").touch()
     one_at_a_time = Cube(cube.folder, storage, options={**TARGET, "parallelism": 1})
     assert one_at_a_time.download("v3").code == 5, "a folder of others is in the way"
     assert (cube.data / "a").exists()
-    (cube.data / "later").rmdir()
+    shutil.rmtree(cube.data / "later")
     assert cube.download("v4").code == 0
     assert files(cube.data) == {"d": b"d"}
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stowplan.agents.attempt.claim.folder import ClaimFolder
-from stowplan.agents.attempt.claim.walk import by_key, walk
+from stowplan.agents.attempt.claim.walk import by_key, empty_folders, walk
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.schema.agents.exit_codes import ExitCode
 from stowplan.schema.agents.left_out import Reason
@@ -106,10 +106,21 @@ class Tree:
     def place(self, source: str, source_directory: ClaimFolder, key: str) -> None:
         """Move a finished file to the path of `key`, atomically, and create missing directories.
 
-        `source` is its present name in `source_directory`. A file or link that is already at `key` is replaced.
+        `source` is its present name in `source_directory`. A file or link that is already at `key` is replaced, and so
+        is a directory without files: a killed attempt may leave one. Raises AttemptError (5) for any other directory.
         """
         parent, name = self.parent(key, create=True)
-        source_directory.move(source, parent, name)
+        try:
+            source_directory.move(source, parent, name)
+        except IsADirectoryError:
+            folders = empty_folders(parent, name)
+            if not folders:
+                message = f"{self.where}/{key} is a folder with files, but the source has a file of this name"
+                raise AttemptError(ExitCode.CONFLICT, "IsADirectory", f"{message}: move or remove the folder") from None
+            for path in reversed(folders):
+                outer, _, inner = path.rpartition("/")
+                parent.below(outer).remove_folder(inner)
+            source_directory.move(source, parent, name)
 
     def remove(self, key: str) -> None:
         """Remove a file if it exists, or an empty directory (the key ends in `/`)."""

@@ -59,6 +59,8 @@ class Case:
         self.cube.data.mkdir()
         self.way = self._way(server)
         self.names = self.chance.sample([each for each in NAMES if not each.endswith("/")], self.chance.randint(3, 12))
+        self.needs_one = self.kind == "download" and not self.mirror
+        """True if it is an error that the source lists nothing."""
         self.now: dict[str, bytes] = {}
         self.ever: set[str] = set()
 
@@ -74,7 +76,7 @@ class Case:
             self.way.move()
             self.now = {}
         for name in self.chance.sample(self.names, self.chance.randint(1, len(self.names))):
-            if name in self.now and self.chance.random() < 0.25:
+            if name in self.now and not (self.needs_one and len(self.now) == 1) and self.chance.random() < 0.25:
                 self.way.remove(name)
                 del self.now[name]
                 continue

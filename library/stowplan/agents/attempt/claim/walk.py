@@ -19,6 +19,9 @@ from stowplan.schema.file_names import LONGEST_PATH
 OPEN_LEVELS = 64
 """Number of nested folders that a walk keeps open. A deeper one is opened again after each folder in it."""
 
+MOST_EMPTY = 1000
+"""Maximum number of nested folders without files that are taken for such."""
+
 Order = Callable[[FolderEntry], str]
 """Function by whose result the entries of a folder are sorted."""
 
@@ -98,6 +101,24 @@ def _check(root: ClaimFolder, path: str) -> None:
             " bytes. Move it up, or remove it"
         )
         raise AttemptError(ExitCode.CONFLICT, "UnsafeKeys", message)
+
+
+def empty_folders(folder: ClaimFolder, name: str) -> list[str]:
+    """Return the paths of a folder and of those in it, each before what is in it; none if anything else is in them.
+
+    Folders that cannot be read, or more than `MOST_EMPTY`, are taken for such. Raises OSError if it is no folder.
+    """
+    found, left = list[str](), [name]
+    while left:
+        found.append(path := left.pop())
+        try:
+            inside = folder.below(path).entries()
+        except PermissionError:
+            return []
+        left += [f"{path}/{each.name}" for each in inside if each.is_folder]
+        if len(found) + len(left) > MOST_EMPTY or not all(each.is_folder for each in inside):
+            return []
+    return found
 
 
 def empty(folder: ClaimFolder) -> None:

@@ -9,7 +9,7 @@ from tempfile import SpooledTemporaryFile
 from typing import Any
 
 from stowplan.agents.attempt.claim.folder import FolderEntry
-from stowplan.agents.attempt.claim.walk import by_key, walk
+from stowplan.agents.attempt.claim.walk import by_key, empty_folders, walk
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.progress import Progress
 from stowplan.agents.attempt.stop import Stop
@@ -117,7 +117,8 @@ class Extra:
     def _is_passed(self, protected: Sequence[str], path: str, entry: FolderEntry) -> bool:
         """Return whether the walk passes over an entry.
 
-        Folders of others count as one file and are not entered: a claim may hold far more than its copies.
+        Folders of others count as one file and are not entered: a claim may hold far more than its copies. Folders
+        without files count for nothing: a killed attempt may leave them.
         """
         if path in protected:
             return True
@@ -125,7 +126,8 @@ class Extra:
         if self._rule.mirror or not entry.is_folder or ((line := self._line_at(key)) and line.key.startswith(key)):
             return False
         self._leave(key)
-        self._meet(key, None, is_data=False)
+        if not empty_folders(self._tree.root, path):
+            self._meet(key, None, is_data=False)
         return True
 
     def _line_at(self, key: str) -> Line | None:

@@ -1,5 +1,6 @@
 """Folders in folders: in order, as deep as they are, and removed without leaving the claim."""
 
+import os
 from collections import deque
 from pathlib import Path
 
@@ -7,7 +8,7 @@ import pytest
 
 from stowplan.agents.attempt.claim import walk as module
 from stowplan.agents.attempt.claim.folder import ClaimFolder
-from stowplan.agents.attempt.claim.walk import by_key, by_name, empty, remove, walk
+from stowplan.agents.attempt.claim.walk import by_key, by_name, empty, empty_folders, remove, walk
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.schema.agents.exit_codes import ExitCode
 from tests.hostile import deep
@@ -53,6 +54,30 @@ def test_few_folders_are_open(monkeypatch: pytest.MonkeyPatch) -> None:
         with ClaimFolder.at(folder) as root:
             before, met = opened(), walk(root, by_name)
             assert max(opened() for _ in met) <= before + module.OPEN_LEVELS + 2
+
+
+def test_folders_without_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("a/b/c", "a/d", "e/f", "e/g"):
+        (tmp_path / name).mkdir(parents=True)
+    (tmp_path / "e/f/link").symlink_to("nowhere")
+    with ClaimFolder.at(tmp_path) as root:
+        assert empty_folders(root, "a") == ["a", "a/d", "a/b", "a/b/c"]
+        assert empty_folders(root, "e") == []
+        monkeypatch.setattr(module, "MOST_EMPTY", 3)
+        assert empty_folders(root, "a") == []
+
+
+def test_a_folder_that_may_not_be_read(tmp_path: Path) -> None:
+    (tmp_path / "a/b").mkdir(parents=True)
+    (tmp_path / "a/b").chmod(0)
+    user = os.geteuid()
+    with ClaimFolder.at(tmp_path) as root:
+        if user == 0:
+            os.seteuid(65534)
+        try:
+            assert empty_folders(root, "a") == []
+        finally:
+            os.seteuid(user)
 
 
 def opened() -> int:

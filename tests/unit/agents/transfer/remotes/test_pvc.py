@@ -205,12 +205,18 @@ def test_a_link_in_the_sink_is_replaced_and_not_followed(claims: Claims, tmp_pat
     assert (claims.copied(), outside.read_bytes()) == ({"a": b"a"}, b"mine")
 
 
+def _with_folder(claims: Claims) -> None:
+    claims.put("a", b"")
+    (claims.sink / "backup/a").mkdir(parents=True)
+    (claims.sink / "backup/a/own").touch()
+
+
 @pytest.mark.parametrize(
     ("prepare", "code", "reason"),
     [
         (lambda _: None, 4, "NotFound"),
         (lambda claims: claims.put("a\\b", b""), 5, "UnsafeKeys"),
-        (lambda claims: (claims.put("a", b""), (claims.sink / "backup/a").mkdir(parents=True)), 5, "IsADirectory"),
+        (_with_folder, 5, "IsADirectory"),
     ],
 )
 def test_failures(claims: Claims, prepare: Callable[[Claims], object], code: int, reason: str) -> None:
