@@ -112,7 +112,7 @@ def empty_folders(folder: ClaimFolder, name: str) -> list[str]:
     while left:
         found.append(path := left.pop())
         try:
-            inside = folder.below(path).entries()
+            inside = folder.below(path).entries(MOST_EMPTY + 1)
         except PermissionError:
             return []
         left += [f"{path}/{each.name}" for each in inside if each.is_folder]
