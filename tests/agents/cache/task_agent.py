@@ -1,4 +1,4 @@
-"""Tasks of the cache agent as separate processes, as in their pods."""
+"""Tasks of the cache agent as separate processes: `started` starts one as in its pod, `run` forks it."""
 
 import json
 import os
