@@ -43,12 +43,18 @@ def run(repo: Path, *parts: str) -> int:
     status = 0
     for part in parts:
         file = f"tests/{'nightly' if part == 'all' else 'on_request'}/RESULT.md"
+        # Without a place of its own it would clean up what earlier runs of all tests have left.
+        own_place = f"--basetemp={repo.parent}/{repo.name}-base"
         words = ["-p", "tests.result", "-p", "no:cacheprovider", "-n", "1", "--result", file, "--part", part, "tests"]
         paths = os.pathsep.join(str(REPOSITORY / each) for each in ("schema", "library", "compiler", "."))
         own = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
         environment = {**own, "PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1"}
         status |= subprocess.run(
-            [sys.executable, "-m", "pytest", "-q", *words], cwd=repo, env=environment, capture_output=True, check=False
+            [sys.executable, "-m", "pytest", "-q", own_place, *words],
+            cwd=repo,
+            env=environment,
+            capture_output=True,
+            check=False,
         ).returncode
     commit(repo)
     return status
