@@ -156,6 +156,8 @@ def test_another_storage_than_s3_is_compared_by_size_and_time(
     (source / "d").mkdir(parents=True)
     for name in ("a", "d/b", "c"):
         (source / name).write_bytes(b"first")
+        # Times of this second would be those of the edit below too.
+        os.utime(source / name, (THEN - 9, THEN - 9))
     assert dataset.sync("sync-1", source=f"file://{source}/").code == 0
     (source / "a").write_bytes(b"later")
     os.utime(source / "a", (THEN, THEN))
