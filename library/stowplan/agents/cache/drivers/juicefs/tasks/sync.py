@@ -118,11 +118,12 @@ class SyncTask:
         progress, tally = self.work.outcome.progress, survey.copy.tally
         counts = f"{tally.copied} files are new, {tally.unchanged} were there"
         if survey.is_decided and not self._WHOLE & set(self.config.flags):
-            return "; ".join([f"The options of the sync were followed: {counts}", *changes(progress)])
-        if not is_whole:
+            said = f"The options of the sync were followed: {counts}"
+        elif not is_whole:
             said = f"The source changed during the copy, and listed {compared.listed} files before: {counts}"
-            return "; ".join([said, *changes(progress)])
-        return f"{closing('The dataset', progress)}; {counts}"
+        else:
+            return f"{closing('The dataset', progress)}; {counts}"
+        return "; ".join([said, *changes(progress)])
 
     def _steps(self, survey: Survey, compared: Comparison) -> list[Callable[[], None]]:
         """Return the changes of the dataset, in their order."""
