@@ -1,6 +1,7 @@
 """The repositories that tests compile: the examples, the cases in `tests/cases`, and those outside of the checkout."""
 
 import re
+from contextlib import closing
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -10,9 +11,12 @@ import yaml
 
 from stowplan.compiler.compiling.destinations import destinations
 from stowplan.compiler.diagnostics.report import Diagnostic, Report
+from stowplan.compiler.environments.target import Target
+from stowplan.compiler.lowering.composer_pool import ComposerPool
 from stowplan.compiler.model import Output
-from stowplan.compiler.pipeline import compile_repository, validate_repository
+from stowplan.compiler.pipeline import Compiled, Compiler, Options
 from stowplan.compiler.repository.layout import Repository
+from stowplan.compiler.repository.load import Checkout
 from stowplan.schema.kinds.table import KINDS
 
 REPOSITORY = Path(__file__).parents[1]
@@ -20,7 +24,8 @@ EXAMPLES = {path.parent.name: path.parent for path in sorted(REPOSITORY.glob("ex
 TARGETS = {
     f"{name}/{target.name}": target
     for name in EXAMPLES
-    for target in destinations(Repository(EXAMPLES[name]), Report())[0]
+    for target in destinations(Checkout(Repository(EXAMPLES[name])), REPOSITORY / "no-output", Report())
+    if target.name
 }
 """The clusters of the examples with environments, by their folders below `out/`."""
 OUTPUTS = sorted({*EXAMPLES, *TARGETS} - {name.partition("/")[0] for name in TARGETS})
@@ -64,10 +69,9 @@ def example(name: str) -> Result:
 
     The name of an example with environments is that of its specs without any environment.
     """
-    report, target = Report(), TARGETS.get(name)
-    repo = EXAMPLES[name.partition("/")[0]]
-    compiled = compile_repository(Repository(repo), REPOSITORY / "no-output", report, target=target)
-    return _result(compiled.outputs, report)
+    report = Report()
+    found = synthesised(EXAMPLES[name.partition("/")[0]], REPOSITORY / "no-output", report, TARGETS.get(name))
+    return _result(found.outputs, report)
 
 
 @cache
@@ -91,7 +95,21 @@ def compiled(repo: Path, files: dict[str, str]) -> Result:
     """Files of specs compiled in the empty folder `repo`; see `lay_out`."""
     lay_out(repo, files)
     report = Report()
-    return _result(validate_repository(Repository(repo), report).outputs, report)
+    return _result(validated(repo, report).outputs, report)
+
+
+def validated(repo: Path, report: Report, target: Target | None = None) -> Compiled:
+    """What `validate` compiles a repository to, or one of its targets; by default it has no environments."""
+    checkout = Checkout(Repository(repo))
+    return Compiler(checkout, ComposerPool()).validate(target or Target.whole(checkout.platform), report)
+
+
+def synthesised(repo: Path, out: Path, report: Report, target: Target | None = None) -> Compiled:
+    """What `synth` compiles a repository to, or one of its targets; by default it has no environments."""
+    checkout = Checkout(Repository(repo))
+    with closing(ComposerPool(lasting=False)) as composer:
+        compiler = Compiler(checkout, composer)
+        return compiler.synth(target or Target.whole(checkout.platform), out, Options(), report)
 
 
 def lay_out(repo: Path, files: dict[str, str]) -> None:

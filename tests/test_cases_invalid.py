@@ -17,7 +17,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from stowplan.compiler import pipeline
-from stowplan.compiler.compiling import compile_specs
+from stowplan.compiler.compiling import compile_all
 from stowplan.library.values.names import HASH_LENGTH
 from stowplan.schema.codes import CATALOGUE
 from tests.beside_case import BesideCase
@@ -102,7 +102,7 @@ def test_a_second_run_prints_the_same(name: str, tmp_path: Path, monkeypatch: py
     monkeypatch.setenv("FORCE_COLOR", "1")
     with _laid_out(name, tmp_path):
         reported = _run("validate .")
-        monkeypatch.delattr(pipeline, "validate_repository")
+        monkeypatch.delattr(pipeline.Compiler, "validate")
         assert _run("validate .") == reported
 
 
@@ -112,7 +112,7 @@ def test_specs_that_are_compiled_one_by_one_have_the_same_findings(
 ) -> None:
     """The snapshot holds those of specs that are compiled together. Checks compare facts, whoever found them."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(compile_specs, "SIZE", 1)
+    monkeypatch.setattr(compile_all, "SIZE", 1)
     with _laid_out(name, tmp_path):
         assert _run(_command(name)) == Output.snapshot(name).read_text()
 

@@ -9,11 +9,9 @@ import yaml
 from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.migrate.native import comments, files
 from stowplan.compiler.migrate.native.kinds.registry import PLANS
-from stowplan.compiler.pipeline import validate_repository
-from stowplan.compiler.repository.layout import Repository
 from stowplan.schema.kinds.table import KINDS
 from stowplan.schema.parse_model import read
-from tests.repositories import CASES, lay_out
+from tests.repositories import CASES, lay_out, validated
 
 LEGACY = [name for name, path in CASES.items() if any(f"kind: {kind}\n" in path.read_text() for kind in PLANS)]
 """Cases with a spec of a legacy kind."""
@@ -48,7 +46,7 @@ def test_a_migrated_case_is_valid_and_has_all_comments_and_keeps_every_volume(na
 def volumes(repo: Path) -> dict[tuple[str, str, str], Any]:
     """The specs of the volumes and claims that a repository compiles to, by kind, namespace and name."""
     report = Report()
-    outputs = validate_repository(Repository(repo), report).outputs
+    outputs = validated(repo, report).outputs
     assert not report.failed, report.diagnostics
     kinds = ("PersistentVolume", "PersistentVolumeClaim")
     bodies = [each.manifest.body for each in outputs if each.manifest.kind in kinds]

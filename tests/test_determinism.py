@@ -17,9 +17,7 @@ from stowplan.compiler.cli import app
 from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.output.inventory import Inventory
 from stowplan.compiler.output.write import write
-from stowplan.compiler.pipeline import compile_repository
-from stowplan.compiler.repository.layout import Repository
-from tests.repositories import EXAMPLES, example
+from tests.repositories import EXAMPLES, example, synthesised
 from tests.unit.compiler.yaml.test_emitter import AMBIGUOUS
 from tests.unit.outputs import files, rendered
 
@@ -133,7 +131,7 @@ def test_order_of_files_and_keys(name: str, tmp_path: Path) -> None:
 
 def compiled(repo: Path, out: Path) -> dict[str, bytes]:
     report = Report()
-    write(compile_repository(Repository(repo), out, report).files, out, Inventory(), report)
+    write(synthesised(repo, out, report).files, out, Inventory(), report)
     assert not report.failed
     return files(out)
 

@@ -22,7 +22,8 @@ from typer.testing import CliRunner
 
 from stowplan.compiler.cache import output_index
 from stowplan.compiler.cli import app
-from stowplan.compiler.compiling import alike, compile_specs
+from stowplan.compiler.committed.last_output import Committed
+from stowplan.compiler.compiling import compile_all
 from stowplan.compiler.diagnostics.console import as_json
 from stowplan.compiler.repository.layout import Repository
 from stowplan.compiler.watch import Watcher
@@ -196,9 +197,9 @@ class Walk(RuleBasedStateMachine):
     def run(self, command: str, repo: Path) -> None:
         copy = self.top / "copy"
         shutil.copytree(repo, copy)
-        with patch.object(compile_specs, "SIZE", 2):
+        with patch.object(compile_all, "SIZE", 2):
             with_cache = self._round() if command == "watch" else _outcome(command, repo, self.cache)
-        with patch.object(alike, "again", _nothing), patch.object(alike, "for_checks", _nothing):
+        with patch.object(Committed, "fingerprint", ""):
             without = _outcome("validate" if command == "validate" else "synth", copy, self.top / "empty")
         if command == "watch":
             assert json.loads(with_cache)["diagnostics"] == json.loads(without[:-1])["diagnostics"]
@@ -211,9 +212,6 @@ class Walk(RuleBasedStateMachine):
     def _round(self) -> str:
         text: str = as_json(self.watcher.round().report.diagnostics, {})
         return text
-
-
-def _nothing(*_: object) -> None: ...
 
 
 def _copy(source: str, target: str) -> None:

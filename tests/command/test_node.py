@@ -119,12 +119,15 @@ def test_later_rounds_of_watch_start_no_other_node(tmp_path: Path) -> None:
     program = f"""
 from pathlib import Path
 from stowplan.compiler.diagnostics.report import Report
+from stowplan.compiler.environments.target import Target
 from stowplan.compiler.lowering.composer_pool import ComposerPool
-from stowplan.compiler.pipeline import compile_repository
+from stowplan.compiler.pipeline import Compiler, Options
 from stowplan.compiler.repository.layout import Repository
+from stowplan.compiler.repository.load import Checkout
 pool = ComposerPool()
 for _ in range(2):
-    compile_repository(Repository(Path({str(EXAMPLES["two-tier-cache"])!r})), Path("none"), Report(), composer=pool)
+    checkout = Checkout(Repository(Path({str(EXAMPLES["two-tier-cache"])!r})))
+    Compiler(checkout, pool).synth(Target.whole(checkout.platform), Path("none"), Options(), Report())
 pool.close()
 """
     done = python(program, JSII_NODE=str(own), XDG_CACHE_HOME=str(tmp_path / "cache"))

@@ -11,7 +11,6 @@ import pytest
 from msgspec import msgpack
 
 from stowplan.compiler.cache import private_files
-from stowplan.compiler.cache.compiled_file import CompiledFiles
 from stowplan.compiler.cache.record import Record
 from stowplan.compiler.cache.stamp import Stamp
 from tests.hostile.forged_runs import FILES, Repository
@@ -159,4 +158,4 @@ def test_deep_values_are_a_miss_also_with_the_right_mark(tmp_path: Path, monkeyp
     (path,) = (tmp_path / "cache/stowplan/runs").iterdir()
     for content in (b"\x91" * 1_000_000, b"\x81\xa5files" + b"\x91" * 1_000_000, b"\xdd\xff\xff\xff\xff"):
         private_files.write(path, content)
-        assert record.read("files", CompiledFiles) is None
+        assert record.read("files", Stamp) is None

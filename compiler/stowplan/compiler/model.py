@@ -4,24 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from stowplan.compiler.diagnostics.document import Document
-from stowplan.compiler.diagnostics.locations import PLATFORM_FILE, PLATFORM_FILES
+from stowplan.compiler.diagnostics.locations import PLATFORM_FILES
 from stowplan.library.manifest import ExternalReference, Manifest
 from stowplan.schema.kinds.custom_resource import CustomResource
 from stowplan.schema.meta import ObjectId, SpecId
 from stowplan.schema.platform.platform import Platform
-
-
-@dataclass(frozen=True, slots=True)
-class Sources:
-    """What `load` read: the platform document, and all other documents in the order of their paths.
-
-    `platform` is None if the platform file is missing or cannot be read. `texts` has the content of each file as a
-    string, by relative path, for the excerpts in diagnostics.
-    """
-
-    platform: Document | None
-    documents: tuple[Document, ...]
-    texts: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +35,7 @@ class Program:
     """
 
     platform: Platform
-    platform_document: Document | None
+    platform_document: Document
     specs: tuple[Spec, ...]
     passed_through: tuple[Document, ...] = ()
     secret_keys: Mapping[tuple[str, str], frozenset[str]] = field(default_factory=dict)
@@ -61,7 +48,7 @@ class Program:
     @property
     def platform_file(self) -> str:
         """The path of the platform file, relative to the repository."""
-        return self.platform_document.file if self.platform_document else PLATFORM_FILE
+        return self.platform_document.file
 
     @property
     def other_platform(self) -> str:

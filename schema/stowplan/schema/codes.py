@@ -284,7 +284,7 @@ ENVIRONMENTS = {
     "SP812": Code(_E, "The name of the Argo CD objects changes"),
     "SP813": Code(_W, "Two repositories may have one name in Argo CD"),
     "SP814": Code(_W, "Argo CD looks for the output elsewhere"),
-    "SP815": Code(_E, "No single place adopts the output"),
+    "SP815": Code(_E, "A command adopts the output"),
     "SP816": Code(_W, "A run to start is named without its digest"),
     "SP826": Code(_E, "An environment has a name that the commands need"),
 }

@@ -20,12 +20,11 @@ BEGAN = time.perf_counter()
 
 PHASES = {
     "parse": (
-        "repository.load:Loading.__init__",
-        "repository.load:Loading.sources",
-        "repository.load:Loading.documents",
+        "repository.load:Checkout.__init__",
+        "repository.load:Checkout.sources",
     ),
-    "validate": ("compiling.reading:validate", "compiling.reading:read_spec", "compiling.reading:resolve"),
-    "lower": ("compiling.reading:context_of", "compiling.compile_specs:lower"),
+    "validate": ("compiling.reading:validate", "compiling.reading:resolve"),
+    "lower": ("compiling.reading:context_of", "compiling.steps:lower"),
     "compose": (
         "lowering.composer_pool:ComposerPool.prepare",
         "lowering.composer_pool:ComposerPool.render",
@@ -35,16 +34,9 @@ PHASES = {
     "compare": (
         "cache.stamp:look",
         "cache.stamp:Look.remember",
-        "cache.record:Record.read",
-        "cache.record:Record.write",
-        "compiling.lookup:Lookup.candidates",
-        "compiling.lookup:Lookup.hit",
         "output.inventory:read",
         "pipeline:lost_inventory",
-        "pipeline:remembered",
-        "committed.runs:reuse",
-        "committed.runs:starts",
-        "compiling.compile_specs:previous",
+        "compiling.steps:keep",
     ),
     "check": ("checks.spec_stage:definitions", "checks.spec_stage:check", "checks.stage:conclude"),
     "deliver": (

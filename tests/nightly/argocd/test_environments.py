@@ -30,7 +30,7 @@ ENVIRONMENTS = """\
 environments:
 - {{name: dev, runs: manual, start: [{dev}], set: {{defaultNamespace: adopt-dev}}}}
 - {{name: stage, runs: manual, start: [{stage}], set: {{defaultNamespace: adopt-stage}}}}
-- {{name: prod, runs: manual, start: [{prod}], adopts: .}}
+- {{name: prod, runs: manual, start: [{prod}]}}
 """
 
 
@@ -132,8 +132,9 @@ def test_upgrade_deletes_nothing_and_runs_nothing_again(user: User) -> None:
 def test_environments_delete_nothing_and_start_no_training(user: User) -> None:
     before, running = user.live("prod"), user.trainings("prod")
     user.start(prod=run_of(running))
-    done = user.repository.synth()
-    assert done.returncode == 0, done.stdout + done.stderr
+    for command in (("adopt", "prod", "--repo", str(user.repository.folder)), ("synth", str(user.repository.folder))):
+        done = user.repository.stowplan(*command)
+        assert done.returncode == 0, done.stdout + done.stderr
     revision = user.repository.commit()
     wait_for(lambda: "does not exist" in user.argocd.complaints("adopt-root"), SECONDS, what="the missing folder")
     wait_for(

@@ -36,7 +36,10 @@ class UserRepository:
 
     def synth(self) -> subprocess.CompletedProcess[str]:
         """Run `stowplan synth` on the repository."""
-        command = [sys.executable, "-m", "stowplan.compiler", "synth", str(self.folder)]
+        return self.stowplan("synth", str(self.folder))
+
+    def stowplan(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "stowplan.compiler", *arguments]
         return subprocess.run(command, capture_output=True, text=True, check=False)
 
     def commit(self) -> str:

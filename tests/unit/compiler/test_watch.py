@@ -4,22 +4,25 @@
 """
 
 import time
-from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from stowplan.compiler.compiling import compile_specs
-from stowplan.compiler.compiling.compile_specs import Compilation, Setting
+from stowplan.compiler import pipeline
+from stowplan.compiler.compiling import compile_all
+from stowplan.compiler.compiling.compile_all import Parts
+from stowplan.compiler.compiling.steps import Validation
 from stowplan.compiler.diagnostics.report import Report
+from stowplan.compiler.environments.target import Target
 from stowplan.compiler.generate import starter
 from stowplan.compiler.lowering.composer_pool import ComposerPool
-from stowplan.compiler.model import Spec
-from stowplan.compiler.pipeline import compile_repository
+from stowplan.compiler.pipeline import Compiler, Options
 from stowplan.compiler.repository.layout import Repository
+from stowplan.compiler.repository.load import Checkout
 from stowplan.compiler.watch import Watcher
 from stowplan.schema.diagnostics import Severity
+from tests.repositories import synthesised
 
 
 @pytest.fixture
@@ -87,17 +90,17 @@ def test_what_is_wrong_with_environments_together_is_said_and_nothing_is_written
 def test_equal_clusters_are_compiled_once(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     platform = repo / "stowplan.yaml"
     platform.write_text(platform.read_text() + ENVIRONMENTS)
-    compiled: list[int] = []
-    real = compile_specs.compile_specs
+    compiled: list[str] = []
+    real = compile_all.specs_alone
 
-    def counting(specs: Sequence[Spec], setting: Setting) -> Compilation:
-        compiled.append(len(specs))
-        return real(specs, setting)
+    def counting(steps: Validation, report: Report) -> Parts:
+        compiled.append(steps.reading.target.name)
+        return real(steps, report)
 
-    monkeypatch.setattr(compile_specs, "compile_specs", counting)
+    monkeypatch.setattr(pipeline, "specs_alone", counting)
     rounds = Watcher(Repository(repo), repo / "out").rounds()
     next(rounds)
-    assert len(compiled) == len(("dev", "prod"))
+    assert compiled == ["dev", "prod/a"]
     rounds.close()
 
 
@@ -121,11 +124,13 @@ def test_a_changed_output_is_repaired(repo: Path) -> None:
 
 
 def test_a_round_equals_a_separate_run(repo: Path) -> None:
-    with closing(ComposerPool()) as memory:
+    with closing(ComposerPool()) as lasting:
         for wanted in ("numNodes: 2", "numNodes: 3", "numNodes: 3"):
             spec = repo / "specs/mnist-train.yaml"
             spec.write_text(spec.read_text().replace("numNodes: 2", wanted))
-            again = compile_repository(Repository(repo), repo / "out", Report(), composer=memory)
-            alone = compile_repository(Repository(repo), repo / "out", Report())
+            checkout = Checkout(Repository(repo))
+            compiler, target = Compiler(checkout, lasting), Target.whole(checkout.platform)
+            again = compiler.synth(target, repo / "out", Options(), Report())
+            alone = synthesised(repo, repo / "out", Report())
             assert again.outputs == alone.outputs
             assert again.outputs

@@ -11,10 +11,9 @@ from stowplan.compiler.cache.output_index import OutputIndex
 from stowplan.compiler.cache.record import Record
 from stowplan.compiler.diagnostics.report import Diagnostic, Report
 from stowplan.compiler.output.folder import OutputFolder, seen
-from stowplan.compiler.repository import work_tree
 from stowplan.compiler.repository.layout import Repository
 from stowplan.compiler.repository.spec_count import SpecCount
-from stowplan.compiler.repository.work_tree import Around
+from stowplan.compiler.repository.work_tree import Around, around
 
 _STAMP, _OUTPUTS = "stamp", "outputs"
 
@@ -28,31 +27,28 @@ A command that reports one of them leaves no stamp, so the next command checks e
 """
 
 
-class Compiled(NamedTuple):
-    """The name of a target of a platform file with environments, and the numbers of its objects and specs."""
+class Numbers(NamedTuple):
+    """What a command compiled for a target: the numbers of objects, of specs and of written files."""
 
-    name: str
+    target: str
     objects: int
     specs: SpecCount
+    files: int = 0
 
 
 class Stamp(NamedTuple):
-    """One finished command: digests of Stowplan, inputs and outputs, and its results.
+    """One finished command about all targets: digests of Stowplan, inputs and outputs, and its results.
 
-    `outputs` is empty for a command that writes nothing. `objects`, `specs` and `files` are numbers: of objects,
-    of specs, and of written files. `texts` are the contents of the files that diagnostics name, by path.
-    `targets` is empty without environments. `around` is what the command saw of the Git work tree.
+    `outputs` is empty for a command that writes nothing. `texts` are the contents of the files that diagnostics name,
+    by path. `around` is what the command saw of the Git work tree.
     """
 
     program: str
     inputs: str
     outputs: str
-    objects: int
-    specs: SpecCount
-    files: int
+    numbers: tuple[Numbers, ...]
     diagnostics: tuple[Diagnostic, ...]
     texts: dict[str, str]
-    targets: tuple[Compiled, ...] = ()
     around: Around = Around()
 
     @property
@@ -86,19 +82,15 @@ class Look:
     def remember(
         self,
         report: Report,
-        objects: int,
-        specs: SpecCount,
+        numbers: Sequence[Numbers],
         texts: Mapping[str, str],
-        *,
-        written: Mapping[str, str] | None = None,
-        targets: Sequence[Compiled] = (),
-        around: Around | None = None,
+        written: Mapping[str, str],
+        around: Around,
     ) -> None:
         """Write the stamp of a command that just ended, unless the same command might end differently.
 
-        `objects` and `specs` are the numbers of compiled objects and of specs, `texts` the contents of source files by
-        path. `written` are the SHA-256 digests of all output files of the command, by path. `targets` are the numbers
-        of each target of a platform file with environments. `around` is what the diagnostics say of the Git work tree.
+        `texts` are the contents of source files by path, `written` the SHA-256 digests of all output files of the
+        command, by path.
         """
         said = tuple(report.diagnostics)
         if not self.inputs or any(each.code in _OF_A_REPAIR for each in said):
@@ -107,26 +99,14 @@ class Look:
         outputs = ""
         if self.tree is not None:
             tree = seen(self.tree.root)
-            index = self.outputs.updated(tree, written or {})
+            index = self.outputs.updated(tree, written)
             self.record.write(_OUTPUTS, index)
             outputs = index.digest(tree)
         kept = tuple(each for each in said if each.code not in _OF_A_CHANGE)
         named = {each.location.file for each in kept} & texts.keys()
-        self.record.write(
-            _STAMP,
-            Stamp(
-                fingerprint.of_program(),
-                self.inputs,
-                outputs,
-                objects,
-                specs,
-                len(written or ()),
-                kept,
-                {file: texts[file] for file in sorted(named)},
-                tuple(targets),
-                around or Around(),
-            ),
-        )
+        found = {file: texts[file] for file in sorted(named)}
+        stamp = Stamp(fingerprint.of_program(), self.inputs, outputs, tuple(numbers), kept, found, around)
+        self.record.write(_STAMP, stamp)
 
 
 def look(repo: Repository, out: Path | None = None) -> Look:
@@ -144,12 +124,7 @@ def look(repo: Repository, out: Path | None = None) -> Look:
     before, tree = record.read(_OUTPUTS, OutputIndex), seen(out)
     outputs = before.look(tree) if before else OutputIndex(time.time_ns())
     same = same and stamp is not None and stamp.outputs == outputs.digest(tree)
-    same = same and stamp is not None and stamp.around == _around(repo, out, stamp.around)
+    same = same and stamp is not None and stamp.around == around(repo, out, others=stamp.around.others is not None)
     if same and before and not before.settled:
         record.write(_OUTPUTS, outputs)
     return Look(record, inputs, contents, tree, outputs, stamp if same else None)
-
-
-def _around(repo: Repository, out: Path, before: Around) -> Around:
-    """Return what the Git work tree has around the repository now, of the same things as `before`."""
-    return work_tree.around(repo, out, others=before.others is not None)

@@ -37,8 +37,7 @@ from stowplan.schema.platform.platform import Platform
 class Checked(NamedTuple):
     """The result of the checks of one spec; if `spec` is None, of the objects that belong to no spec.
 
-    Findings and facts depend only on the objects of the spec and on the platform, so the cache can store them.
-    `changes` depends on the committed output too.
+    Findings and facts depend on the objects of the spec and on the platform, `changes` on the committed output too.
     """
 
     spec: SpecId | None

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from stowplan.compiler.checks.across_specs.facts import graph_of
 from stowplan.compiler.checks.across_specs.registry import CHECKS
 from stowplan.compiler.checks.history import history
-from stowplan.compiler.checks.objects.places import DocumentOf, Places
+from stowplan.compiler.checks.objects.places import Places
 from stowplan.compiler.checks.spec_stage import Checked
 from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.model import Program
@@ -18,13 +18,11 @@ def conclude(
     program: Program,
     previous: Mapping[ObjectId, Json],
     report: Report,
-    *,
-    elsewhere: DocumentOf | None = None,
 ) -> None:
     """Add to `report` all findings, located in the users' files: in each spec, across specs, and about changes.
 
     `parts` are the results of `spec_stage`. `previous` holds at least the committed objects that are no longer
-    compiled. `elsewhere` returns the documents of specs that the cache has and the program therefore lacks.
+    compiled.
     """
     graph = graph_of([part.facts for part in parts], program.platform)
     findings = [
@@ -33,5 +31,5 @@ def conclude(
         *history.check(graph, [part.changes for part in parts], previous),
     ]
     templates = dict(pair for part in parts for pair in part.facts.templates)
-    places = Places(program, templates, elsewhere)
+    places = Places(program, templates)
     report.add(*(places.diagnostic(found) for found in findings))

@@ -12,6 +12,7 @@ from typing import Annotated
 
 import typer
 
+from stowplan.compiler.cli.adopting import adopt
 from stowplan.compiler.cli.compiling import synth, validate
 from stowplan.compiler.cli.explaining import explain
 from stowplan.compiler.cli.generating import crds, init, schema
@@ -44,6 +45,7 @@ _COMMANDS = (
     pin,
     status,
     retire,
+    adopt,
     migrate,
     explain,
     crds,

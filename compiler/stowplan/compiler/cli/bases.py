@@ -13,11 +13,10 @@ if TYPE_CHECKING:
     from stowplan.compiler.repository.layout import Repository
 
 
-def vouching_base(repo: "Repository", out: Path, revision: str | None, target: "Target | None" = None) -> "Base | None":
-    """Return the runs in the output folder of the commit `revision`, which was reviewed; None if `revision` is None.
+def vouching_base(repo: "Repository", out: Path, revision: str | None, target: "Target") -> "Base | None":
+    """Return the runs of a target in the commit `revision`, which was reviewed; None if `revision` is None.
 
-    `target` is the environment that the folder `out` is for; None without environments. Raises `typer.BadParameter` if
-    the commit cannot be read.
+    `out` is the output folder of all targets. Raises `typer.BadParameter` if the commit cannot be read.
     """
     if revision is None:
         return None

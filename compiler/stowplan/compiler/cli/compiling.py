@@ -1,11 +1,12 @@
 """The commands that compile: `validate` and `synth`."""
 
-from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
+from stowplan.compiler.cli import results
 from stowplan.compiler.cli.bases import base_missing, vouching_base
 from stowplan.compiler.cli.ending import Ending, busy
 from stowplan.compiler.cli.environments import EnvOption, chosen
@@ -19,24 +20,19 @@ from stowplan.compiler.cli.options import (
     repository,
     writable_output,
 )
-from stowplan.compiler.cli.results import (
-    compare,
-    compare_with_git,
-    counted_line,
-    counts,
-    known_of,
-    refuse_unknown,
-    remember,
-    written_line,
-)
+from stowplan.compiler.cli.results import counted_line, of_targets, record, refuse_unknown, spec_lines
 from stowplan.compiler.diagnostics.ci import in_ci
 from stowplan.compiler.diagnostics.report import Report
 
 if TYPE_CHECKING:
-    from stowplan.compiler.cache.stamp import Stamp
+    from collections.abc import Sequence
+
+    from stowplan.compiler.cache.stamp import Look, Numbers, Stamp
+    from stowplan.compiler.cli.results import Ended
     from stowplan.compiler.environments.target import Target
-    from stowplan.compiler.repository.layout import Repository
-    from stowplan.compiler.repository.spec_count import SpecCount
+    from stowplan.compiler.environments.together import Result
+    from stowplan.compiler.pipeline import Compiled
+    from stowplan.compiler.synthesis import Synthesis
 
 
 RecompileOption = Annotated[
@@ -75,24 +71,36 @@ def validate(
 
     source = repository(repo, platform)
     look = stamp.look(source)
-    last = None if env else look.unchanged
-    if last is None and (targets := chosen(source, env, output_format)):
-        from stowplan.compiler.cli.everywhere import validate_all  # noqa: PLC0415 - start-up time
+    if look.unchanged and not env:
+        last = look.unchanged
+        _end_validated(Ending(source.folder, last.report, last.texts, output_format), last.numbers)
 
-        validate_all(source, targets, output_format, None if env else look)
-    if last and last.targets:
-        from stowplan.compiler.cli.everywhere import end_validated  # noqa: PLC0415 - start-up time
+    from stowplan.compiler.compiling.reading import texts  # noqa: PLC0415 - start-up time
+    from stowplan.compiler.environments.combining import combined  # noqa: PLC0415
+    from stowplan.compiler.environments.together import judged  # noqa: PLC0415
+    from stowplan.compiler.lowering.composer_pool import ComposerPool  # noqa: PLC0415
+    from stowplan.compiler.pipeline import Compiler  # noqa: PLC0415
+    from stowplan.compiler.repository.load import Checkout  # noqa: PLC0415
+    from stowplan.compiler.repository.work_tree import Around  # noqa: PLC0415
 
-        end_validated(Ending(source.folder, last.report, last.texts, output_format), last.targets)
-    if last:
-        _end_validated(Ending(source.folder, last.report, last.texts, output_format), last.objects, last.specs)
-
-    from stowplan.compiler.pipeline import validate_repository  # noqa: PLC0415 - start-up time
-
-    report, known = Report(), known_of(look)
-    compiled = validate_repository(source, report, known=known, keep_objects=False)
-    remember(look, known, compiled, report)
-    _end_validated(Ending(source.folder, report, compiled.texts, output_format), compiled.objects, compiled.count)
+    checkout = Checkout(source, look.contents)
+    targets = chosen(checkout, source.usual_output, env, output_format)
+    compiler, reports, found, numbers = Compiler(checkout, ComposerPool()), [], [], []
+    for target in targets:
+        report = Report()
+        compiled = compiler.validate(target, report, keep_objects=False)
+        reports.append((target, report))
+        numbers.append(stamp.Numbers(target.name, compiled.objects, compiled.count))
+        found += [] if report.failed else [_checked(source.usual_output, target, compiled)]
+    report = combined(reports)
+    report.add(*judged(found))
+    named = texts(checkout, report)
+    # What is said of runs to start depends on the output folder too, which the stamp does not cover.
+    if not env and any(each.environment.start for each in targets) and not report.failed:
+        look.forget()
+    elif not env:
+        look.remember(report, numbers, named, {}, Around())
+    _end_validated(Ending(source.folder, report, named, output_format), numbers)
 
 
 def synth(
@@ -113,91 +121,82 @@ def synth(
 
     Example: stowplan synth my-repo --check --base origin/main
     """
-    source = repository(repo, platform)
-    target = writable_output(out, source)
-    if targets := chosen(source, env, output_format):
-        _synth_all(source, target, targets, check=check, recompile=recompile, base=base, output_format=output_format)
-    vouched = vouching_base(source, target, base)
     from stowplan.compiler.cache import stamp  # noqa: PLC0415 - start-up time
 
-    look = None if check or vouched else stamp.look(source, target)
-    if look and look.unchanged and not recompile:
-        _end_unchanged(look.unchanged, source, target, output_format)
+    source = repository(repo, platform)
+    top = writable_output(out, source)
+    look = None if check or base or env or recompile else stamp.look(source, top)
+    if look and look.unchanged:
+        last = look.unchanged
+        _end_unchanged(last, Ending(source.folder, last.report, last.texts, output_format, again(source, top)), top)
 
-    from stowplan.compiler.committed.runs import Recompile  # noqa: PLC0415
-    from stowplan.compiler.output.write import digests, write  # noqa: PLC0415
-    from stowplan.compiler.pipeline import compile_repository  # noqa: PLC0415 - start-up time
-    from stowplan.compiler.repository.surroundings import surroundings  # noqa: PLC0415
+    from stowplan.compiler.committed.recompile import Recompile  # noqa: PLC0415 - start-up time
+    from stowplan.compiler.environments.together import strange  # noqa: PLC0415
+    from stowplan.compiler.lowering.composer_pool import ComposerPool  # noqa: PLC0415
+    from stowplan.compiler.pipeline import Options  # noqa: PLC0415
+    from stowplan.compiler.repository.load import Checkout  # noqa: PLC0415
+    from stowplan.compiler.synthesis import synthesis  # noqa: PLC0415
 
-    report, known = Report(), known_of(None if recompile else look)
-    names = frozenset(recompile or ())
-    renewed = Recompile("all" in names, names - {"all"})
-    with busy("Compiling"):
-        compiled = compile_repository(source, target, report, renewed, known=known, keep_objects=False, base=vouched)
+    checkout = Checkout(source, look.contents if look else {})
+    targets = chosen(checkout, top, env, output_format)
+    renewed = Recompile.named(recompile or ())
+    options = {
+        each.name: Options(renewed, vouching_base(source, top, base, each), keep_objects=False) for each in targets
+    }
+    with busy("Compiling"), closing(ComposerPool(lasting=False)) as composer:
+        found = synthesis(checkout, top, targets, options, composer)
     if check and base is None and in_ci():
-        report.add(base_missing(target))
-    around = None
-    if compiled.program:
-        program = compiled.program
-        around, said = surroundings(source, target, program.platform.argocd, program.platform_document)
-        report.add(*said)
-    extra: dict[str, Any] = _numbers(compiled.objects, compiled.count)
-    lines: list[str] = []
-    if not report.failed:
-        refuse_unknown(renewed.unknown(compiled.specs))
-        if check:
-            compare_with_git(target, source.folder, report)
-            more, lines = compare(compiled, target, report, again(source, target))
-        else:
-            written = write(compiled.files, target, compiled.committed, report)
-            more, lines = {"files": counts(written)}, [] if report.failed else [written_line(target, written)]
-            if look and not report.failed:
-                remember(look, known, compiled, report, digests(compiled.files, written), around=around)
-        extra |= more
-    starts = () if report.failed else compiled.starts
-    extra["starts"] = [str(each.run) for each in starts]
-    lines = [*_counted(compiled.count, report), *(each.line() for each in starts), *lines]
-    ending = Ending(source.folder, report, compiled.texts, output_format, again(source, target))
-    ending.finish(extra, lines, failed=not extra.get("upToDate", True))
+        for each in found.parts:
+            each.report.add(base_missing(each.out))
+    refuse_unknown(renewed, found)
+    end = results.check if check else results.write
+    report, ended = end(found, list(strange(top, targets, refused=check)))
+    if look and not report.failed:
+        _remember(look, found, ended, report)
+    records = {each.numbers.target: record(each.numbers) | each.more for each in ended}
+    lines = [line for each in ended for line in each.lines]
+    ending = Ending(source.folder, report, found.texts, output_format, again(source, top))
+    ending.finish(of_targets(records), lines, failed=not all(each.more.get("upToDate", True) for each in ended))
 
 
-def _synth_all(
-    repo: "Repository",
-    out: Path,
-    targets: "Sequence[Target]",
-    *,
-    check: bool,
-    recompile: list[str] | None,
-    base: str | None,
-    output_format: Format,
-) -> NoReturn:
-    from stowplan.compiler.cli.everywhere import Options, synth_all  # noqa: PLC0415 - start-up time
-    from stowplan.compiler.committed.runs import Recompile  # noqa: PLC0415
-
-    names = frozenset(recompile or ())
-    bases = {each.name: vouching_base(repo, out / each.name, base, each) for each in targets}
-    renewed = Recompile("all" in names, names - {"all"})
-    synth_all(repo, out, targets, Options(check, renewed, bases, output_format))
+def _remember(look: "Look", found: "Synthesis", written: "Sequence[Ended]", report: Report) -> None:
+    """Store the result for the next command; not with extensions in the platform file, which may read anything."""
+    if any(each.compiled.program and each.compiled.program.platform.extensions for each in found.parts):
+        look.forget()
+        return
+    digests = {path: digest for each in written for path, digest in each.digests.items()}
+    look.remember(report, [each.numbers for each in written], found.texts, digests, found.around)
 
 
-def _end_unchanged(last: "Stamp", repo: "Repository", target: Path, output_format: Format) -> None:
+def _end_unchanged(last: "Stamp", ending: Ending, top: Path) -> NoReturn:
     """Print the report of the last command again, and exit with its exit code."""
-    counts = {"created": 0, "changed": 0, "unchanged": last.files, "removed": 0}
-    ending = Ending(repo.folder, last.report, last.texts, output_format, again(repo, target))
-    lines = [*_counted(last.specs, last.report), counted_line(target, counts)]
-    ending.finish(_numbers(last.objects, last.specs) | {"files": counts, "starts": []}, lines)
+    records, lines = {}, list[str]()
+    for each in last.numbers:
+        files = {"created": 0, "changed": 0, "unchanged": each.files, "removed": 0}
+        records[each.target] = record(each) | {"files": files, "starts": []}
+        lines += [*spec_lines(each), counted_line(top / each.target, files)]
+    ending.finish(of_targets(records), lines)
 
 
-def _end_validated(ending: Ending, objects: int, specs: "SpecCount") -> NoReturn:
-    """End `validate`, which compiled this number of objects of these specs."""
-    ending.finish(_numbers(objects, specs), _counted(specs, ending.report))
+def _end_validated(ending: Ending, numbers: "Sequence[Numbers]") -> NoReturn:
+    """End `validate`, which compiled these numbers of objects for each target."""
+    lines = [f"{each.target}: {each.specs}" if each.target else str(each.specs) for each in numbers]
+    ending.finish(of_targets({each.target: record(each) for each in numbers}), [] if ending.report.failed else lines)
 
 
-def _numbers(objects: int, specs: "SpecCount") -> dict[str, Any]:
-    """Return the numbers of compiled objects, of specs and of their files, for the JSON output."""
-    return {"objects": objects, "specs": specs.specs, "specFiles": specs.files}
+def _checked(out: Path, target: "Target", compiled: "Compiled") -> "Result":
+    """Return what `validate` knows of a target, whose committed output is usually below the folder `out`.
 
+    A run to start may be a committed one, whose spec has changed since. Without a committed output there the runs are
+    not known: `synth` may write to another folder.
+    """
+    from stowplan.compiler.committed.started import hashes  # noqa: PLC0415 - start-up time
+    from stowplan.compiler.environments.together import Result  # noqa: PLC0415
+    from stowplan.compiler.output import inventory  # noqa: PLC0415
 
-def _counted(specs: "SpecCount", report: Report) -> list[str]:
-    """Return the line with the number of specs; after an error none, since not all of them may have been read."""
-    return [] if report.failed else [str(specs)]
+    committed = inventory.read(out / target.name)[0] if target.environment.start else inventory.Inventory()
+    runs = None
+    if committed.sha256:
+        before = {spec: hashes(each.id for each in own) for spec, own in committed.by_spec.items() if spec}
+        runs = {spec: compiled.runs.get(spec, frozenset()) | before.get(spec, frozenset()) for spec in compiled.specs}
+    return Result(target, compiled.placed, runs)

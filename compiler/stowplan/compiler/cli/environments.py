@@ -1,6 +1,7 @@
 """The option `--env`, and the environments and clusters that it chooses."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -8,10 +9,10 @@ import typer
 from stowplan.compiler.cli.ending import Ending
 from stowplan.compiler.cli.options import Format
 from stowplan.compiler.diagnostics.report import Report
-from stowplan.compiler.repository.layout import Repository
 
 if TYPE_CHECKING:
     from stowplan.compiler.environments.target import Target
+    from stowplan.compiler.repository.load import Checkout
 
 EnvOption = Annotated[
     str | None,
@@ -24,41 +25,35 @@ EnvOption = Annotated[
 ]
 
 
-def chosen(repo: Repository, env: str | None, output_format: Format = Format.TEXT) -> "Sequence[Target]":
+def chosen(checkout: "Checkout", out: Path, env: str | None, output_format: Format = Format.TEXT) -> "Sequence[Target]":
     """Return the targets that the option `--env` names; all without it or for `all`.
 
-    Empty if the platform file has no environments; it is an error then to name one. If the platform file has errors in
-    its environments, print them and end the process.
+    `out` is the output folder. Without environments it is an error to name one. If the platform file has errors in its
+    environments, print them and end the process.
     """
-    found = _targets(repo, output_format) if repo.may_have_environments else ()
-    if env is None or (env == "all" and found):
-        return found
-    if not found:
-        raise typer.BadParameter("The platform file has no environments.", param_hint="--env")
-    from stowplan.schema.diagnostics import did_you_mean  # noqa: PLC0415 - start-up time
+    from stowplan.compiler.compiling.destinations import destinations  # noqa: PLC0415 - start-up time
+    from stowplan.schema.diagnostics import did_you_mean  # noqa: PLC0415
 
+    report = Report()
+    found = destinations(checkout, out, report)
+    if not found:
+        Ending(checkout.repo.folder, report, checkout.texts, output_format).finish({})
+    if env is None or (env == "all" and found[0].name):
+        return found
     names = {name: [each for each in found if name in (each.name, each.environment.name)] for name in _names(found)}
+    if not found[0].name:
+        raise typer.BadParameter("The platform file has no environments.", param_hint="--env")
     if env not in names:
         raise typer.BadParameter(f"There is no environment {env}. {did_you_mean(env, names)}", param_hint="--env")
     return names[env]
 
 
-def _targets(repo: Repository, output_format: Format) -> "Sequence[Target]":
-    from stowplan.compiler.compiling.destinations import destinations  # noqa: PLC0415 - start-up time
-
-    report = Report()
-    found, texts = destinations(repo, report)
-    if report.failed:
-        Ending(repo.folder, report, texts, output_format).finish({})
-    return found
-
-
-def only_one(targets: "Sequence[Target]") -> "Target | None":
-    """Return the first of the targets, None without any; `typer.BadParameter` if they are of several environments."""
+def only_one(targets: "Sequence[Target]") -> "Target":
+    """Return the first of the targets. Raises `typer.BadParameter` if they are of several environments."""
     if len({each.environment.name for each in targets}) > 1:
         names = ", ".join(dict.fromkeys(each.environment.name for each in targets))
         raise typer.BadParameter(f"Name one of the environments: {names}.", param_hint="--env")
-    return targets[0] if targets else None
+    return targets[0]
 
 
 def _names(targets: "Sequence[Target]") -> list[str]:

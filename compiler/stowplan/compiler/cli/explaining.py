@@ -4,6 +4,8 @@ import json
 import os
 import re
 from collections.abc import Iterable
+from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from stowplan.compiler.pipeline import Compiled
     from stowplan.compiler.provenance.source_map import SourceMap
     from stowplan.compiler.repository.layout import Repository
+    from stowplan.compiler.repository.load import Checkout
 
 
 def _codes(incomplete: str) -> list[str]:
@@ -84,12 +87,9 @@ def explain(
     source = repository(repo, platform)
     file, _, pointer = what.partition("#")
     if file.endswith((".yaml", ".yml")):
-        top = output(out, source)
-        place = _place(file, source, top, env)
-        _explain_value(file, pointer, source, top, place, as_json=as_json)
+        _explain_value(file, pointer, _place(file, source, output(out, source), env), as_json=as_json)
     elif line := _LINE.fullmatch(what):
-        top = output(out, source)
-        _explain_line(line["file"], int(line["line"]), source, top, _place(line["file"], source, top, env))
+        _explain_line(line["file"], int(line["line"]), _place(line["file"], source, output(out, source), env))
     else:
         _explain_word(what)
 
@@ -111,26 +111,43 @@ def _explain_word(word: str) -> None:
         _refuse(f"{word} is neither a code, nor a kind or field, nor a YAML file. {hint}")
 
 
-def _place(file: str, repo: "Repository", out: Path, env: str | None) -> "Target | None":
-    """Return the target that a file of the output belongs to, else the one that `--env` names; None without any."""
-    targets = chosen(repo, env)
-    path = _inside(file, out)
-    return next((each for each in targets if path.startswith(f"{each.name}/")), None) or only_one(targets)
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """The target of which something is to be explained; `top` is the output folder of all targets."""
+
+    checkout: "Checkout"
+    top: Path
+    target: "Target"
+
+    @property
+    def repo(self) -> "Repository":
+        return self.checkout.repo
+
+    @property
+    def out(self) -> Path:
+        return self.top / self.target.name
 
 
-def _explain_value(
-    file: str, pointer: str, repo: "Repository", top: Path, place: "Target | None", *, as_json: bool
-) -> None:
+def _place(file: str, repo: "Repository", out: Path, env: str | None) -> _Place:
+    """Return the target that a file of the output belongs to, else the one that `--env` names."""
+    from stowplan.compiler.repository.load import Checkout  # noqa: PLC0415 - start-up time
+
+    checkout, path = Checkout(repo), _inside(file, out)
+    targets = chosen(checkout, out, env)
+    target = next((each for each in targets if each.name and path.startswith(f"{each.name}/")), None)
+    return _Place(checkout, out, target or only_one(targets))
+
+
+def _explain_value(file: str, pointer: str, place: _Place, *, as_json: bool) -> None:
     from stowplan.compiler.provenance import questions, wording  # noqa: PLC0415 - start-up time
 
-    out = top / place.name if place else top
-    compiled, found = _source_map(repo, top, place)
-    path = _inside(file, out)
+    compiled, found = _source_map(place)
+    path = _inside(file, place.out)
     output = next((each for each in compiled.outputs if each.path == path), None)
     if output is None:
-        if _exists(file, repo) and path == Path(file).as_posix():  # not below the output
+        if _exists(file, place.repo) and path == Path(file).as_posix():  # not below the output
             _refuse(f"{file} is not in the output. Give the number of a line to see what it does, such as {file}:4")
-        _refuse(f"The specs compile to no file {file}.{_near(path, compiled, out)}")
+        _refuse(f"The specs compile to no file {file}.{_near(path, compiled, place.out)}")
     pointer = f"/{pointer}" if pointer and not pointer.startswith("/") else pointer
     entries = questions.below(found, output, pointer)
     if not entries:
@@ -141,40 +158,41 @@ def _explain_value(
         _print(wording.entries(entries))
 
 
-def _explain_line(file: str, line: int, repo: "Repository", top: Path, place: "Target | None") -> None:
+def _explain_line(file: str, line: int, place: _Place) -> None:
     from stowplan.compiler.provenance import questions, wording  # noqa: PLC0415 - start-up time
 
-    out = top / place.name if place else top
-    compiled, found = _source_map(repo, top, place)
-    path = _inside(file, out)
+    compiled, found = _source_map(place)
+    path = _inside(file, place.out)
     if output := next((each for each in compiled.outputs if each.path == path), None):
         entries = questions.on_line(found, output, line)
         if not entries:
             _refuse(f"There is no field on line {line} of {file}.")
         _print(wording.entries(entries))
         return
-    if not _exists(file, repo):
-        _refuse(f"There is no file {file}, and the specs compile to none.{_near(path, compiled, out)}")
+    if not _exists(file, place.repo):
+        _refuse(f"There is no file {file}, and the specs compile to none.{_near(path, compiled, place.out)}")
     if compiled.program is None:
         _refuse("There is nothing to explain.")
-    fields, effects = questions.effects(found, compiled.program, _inside(file, repo.folder), line)
+    fields, effects = questions.effects(found, compiled.program, _inside(file, place.repo.folder), line)
     if not fields:
-        hint = f" Its values may come from a patch of {place.name}." if place else ""
+        hint = f" Its values may come from a patch of {place.target.name}." if place.target.name else ""
         _refuse(f"There is no field on line {line} of {file}.{hint}")
     _print(wording.effects(fields, effects))
 
 
-def _source_map(repo: "Repository", top: Path, place: "Target | None") -> "tuple[Compiled, SourceMap]":
+def _source_map(place: _Place) -> "tuple[Compiled, SourceMap]":
     from importlib.metadata import version  # noqa: PLC0415 - start-up time
 
     from stowplan.compiler.cli.ending import Ending  # noqa: PLC0415
-    from stowplan.compiler.pipeline import compile_repository  # noqa: PLC0415
+    from stowplan.compiler.lowering.composer_pool import ComposerPool  # noqa: PLC0415
+    from stowplan.compiler.pipeline import Compiler, Options  # noqa: PLC0415
     from stowplan.compiler.provenance.source_map import SourceMap  # noqa: PLC0415
 
     report = Report()
-    compiled = compile_repository(repo, top / place.name if place else top, report, target=place)
+    with closing(ComposerPool(lasting=False)) as composer:
+        compiled = Compiler(place.checkout, composer).synth(place.target, place.out, Options(), report)
     if compiled.program is None:
-        Ending(repo.folder, report, compiled.texts, Format.TEXT, again(repo, top)).finish({})
+        Ending(place.repo.folder, report, compiled.texts, Format.TEXT, again(place.repo, place.top)).finish({})
     return compiled, SourceMap(compiled.program, compiled.outputs, version("stowplan"))
 
 

@@ -63,9 +63,11 @@ def pin(
     from stowplan.compiler.pins.renewal import Choice, renewed  # noqa: PLC0415
     from stowplan.compiler.pins.resolvers.failure import MissingPackageError  # noqa: PLC0415
     from stowplan.compiler.pins.resolvers.registry import resolver  # noqa: PLC0415
+    from stowplan.compiler.repository.load import Checkout  # noqa: PLC0415
 
     source, report = repository(repo, platform), Report()
-    found = pinnable(source, chosen(source, None, output_format), report)
+    checkout = Checkout(source)
+    found = pinnable(checkout, chosen(checkout, source.usual_output, None, output_format), report)
     ending = Ending(source.folder, report, {}, output_format)
     if report.failed:
         ending.finish({})

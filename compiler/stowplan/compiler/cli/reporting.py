@@ -1,6 +1,7 @@
 """The command `status`."""
 
 import json
+from contextlib import closing
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
@@ -14,7 +15,7 @@ from stowplan.compiler.diagnostics.report import Report
 
 if TYPE_CHECKING:
     from stowplan.compiler.environments.target import Target
-    from stowplan.compiler.repository.layout import Repository
+    from stowplan.compiler.repository.load import Checkout
     from stowplan.schema.meta import SpecId
 
 
@@ -54,7 +55,9 @@ def status(
 
     from rich.console import Console  # noqa: PLC0415
 
+    from stowplan.compiler.compiling.reading import read, texts  # noqa: PLC0415
     from stowplan.compiler.diagnostics.console import terminal  # noqa: PLC0415
+    from stowplan.compiler.repository.load import Checkout  # noqa: PLC0415
 
     try:
         from stowplan.compiler.live.resources import Cluster, ClusterError, KubeconfigError  # noqa: PLC0415
@@ -62,14 +65,13 @@ def status(
     except ModuleNotFoundError as error:
         _fail(f"The package {error.name} is not installed: install Stowplan with its extra `status`, {_EXTRA}.")
     from stowplan.compiler.live.table import records, summary, table  # noqa: PLC0415
-    from stowplan.compiler.pipeline import specs_of  # noqa: PLC0415
 
-    report = Report()
-    source = repository(repo, platform)
-    target = only_one(chosen(source, env))
-    texts, specs = specs_of(source, report, target)
+    report, source = Report(), repository(repo, platform)
+    checkout, top = Checkout(source), output(out, source)
+    target = only_one(chosen(checkout, top, env))
+    specs = [each.id for each in read(checkout, target, report).facts]
     if report.failed:
-        Ending(source.folder, report, texts, Format.TEXT).finish({})
+        Ending(source.folder, report, texts(checkout, report), Format.TEXT).finish({})
     try:
         with busy("Asking the cluster"):
             cluster = Cluster.connect(context, str(kubeconfig) if kubeconfig else None)
@@ -80,7 +82,7 @@ def status(
         _fail(str(error))
     except ClusterError as error:
         _fail(str(error))
-    waiting = _waiting(source, output(out, source), target) if target and target.runs is not None else {}
+    waiting = _waiting(checkout, top, target) if target.runs is not None else {}
     found = [spec_status(spec, live.get(spec), datetime.now(UTC), waiting.get(spec, "")) for spec in specs]
     if shape is Shape.JSON:
         typer.echo(json.dumps({"specs": records(found)}, indent=2))
@@ -93,14 +95,16 @@ def status(
     raise typer.Exit(0 if all(each.well for each in found) else 1)
 
 
-def _waiting(repo: "Repository", out: Path, target: "Target") -> "dict[SpecId, str]":
+def _waiting(checkout: "Checkout", out: Path, target: "Target") -> "dict[SpecId, str]":
     """Return how to start each run that waits to be started, by spec. The specs have no errors in reading."""
-    from stowplan.compiler.pipeline import compile_repository  # noqa: PLC0415 - start-up time
+    from stowplan.compiler.lowering.composer_pool import ComposerPool  # noqa: PLC0415 - start-up time
+    from stowplan.compiler.pipeline import Compiler, Options  # noqa: PLC0415
 
-    report = Report()
-    compiled = compile_repository(repo, out / target.name, report, keep_objects=False, target=target)
+    report, options = Report(), Options(keep_objects=False)
+    with closing(ComposerPool(lasting=False)) as composer:
+        compiled = Compiler(checkout, composer).synth(target, out / target.name, options, report)
     if report.failed:
-        Ending(repo.folder, report, compiled.texts, Format.TEXT, again(repo, out)).finish({})
+        Ending(checkout.repo.folder, report, compiled.texts, Format.TEXT, again(checkout.repo, out)).finish({})
     return {spec: f"{found.message} {found.hint}" for spec, found in compiled.waiting.items()}
 
 

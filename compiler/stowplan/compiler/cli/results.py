@@ -1,77 +1,128 @@
-"""What `validate`, `synth` and `watch` have in common: the cache before and after, and their last lines."""
+"""The ends of `synth`: writing or comparing the output of all targets, and what is said of each."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
+from stowplan.compiler.cli.options import again
 from stowplan.compiler.diagnostics.ci import in_ci
 from stowplan.compiler.diagnostics.report import Report
 
 if TYPE_CHECKING:
-    from stowplan.compiler.cache.compiled_file import Known
-    from stowplan.compiler.cache.stamp import Look
+    from collections.abc import Sequence
+
+    from stowplan.compiler.cache.stamp import Numbers
+    from stowplan.compiler.committed.recompile import Recompile
+    from stowplan.compiler.diagnostics.report import Diagnostic
     from stowplan.compiler.output.write import WriteResult
-    from stowplan.compiler.pipeline import Compiled
-    from stowplan.compiler.repository.work_tree import Around
-
-_FILES = "files"
+    from stowplan.compiler.synthesis import Part, Synthesis
 
 
-def known_of(look: "Look | None") -> "Known":
-    """Return the results of the last command that this command can use; empty if `look` is None."""
-    from stowplan.compiler.cache.compiled_file import CompiledFiles, Known  # noqa: PLC0415 - start-up time
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How `synth` ended for one target: `more` for its JSON record, and the lines for people.
 
-    if look is None:
-        return Known()
-    files = look.record.read(_FILES, CompiledFiles) or CompiledFiles()
-    return Known(files, look.contents, look.tree, look.outputs)
-
-
-def remember(
-    look: "Look",
-    known: "Known",
-    compiled: "Compiled",
-    report: Report,
-    written: Mapping[str, str] | None = None,
-    *,
-    around: "Around | None" = None,
-) -> None:
-    """Store the results for the next command. With extensions in the platform file, nothing is stored.
-
-    `written` are the SHA-256 digests of all output files by path; None for a command that writes nothing, as for
-    `around`, which is what was seen of the Git work tree.
+    `digests` are the SHA-256 of the files that it wrote, by path below the output folder of all targets.
     """
-    if compiled.known is None and not report.failed:
-        look.forget()
-        return
-    look.remember(report, compiled.objects, compiled.count, compiled.texts, written=written, around=around)
-    if compiled.known is not None and compiled.known != known.compiled:
-        look.record.write(_FILES, compiled.known)
+
+    numbers: "Numbers"
+    more: dict[str, Any]
+    lines: tuple[str, ...] = ()
+    digests: Mapping[str, str] = field(default_factory=dict)
 
 
-def refuse_unknown(names: list[str]) -> None:
-    """Raise `typer.BadParameter` for names in `--recompile` that no spec has, if there are any."""
-    if names:
+def of_targets(records: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
+    """Return the JSON record of a command from those of its targets, by name: with environments one for each."""
+    return records[""] if "" in records else {"environments": dict(records)}
+
+
+def record(numbers: "Numbers") -> dict[str, Any]:
+    """Return the numbers of compiled objects, of specs and of their files, for the JSON output."""
+    return {"objects": numbers.objects, "specs": numbers.specs.specs, "specFiles": numbers.specs.files}
+
+
+def spec_lines(numbers: "Numbers") -> list[str]:
+    """Return the line with the number of specs; with environments there is none."""
+    return [] if numbers.target else [str(numbers.specs)]
+
+
+def refuse_unknown(recompile: "Recompile", found: "Synthesis") -> None:
+    """Raise `typer.BadParameter` for names in `--recompile` that no spec has, unless there are errors in the specs."""
+    names = recompile.unknown([spec for each in found.parts for spec in each.compiled.specs])
+    if names and not found.report.failed:
         raise typer.BadParameter(f"There is no spec {names[0]}.", param_hint="--recompile")
 
 
-def compare(compiled: "Compiled", target: Path, report: Report, again: str) -> tuple[dict[str, Any], list[str]]:
-    """Return whether the output folder `target` is up to date, as a record for JSON and as lines for people.
+def write(found: "Synthesis", foreign: "Sequence[Diagnostic]") -> "tuple[Report, list[Ended]]":
+    """Write the output of all targets, unless there is an error in any of them; return the report at the end.
 
-    `again` is what the advised command needs, see `options.again`.
+    `foreign` are the diagnostics about what lies beside the output of targets.
     """
-    from stowplan.compiler.cli.ending import completed  # noqa: PLC0415 - start-up time
-    from stowplan.compiler.output.up_to_date import compare  # noqa: PLC0415 - start-up time
+    from stowplan.compiler.synthesis import write_all  # noqa: PLC0415 - start-up time
 
-    comparison = compare(compiled.files, target, compiled.committed, report)
+    done = write_all(found, foreign)
+    if not done.results:
+        return done.report, [Ended(_numbers(each), {"starts": []}) for each in found.parts]
+    return done.report, [_written(each, result) for each, result in zip(found.parts, done.results, strict=True)]
+
+
+def _written(part: "Part", result: "WriteResult") -> Ended:
+    from stowplan.compiler.output.write import digests  # noqa: PLC0415 - start-up time
+
+    files = {} if part.report.failed else digests(part.compiled.files, result)
+    return Ended(
+        _numbers(part, len(files)),
+        {"files": counts(result), "starts": _starts(part)},
+        () if part.report.failed else (*_start_lines(part), counted_line(part.out, counts(result))),
+        {f"{part.target.name}/{path}".lstrip("/"): digest for path, digest in files.items()},
+    )
+
+
+def check(found: "Synthesis", foreign: "Sequence[Diagnostic]") -> "tuple[Report, list[Ended]]":
+    """Compare the output of all targets with what is there; parameters and result are those of `write`."""
+    report = found.report
+    beside = Report()
+    beside.add(*foreign)
+    ended = [Ended(_numbers(each), {"starts": []}) for each in found.parts]
+    if not report.failed:
+        compare_with_git(found.out, found.repo.folder, beside)
+        ended = [_compared(each, again(found.repo, found.out), beside) for each in found.parts]
+        report = found.report
+    report.add(*beside.diagnostics)
+    return report, ended
+
+
+def _compared(part: "Part", advice: str, beside: Report) -> Ended:
+    from stowplan.compiler.cli.ending import completed  # noqa: PLC0415 - start-up time
+    from stowplan.compiler.output.up_to_date import compare  # noqa: PLC0415
+
+    comparison = compare(part.compiled.files, part.out, part.compiled.committed, part.report)
+    sound = not (part.report.failed or beside.failed)
+    lines = [*_start_lines(part)] if sound else []
     if not comparison.same:
-        remedy = completed(comparison.remedy, again)
-        lines = [*comparison.lines(), "", f"{target} is not what the specs compile to. {remedy}"]
-    else:
-        lines = [] if report.failed else [f"{target} is what the specs compile to."]
-    return {"upToDate": comparison.same and not report.failed}, lines
+        remedy = completed(comparison.remedy, advice)
+        lines += [*comparison.lines(), "", f"{part.out} is not what the specs compile to. {remedy}"]
+    elif sound:
+        lines.append(f"{part.out} is what the specs compile to.")
+    return Ended(_numbers(part), {"upToDate": comparison.same and sound, "starts": _starts(part)}, tuple(lines))
+
+
+def _numbers(part: "Part", files: int = 0) -> "Numbers":
+    from stowplan.compiler.cache.stamp import Numbers  # noqa: PLC0415 - start-up time
+
+    return Numbers(part.target.name, part.compiled.objects, part.compiled.count, files)
+
+
+def _starts(part: "Part") -> list[str]:
+    return [str(each.run) for each in part.compiled.starts]
+
+
+def _start_lines(part: "Part") -> list[str]:
+    name = part.target.name
+    return [*spec_lines(_numbers(part)), *(each.line(name) for each in part.compiled.starts)]
 
 
 def compare_with_git(target: Path, repo: Path, report: Report) -> None:
@@ -92,13 +143,8 @@ def compare_with_git(target: Path, repo: Path, report: Report) -> None:
         report.add(unusable(target, error))
 
 
-def written_line(target: Path, result: "WriteResult") -> str:
-    """Return the last line that `synth` prints, such as `out: 2 created, 1 changed, 12 unchanged, 0 removed`."""
-    return counted_line(target, counts(result))
-
-
 def counted_line(target: Path, counts: dict[str, int]) -> str:
-    """Return the last line of `synth` for these numbers of files, by what happened to them."""
+    """Return the last line of `synth`, such as `out: 2 created, 1 changed, 12 unchanged, 0 removed`."""
     return f"{target}: " + ", ".join(f"{number} {name}" for name, number in counts.items())
 
 

@@ -39,15 +39,17 @@ def retire(
 
     Example: stowplan retire ml/clean
     """
-    from stowplan.compiler.committed.runs import Recompile  # noqa: PLC0415 - start-up time
+    from stowplan.compiler.committed.recompile import Recompile  # noqa: PLC0415 - start-up time
     from stowplan.compiler.compiling.retirable_runs import retirable  # noqa: PLC0415
+    from stowplan.compiler.repository.load import Checkout  # noqa: PLC0415
     from stowplan.compiler.yaml.run_list import with_digests, with_runs  # noqa: PLC0415
 
     source, report = repository(repo, platform), Report()
     target = output(out, source)
-    clusters = chosen(source, env, output_format)
+    checkout = Checkout(source)
+    clusters = chosen(checkout, target, env, output_format)
     only_one(clusters)
-    found = retirable(source, target, clusters, report)
+    found = retirable(checkout, target, clusters, report)
     runs = found.runs
     ending = Ending(source.folder, report, found.texts, output_format)
     if report.failed:

@@ -16,19 +16,20 @@ def watch(repo: Repo = Path(), out: Out = None, *, env: EnvOption = None, platfo
 
     Example: stowplan watch my-repo
     """
-    from stowplan.compiler.cli.results import written_line  # noqa: PLC0415 - start-up time
+    from stowplan.compiler.cli.results import counted_line, counts  # noqa: PLC0415 - start-up time
     from stowplan.compiler.diagnostics.console import print_text, terminal  # noqa: PLC0415
+    from stowplan.compiler.repository.load import Checkout  # noqa: PLC0415
     from stowplan.compiler.watch import Watcher  # noqa: PLC0415
 
     source = repository(repo, platform)
     target = writable_output(out, source)
-    chosen(source, env)
+    chosen(Checkout(source), target, env)
     console = terminal()
     _interrupt_on_signals()
     with suppress(KeyboardInterrupt):
         for each in Watcher(source, target, env=env).rounds():
             print_text(console, advising(each.report.diagnostics, again(source, target)), each.texts)
-            lines = [written_line(place, written) for place, written in each.written]
+            lines = [counted_line(place, counts(written)) for place, written in each.written]
             text = "nothing written" if each.report.failed else "\n".join(lines)
             typer.echo(f"{text} ({each.seconds:.2f} s)")
 

@@ -1,137 +1,71 @@
-"""Taking over the output that a repository had before its platform file had environments.
+"""Taking over the output that a repository had before its platform file had environments: `stowplan adopt`.
 
-The target with `adopts: .` compiles against that output as if it were its own: runs keep their names and bytes. They
-are written into the folder of the target, and then the files of the old output are removed. A crash in between leaves
-both, and the next command removes the old one.
+The files move into the folder of the environment or cluster, byte for byte, so that its runs go on and its Argo CD
+objects keep their names. A crash leaves some of them in either place; the command goes on when it is called again.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from stowplan.compiler.committed.objects import body_of
-from stowplan.compiler.environments.target import Target, names
+from stowplan.compiler.environments.target import Target
 from stowplan.compiler.git import commit
 from stowplan.compiler.output import inventory, inventory_files, paths
-from stowplan.compiler.output.folder import OutputFolder, seen
-from stowplan.compiler.output.inventory import Inventory
+from stowplan.compiler.output.folder import seen
 from stowplan.compiler.output.inventory_files import is_inventory
-from stowplan.compiler.output.render import HEADER_LENGTH, Rendered, carries_header
+from stowplan.compiler.output.render import HEADER_LENGTH, carries_header
 from stowplan.library.delivery.argocd import IN_CLUSTER
-from stowplan.schema.diagnostics import Finding, finding
 from stowplan.schema.platform.argocd import ArgoCD
 
 
-def top(target: Target, out: Path) -> Path:
-    """Return the output folder of all targets; `out` is that of the target."""
-    return out.parents[target.name.count("/")]
+def adopt(out: Path, target: Target) -> int:
+    """Move the output in `out` itself into the folder of a target; return the number of files, 0 if there is none.
 
-
-def left(target: Target, out: Path) -> bool:
-    """Whether the output that a target takes over, or has taken over, is still in its old place."""
-    return target.adopts and inventory_files.exists(top(target, out))
-
-
-def source(target: Target | None, out: Path) -> Path | None:
-    """Return the folder of the output that a target takes over now; None if there is nothing to take over.
-
-    `out` is the target's own folder, which has no complete inventory until the output is taken over.
+    Only listed files with Stowplan's header move, the inventory last. Raises `FileExistsError` if a file is there
+    already, before any is moved, and `OSError`.
     """
-    if target is None or not target.adopts or inventory_files.is_complete(out):
-        return None
-    before = top(target, out)
-    return before if inventory_files.exists(before) else None
-
-
-def at_commit(target: Target | None, work_tree: Path, out: Path, revision: str) -> Path:
-    """Return the folder whose output in the commit `revision` is that of a target: `out`, or what was taken over since.
-
-    `work_tree` is the top of the work tree. Raises `GitError`.
-    """
-    if target is None or not target.adopts:
-        return out
-    return out if any(map(is_inventory, commit.at_commit(work_tree, out, revision).blobs)) else top(target, out)
-
-
-def tree(target: Target, folder: Path) -> OutputFolder:
-    """List the output to take over, in `folder`, without the folders of targets.
-
-    A namespace may be called like an environment, so a folder of targets is left out only if it has an inventory.
-    """
-    found = seen(folder)
-    known = names(target.source.data["environments"])
-    apart = tuple(f"{name}/" for name in known if inventory_files.below(name, found.files))
-
-    def own(paths: Iterable[str]) -> frozenset[str]:
-        return frozenset(path for path in paths if not f"{path}/".startswith(apart))
-
-    return replace(
-        found,
-        files=own(found.files),
-        folders=own(found.folders),
-        others=own(found.others),
-        leftovers=own(found.leftovers),
-        empty=own(found.empty),
-    )
-
-
-def loaded(files: Iterable[Rendered], tree: OutputFolder) -> tuple[Rendered, ...]:
-    """Return the files with the contents that the output to take over has already, since they are written elsewhere."""
-    return tuple(each if each.content is not None else each._replace(content=tree.read(each.path)) for each in files)
-
-
-def remove(target: Target, out: Path, written: Iterable[Rendered]) -> int:
-    """Remove the files of the output that a target has taken over; return their number.
-
-    `out` is the target's folder, to which the files `written` belong. Only listed files with Stowplan's header are
-    removed, the inventory last.
-    """
-    before = top(target, out)
-    if not left(target, out):
-        return 0
-    found, _ = inventory.read(before)
-    prefix = f"{target.name}/"
-    kept = {prefix + each.path for each in written}
-    present = seen(before)
-    gone = [
-        path
-        for path in sorted(found.paths() - kept)
-        if path in present.files and carries_header(present.head(path, HEADER_LENGTH))
+    tree, found = seen(out), inventory.read(out)[0]
+    own = [
+        path for path in sorted(found.paths()) if path in tree.files and carries_header(tree.head(path, HEADER_LENGTH))
     ]
-    for path in gone:
-        (before / path).unlink()
-    old = inventory_files.present(before)
-    for path in old:
-        (before / path).unlink()
-    folders = {folder for path in (*gone, *old) for folder in paths.parents(path)}
+    moved = [*own, *inventory_files.present(out)]
+    home = out / target.name
+    for path in moved:
+        if (home / path).exists():
+            raise FileExistsError(home / path)
+    for path in moved:
+        (home / path).parent.mkdir(parents=True, exist_ok=True)
+        (out / path).rename(home / path)
+    folders = {folder for path in moved for folder in paths.parents(path)}
     for folder in sorted(folders, key=len, reverse=True):
         with suppress(OSError):
-            (before / folder).rmdir()
-    return len(gone)
+            (out / folder).rmdir()
+    return len(moved)
 
 
-def moves(settings: ArgoCD, previous: Inventory, tree: OutputFolder) -> list[Finding]:
-    """Return SP815 if the Applications of the output to take over would go to another cluster.
+def at_commit(target: Target, work_tree: Path, out: Path, revision: str) -> Path:
+    """Return the folder with the output of a target in the commit `revision`: its own, or what it has adopted since.
 
-    `settings` are those of `argocd` of the target. `previous` is the inventory of that output, `tree` lists its folder.
+    `work_tree` is the top of the work tree, `out` the output folder of all targets. Raises `GitError`.
     """
-    if settings.repo_url is None:
-        return []
+    own = out / target.name
+    if not target.adopted or any(map(is_inventory, commit.at_commit(work_tree, own, revision).blobs)):
+        return own
+    return out
+
+
+def other_cluster(out: Path, settings: ArgoCD) -> str:
+    """Return a cluster that Applications in `out` go to and those of `settings` would not; empty if there is none."""
+    tree = seen(out)
     before = {
         _cluster(body["spec"].get("destination", {}))
-        for entry in previous.entries
+        for entry in inventory.read(out)[0].entries
         if entry.id.kind == "Application" and entry.path != paths.ROOT and (body := body_of(entry, tree))
     }
-    other = sorted(before - {_cluster(settings.destination.model_dump())})
-    if not other:
-        return []
-    message = (
-        f"The output that is adopted goes to the cluster {other[0]}, and this place to"
-        f" {_cluster(settings.destination.model_dump())}: all runs would start again there."
-    )
-    return [finding("SP815", (), message, "Adopt it where the environment or cluster has the same destination.")]
+    other = sorted(before - {_cluster(settings.destination.model_dump())}) if settings.repo_url else []
+    return other[0] if other else ""
 
 
 def _cluster(destination: Mapping[str, Any]) -> str:

@@ -1,12 +1,25 @@
 """The name of the Argo CD objects of the committed output, which a change of the platform file must not change."""
 
+from pathlib import Path, PurePosixPath
+
 from stowplan.compiler.output import paths
 from stowplan.compiler.output.folder import OutputFolder
 from stowplan.compiler.output.inventory import Inventory
+from stowplan.compiler.output.read_back import reread
 from stowplan.schema.diagnostics import Finding, finding
 from stowplan.schema.platform.argocd import ArgoCD
 
 _ROOT = "-root"
+
+
+def committed(out: Path) -> str:
+    """Return the name of the Argo CD objects in the output folder `out`; empty without a root Application."""
+    tree = OutputFolder(out, frozenset({paths.ROOT}))
+    try:
+        manifest = reread(tree.read(paths.ROOT) or b"", PurePosixPath(paths.ROOT).stem)
+    except OSError:
+        return ""
+    return manifest.id.name.removesuffix(_ROOT) if manifest else ""
 
 
 def findings(settings: ArgoCD, previous: Inventory, tree: OutputFolder) -> list[Finding]:

@@ -2,11 +2,15 @@
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 
 from stowplan.compiler.committed.objects import body_of, unlisted
+from stowplan.compiler.committed.recompile import NOTHING, Recompile
 from stowplan.compiler.committed.vouching import Base
+from stowplan.compiler.output import paths
 from stowplan.compiler.output.folder import Files, OutputFolder
 from stowplan.compiler.output.inventory import Inventory
+from stowplan.compiler.output.inventory_files import OLD
 from stowplan.compiler.output.inventory_lines import Entry
 from stowplan.library.manifest import Json
 from stowplan.schema.meta import ObjectId, SpecId
@@ -43,27 +47,45 @@ class Committed:
     """The inventory of the committed output, whose runs are reused, and the output with which changes are compared.
 
     Both are the same without a base commit. With one, the changes are those since the merge base, so that an author
-    who has compiled before and the CI that has not say the same about them.
+    who has compiled before and the CI that has not say the same about them. `base` are the runs that the base commit
+    vouches for; None without a base commit. The runs of the specs in `recompile` are not reused.
     """
 
     inventory: Inventory
     tree: OutputFolder
     compared: Compared
     base: Base | None = None
-    """The runs that the base commit vouches for; None without a base commit."""
+    recompile: Recompile = NOTHING
 
     @classmethod
     def of(
-        cls, inventory: Inventory, tree: OutputFolder, specs: Collection[SpecId], base: Base | None = None
+        cls,
+        inventory: Inventory,
+        tree: OutputFolder,
+        specs: Collection[SpecId],
+        base: Base | None = None,
+        recompile: Recompile = NOTHING,
     ) -> "Committed":
-        """Collect the committed output.
-
-        `tree` lists the output folder, `specs` are all specs that exist now. `base` has the runs of the base commit;
-        None without one.
-        """
+        """Collect the committed output. `tree` lists the output folder, `specs` are all specs that exist now."""
         since = base.since if base else None
         compared = Compared.of(since.inventory, since.files, specs) if since else Compared.of(inventory, tree, specs)
-        return cls(inventory, tree, compared, base)
+        return cls(inventory, tree, compared, base, recompile)
+
+    @property
+    def fingerprint(self) -> str:
+        """A digest of what is committed of specs, equal for equal outputs of two clusters; empty if it cannot be read.
+
+        Files that Argo CD alone reads differ between clusters, and the inventory lists those too.
+        """
+        tree = self.tree
+        digest = sha256("\n".join(each.line for each in self.inventory.entries if _of_specs(each.path)).encode())
+        digest.update(f"\n{self.inventory.complete} {sorted(filter(_of_specs, tree.folders | tree.empty))}".encode())
+        try:
+            for path in sorted(filter(_of_specs, tree.files)):
+                digest.update(f"\n{path}\n".encode() + sha256(tree.read(path) or b"").digest())
+        except OSError:
+            return ""
+        return "" if any(map(_of_specs, tree.others | tree.leftovers)) else digest.hexdigest()
 
     def entries(self, specs: Iterable[SpecId | None]) -> tuple[Entry, ...]:
         """Return the inventory entries of these specs; None stands for the objects that belong to no spec."""
@@ -72,3 +94,7 @@ class Committed:
 
 def _entries(inventory: Inventory, specs: Iterable[SpecId | None]) -> tuple[Entry, ...]:
     return tuple(entry for spec in specs for entry in inventory.by_spec.get(spec, ()))
+
+
+def _of_specs(path: str) -> bool:
+    return path.partition("/")[0] not in (paths.ARGOCD, paths.INVENTORY, OLD)

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from stowplan.compiler.committed import copies
+from stowplan.compiler.committed.last_output import Committed
 from stowplan.compiler.committed.one_run import Choice
-from stowplan.compiler.committed.vouching import Base
+from stowplan.compiler.committed.recompile import Recompile
 from stowplan.compiler.diagnostics.report import Diagnostic
 from stowplan.compiler.model import Output
-from stowplan.compiler.output.folder import OutputFolder
 from stowplan.compiler.output.inventory import Inventory
 from stowplan.compiler.output.inventory_lines import Entry
 from stowplan.compiler.output.render import Renderings
@@ -23,25 +23,6 @@ from stowplan.library.builders import gate
 from stowplan.library.engines.registry import STARTING_KINDS
 from stowplan.library.manifest import Json
 from stowplan.schema.meta import ObjectId, SpecId
-
-
-@dataclass(frozen=True, slots=True)
-class Recompile:
-    """Specs whose runs the user wants compiled again although the specs have not changed: all, or the named ones.
-
-    A spec is named `imagenet`, `ml/imagenet` or `SampleSet ml/imagenet`.
-    """
-
-    everything: bool = False
-    names: frozenset[str] = frozenset()
-
-    def covers(self, spec: SpecId) -> bool:
-        """Whether the run of `spec` is to be compiled again."""
-        return self.everything or not self.names.isdisjoint(_names(spec))
-
-    def unknown(self, specs: Collection[SpecId]) -> list[str]:
-        """Return the names that the user gave and that none of `specs` has, sorted."""
-        return sorted(self.names.difference(*(_names(spec) for spec in specs)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,18 +36,15 @@ class Reused:
 def reuse(
     outputs: Sequence[Output],
     previous: Inventory,
-    tree: OutputFolder,
-    recompile: Recompile,
+    committed: Committed,
     renderings: Renderings,
     *,
-    base: Base | None = None,
     kept: Collection[SpecId] = (),
 ) -> Reused:
     """Replace the compiled run manifests of unchanged specs with the committed ones.
 
-    `previous` is the inventory of the committed output, `tree` lists the output folder. `base` holds the runs of the
-    base commit; None if there is none. The runs of the specs in `kept` are reused although the specs have changed, or
-    were to be compiled again.
+    `previous` is the inventory of the `committed` output as far as it may be reused. The runs of the specs in `kept`
+    are reused although the specs have changed, or were to be compiled again.
 
     All files of a spec's run are reused, or none: if one is missing or differs from the inventory (SP513), a Job and
     its ConfigMap might no longer match. None is reused if all equal the compiled files, unless further Jobs are
@@ -78,11 +56,11 @@ def reuse(
     """
     fixed = {output.path for output in outputs if not output.manifest.run}
     chosen: list[Output] = []
-    choice = Choice(fixed, tree, renderings, base, problems=[])
+    choice = Choice(fixed, committed.tree, renderings, committed.base, problems=[])
     for spec, own in by_spec(outputs).items():
-        renewed = spec is None or (recompile.covers(spec) and spec not in kept)
-        committed = [] if renewed else previous.by_spec.get(spec, ())
-        (rest, copying), (entries, copied) = copies.apart(own), copies.apart(committed)
+        renewed = spec is None or (committed.recompile.covers(spec) and spec not in kept)
+        before = [] if renewed else previous.by_spec.get(spec, ())
+        (rest, copying), (entries, copied) = copies.apart(own), copies.apart(before)
         written = choice.written(rest, entries, changed=spec in kept)
         chosen += written
         if copying or copied:
@@ -139,10 +117,6 @@ def _renewed(known: ObjectId, entry: Entry | None, recompile: Recompile) -> bool
 
 def _suspended(body: Json) -> bool:
     return bool((body.get("spec") or {}).get("suspend")) and not gate.waits(body)
-
-
-def _names(spec: SpecId) -> frozenset[str]:
-    return frozenset((spec.name, f"{spec.namespace}/{spec.name}", str(spec)))
 
 
 def by_spec(outputs: Sequence[Output]) -> dict[SpecId | None, list[Output]]:

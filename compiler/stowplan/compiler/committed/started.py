@@ -11,7 +11,7 @@ from typing import NamedTuple
 from stowplan.compiler.committed import copies, retirement, run_digest
 from stowplan.compiler.committed.last_output import Committed
 from stowplan.compiler.committed.objects import body_of
-from stowplan.compiler.committed.runs import Recompile, by_spec
+from stowplan.compiler.committed.runs import by_spec
 from stowplan.compiler.diagnostics.report import Diagnostic, diagnose
 from stowplan.compiler.model import Output, Spec
 from stowplan.compiler.output.inventory import Inventory
@@ -64,8 +64,6 @@ def sort(
     specs: Mapping[SpecId, Spec],
     previous: Inventory,
     committed: Committed,
-    *,
-    recompile: Recompile,
 ) -> Sorted:
     """Choose the runs that are written: of each training job the compiled one, the committed one, or none.
 
@@ -87,7 +85,7 @@ def sort(
         before = _before(entries, own, committed)
         # What was edited by hand is compiled anew.
         unchanged = bool(before.digest) and all(entry.spec_digest in own[0].digests for entry in entries)
-        renewed = unchanged and recompile.covers(spec)
+        renewed = unchanged and committed.recompile.covers(spec)
         present = before if unchanged and not renewed else compiled
         named, goes_on = started.naming(spec, present), started.naming(spec, before)
         for run, naming in ((present, named), (before, goes_on)):

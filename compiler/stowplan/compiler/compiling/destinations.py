@@ -1,29 +1,34 @@
 """The targets of a repository: which environments and clusters its platform file has."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from pathlib import Path
 
+from stowplan.compiler.committed import argocd_name
 from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.environments import rules
-from stowplan.compiler.environments.target import Target, targets
-from stowplan.compiler.repository.layout import Repository
-from stowplan.compiler.repository.load import platform_document
+from stowplan.compiler.environments.target import Target, names, targets
+from stowplan.compiler.repository.load import Checkout
 from stowplan.compiler.specs import required_version
 from stowplan.schema.diagnostics import has_errors
 from stowplan.schema.parse_model import read as read_model
 from stowplan.schema.platform.platform import Platform
 
 
-def destinations(repo: Repository, report: Report) -> tuple[Sequence[Target], Mapping[str, str]]:
-    """Return all targets of a repository, and the content of the platform file by its path.
+def destinations(checkout: Checkout, out: Path, report: Report) -> Sequence[Target]:
+    """Return all targets of a repository whose output is in the folder `out`.
 
-    There are none without environments, or if the platform file has errors, which are in the report.
+    There are none if a platform file with environments has errors, which are in the report then. Errors of one without
+    are reported when its only target is read.
     """
-    document, texts = platform_document(repo, report)
-    if document is None or not document.data.get("environments"):
-        return (), texts
+    document = checkout.platform
+    if not document.data.get("environments"):
+        return (Target.whole(document),)
+    checkout.report_platform(report)
     model, found = None, required_version.findings(document.data)
     if not found:
         model, found = read_model(Platform, document.data)
         found += rules.findings(model) if model else []
     report.add_findings(document, found)
-    return (targets(document, model) if model and not has_errors(found) else ()), texts
+    if model is None or has_errors(found):
+        return ()
+    return targets(document, model, {name: argocd_name.committed(out / name) for name in names(document)})

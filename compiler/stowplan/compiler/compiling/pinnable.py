@@ -7,8 +7,7 @@ from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.environments.target import Target
 from stowplan.compiler.pins import references
 from stowplan.compiler.pins.pin import Reference
-from stowplan.compiler.repository.layout import Repository
-from stowplan.compiler.repository.load import Loading
+from stowplan.compiler.repository.load import Checkout
 from stowplan.schema.lock import Lock
 
 _OF_LOCK = ("SP902", "SP904")
@@ -22,20 +21,18 @@ class Pinnable(NamedTuple):
     lock: Lock
 
 
-def pinnable(repo: Repository, targets: Sequence[Target], report: Report) -> Pinnable:
-    """Read the repository and return its references, sorted, each with all places that have it.
+def pinnable(checkout: Checkout, targets: Sequence[Target], report: Report) -> Pinnable:
+    """Return all references of `targets`, which are all of a repository, each with all places that have it, sorted.
 
-    `targets` are all clusters of all environments; none without environments. What of a file cannot be read, also of
-    the lock file, is reported.
+    What of a file cannot be read, also of the lock file, is reported.
     """
     found, lock = [], None
-    for target in targets or (None,):
+    for target in targets:
         own = Report()
-        loading = Loading(repo, own, {}, target, collecting=True)
-        loading.sources()
+        pinning = checkout.sources(target, own, collecting=True).pinning
         report.add(*(each for each in own.diagnostics if each.code not in _OF_LOCK))
-        found += loading.pinning.collected or []
-        lock = loading.pinning.lock
+        found += pinning.collected or []
+        lock = pinning.lock
     return Pinnable(references.together(found), lock or empty())
 
 

@@ -4,12 +4,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from stowplan.compiler.compiling.lookup import Lookup
-from stowplan.compiler.compiling.reading import read
+from stowplan.compiler.compiling.reading import read, texts
 from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.environments.target import Target
 from stowplan.compiler.output import inventory
-from stowplan.compiler.repository.layout import Repository
+from stowplan.compiler.repository.load import Checkout
 from stowplan.compiler.specs import retired_runs
 from stowplan.compiler.specs.retired_runs import RetiredRun
 from stowplan.schema.meta import SpecId
@@ -26,24 +25,22 @@ class Retirable(NamedTuple):
     compiled: Sequence[RetiredRun]
 
 
-def retirable(repo: Repository, out: Path, clusters: Sequence[Target], report: Report) -> Retirable:
+def retirable(checkout: Checkout, out: Path, clusters: Sequence[Target], report: Report) -> Retirable:
     """Return the present runs below `out`. Diagnostics go to `report`.
 
     A spec on a schedule, and one whose run is retired, has none. `clusters` are those of one environment, whose specs
-    may have other runs in each; empty if the platform file has no environments.
+    may have other runs in each.
     """
-    texts: dict[str, str] = {}
     runs: dict[SpecId, list[RetiredRun]] = {}
     compiled: list[RetiredRun] = []
-    for target in clusters or (None,):
-        reading = read(repo, report, Lookup("status"), target)
-        by_spec = inventory.read(out / target.name if target else out)[0].by_spec
+    for target in clusters:
+        reading = read(checkout, target, report)
+        by_spec = inventory.read(out / target.name)[0].by_spec
         compiled += map(retired_runs.of_spec, reading.facts)
         for each in (each for each in reading.facts if each.id not in reading.retired):
             digests = (each.run_digest, each.digest)
             if any(entry.run and entry.spec_digest in digests for entry in by_spec.get(each.id, ())):
-                run = retired_runs.of_spec(each, target.environment.name if target else None)
+                run = retired_runs.of_spec(each, target.environment.name or None)
                 own = runs.setdefault(each.id, [])
                 own += [] if run in own else [run]
-        texts |= reading.texts(report)
-    return Retirable(texts, runs, compiled)
+    return Retirable(texts(checkout, report), runs, compiled)

@@ -22,7 +22,7 @@ def combined(reports: Sequence[tuple[Target, Report]]) -> Report:
         for each in report.diagnostics:
             found.setdefault(each, []).append(target)
     result, everywhere = Report(), [target for target, _ in reports]
-    everything = len(everywhere) == len(all_names(everywhere[0].source.data["environments"])) if everywhere else False
+    everything = len(everywhere) == len(all_names(everywhere[0].source)) if everywhere else False
     for each, targets in found.items():
         if each.code in _OF_ALL and not (everything and len(targets) == len(everywhere)):
             continue

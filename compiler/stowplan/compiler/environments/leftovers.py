@@ -15,19 +15,14 @@ def leftovers(out: Path, names: Collection[str], holders: Iterable[Path]) -> lis
     return sorted({"" if each == "." else each for each in folders}.difference(names))
 
 
-def leftover(folder: str, adopting: str = "") -> Finding:
-    """Return SP808 for a folder, relative to the output folder, that belongs to no environment.
-
-    `adopting` is the name of the target that takes over the output of the time before there were environments.
-    """
+def leftover(folder: str) -> Finding:
+    """Return SP808 for a folder, relative to the output folder, that belongs to no environment."""
     if not folder:
         message = "This output was written before the platform file had environments. Nothing would update it."
         hint = (
-            "Write `adopts: .` in the environment, or at the cluster, whose runs and datasets these are, and run"
-            " `stowplan synth`: nothing is deleted then, and nothing runs again."
+            "Run `stowplan adopt NAME` with the name of the environment, or `environment/cluster`, whose runs and"
+            " datasets these are: nothing is deleted then, and nothing runs again."
         )
-        if adopting:
-            hint = f"{adopting} adopts it: run `stowplan synth` for all environments, and commit the result."
     else:
         message = f"The platform file has no environment or cluster {folder}, and nothing would update its output."
         hint = "Bring the environment back, or delete its Applications from Argo CD and then this folder."

@@ -1,6 +1,7 @@
 """Patches of an environment, applied to the documents of specs before these are validated."""
 
 import copy
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -34,7 +35,7 @@ def matches(target: PatchTarget, spec: SpecId) -> bool:
 
 
 def apply(
-    document: Document, patches: list[Patch], platform_file: str, namespace: str
+    document: Document, patches: Iterable[Patch], platform_file: str, namespace: str
 ) -> tuple[Document, list[Finding]]:
     """Return the document of a spec with all patches that are for it, and findings with paths in the platform file.
 

@@ -25,24 +25,6 @@ def findings(platform: Platform) -> Iterator[Finding]:
         for number, patch in enumerate(environment.patches):
             yield from _patch(patch, (*path, "patches", number))
         yield from _start(environment, path)
-    yield from _adopting(platform.environments)
-
-
-def _adopting(environments: Sequence[Environment]) -> Iterator[Finding]:
-    """Yield SP815 for `adopts` at an environment with clusters, and for all places but the first."""
-    places: list[FieldPath] = []
-    for index, environment in enumerate(environments):
-        path: FieldPath = ("environments", index)
-        if environment.adopts and environment.clusters:
-            message = f"{environment.name} has clusters, and one place alone may take over the output."
-            yield finding("SP815", (*path, "adopts"), message, "Move `adopts` to the cluster where the runs are.")
-        elif environment.adopts:
-            places.append((*path, "adopts"))
-        clusters = enumerate(environment.clusters)
-        places += [(*path, "clusters", number, "adopts") for number, each in clusters if each.adopts]
-    for place in places[1:]:
-        message = "Another place adopts the output already, and its runs can go on in one cluster alone."
-        yield finding("SP815", place, message, "Remove `adopts` here or there.")
 
 
 def _twice(names: Sequence[str], path: FieldPath, what: str) -> Iterator[Finding]:

@@ -1,7 +1,10 @@
-"""Targets: each cluster of each environment, with its platform file and the specs that go there."""
+"""Targets: the places that the specs of a repository are compiled for, each with a folder of the output.
 
-from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+They are the clusters of the environments; without environments it is one, the whole repository.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from stowplan.compiler.diagnostics.document import Document, Node
@@ -22,29 +25,27 @@ ENVIRONMENT, CLUSTER = "stowplan.dev/environment", "stowplan.dev/cluster"
 
 @dataclass(frozen=True)
 class Target:
-    """A cluster of an environment, or an environment without clusters of its own.
+    """A cluster of an environment, an environment without clusters of its own, or the whole repository.
 
-    `source` is the document of the platform file as it is written, `path` the place of the environment in it.
-    `platform` is the document of the platform file for this target: without environments, and with the settings of the
-    environment and cluster.
+    `name` is `<environment>/<cluster>`, `<environment>` or empty: for users, and the folder in the output folder.
+    `environment` says what is different there; that of the whole repository is nameless, and nothing is. `source` is
+    the document of the platform file as it is written, `path` the place of the environment in it. `platform` is the
+    document of the platform file for this target: without environments, and with the settings of the environment and
+    cluster. `adopted` is whether its Argo CD objects have the names that they had before there were environments.
     """
 
+    name: str
     environment: Environment
-    cluster: Cluster | None
     source: Document
     path: FieldPath
     platform: Document
-    patches: list[Patch] = field(default_factory=list)
+    patches: tuple[Patch, ...] = ()
+    adopted: bool = False
 
-    @property
-    def name(self) -> str:
-        """Name for users, `<environment>` or `<environment>/<cluster>`; also the folder in the output folder."""
-        return "/".join([self.environment.name, *([self.cluster.name] if self.cluster else [])])
-
-    @property
-    def adopts(self) -> bool:
-        """Whether the output of the time before there were environments goes on here."""
-        return (self.cluster or self.environment).adopts is not None
+    @classmethod
+    def whole(cls, source: Document) -> "Target":
+        """Return the target of a repository without environments; `source` is the document of its platform file."""
+        return cls("", Environment.model_construct(name=""), source, (), source)
 
     @property
     def runs(self) -> dict[SpecId, tuple[StartedRun, ...]] | None:
@@ -108,34 +109,39 @@ class Target:
                 yield finding("SP803", (*patch.path, "target"), message, hint)
 
 
-def targets(source: Document, platform: Platform) -> tuple[Target, ...]:
-    """Return all targets of a platform file without errors, in the order of the file; none without environments."""
-    return tuple(
-        _target(source, ("environments", index), environment, cluster)
+def targets(source: Document, platform: Platform, applications: Mapping[str, str]) -> tuple[Target, ...]:
+    """Return all targets of a platform file without errors, in the order of the file.
+
+    `applications` has the name of the Argo CD objects in the committed output of targets, by the name of the target. A
+    name without the environment is kept: another name of Applications that are there already would make Argo CD delete
+    them.
+    """
+    found = [
+        _target(source, ("environments", index), environment, cluster, applications)
         for index, environment in enumerate(platform.environments)
         for cluster in (*environment.clusters, *(() if environment.clusters else (None,)))
-    )
+    ]
+    return tuple(found) or (Target.whole(source),)
 
 
-def names(environments: list[dict[str, Any]]) -> list[str]:
-    """Return the names of the targets of `environments` in a platform file without errors."""
-    return [
+def names(source: Document) -> list[str]:
+    """Return the names of all targets of a platform file without errors, `source` as it is written."""
+    environments = source.data.get("environments") or ()
+    found = [
         "/".join([each["name"], *([cluster["name"]] if cluster else [])])
         for each in environments
         for cluster in (each.get("clusters") or [None])
     ]
+    return found or [""]
 
 
-def adopting(environments: list[dict[str, Any]]) -> str:
-    """Return the name of the target with `adopts` in a platform file without errors; empty if there is none."""
-    for each in environments:
-        for cluster in (None, *(each.get("clusters") or ())):
-            if (cluster or each).get("adopts"):
-                return "/".join([each["name"], *([cluster["name"]] if cluster else [])])
-    return ""
-
-
-def _target(source: Document, path: FieldPath, environment: Environment, cluster: Cluster | None) -> Target:
+def _target(
+    source: Document,
+    path: FieldPath,
+    environment: Environment,
+    cluster: Cluster | None,
+    applications: Mapping[str, str],
+) -> Target:
     node, _ = source.root.nearest(path)
     root = source.root
     data = {key: value for key, value in source.data.items() if key != "environments"}
@@ -145,12 +151,16 @@ def _target(source: Document, path: FieldPath, environment: Environment, cluster
         if own is not None:
             root = _merged(root, own.data, own, holder)
     place = own if (own := _cluster_node(node, environment, cluster)) else node
-    root = _merged(root, _argocd(root.data, environment, cluster), _with_destination(place), ("argocd",))
-    patches = [
+    parts = [environment.name, *([cluster.name] if cluster else [])]
+    before = _given(root.data, "name")
+    adopted = applications.get("/".join(parts)) == before
+    own_argocd = _argocd(root.data, environment, cluster) | ({"name": before} if adopted else {})
+    root = _merged(root, own_argocd, _with_destination(place), ("argocd",))
+    patches = tuple(
         Patch(each, (*path, "patches", index), source.root.nearest((*path, "patches", index))[0])
         for index, each in enumerate(environment.patches)
-    ]
-    return Target(environment, cluster, source, path, replace(source, given=root), patches)
+    )
+    return Target("/".join(parts), environment, source, path, replace(source, given=root), patches, adopted)
 
 
 def _cluster_node(node: Node, environment: Environment, cluster: Cluster | None) -> Node | None:
@@ -175,14 +185,10 @@ def _merged(root: Node, patch: dict[str, Any], node: Node, holder: tuple[str, ..
 
 def _argocd(data: dict[str, Any], environment: Environment, cluster: Cluster | None) -> dict[str, Any]:
     """Return the fields of `argocd` of a target that differ from those of the platform file `data`."""
-    given = data.get("argocd", {})
     parts = [environment.name, *([cluster.name] if cluster else [])]
-    fields = ArgoCD.model_fields
-    # Another name of Applications that are there already would make Argo CD delete them.
-    named = [] if (cluster or environment).adopts else parts
     own: dict[str, Any] = {
-        "name": "-".join([str(given.get("name", fields["name"].default)), *named]),
-        "path": "/".join([str(given.get("path", fields["path"].default)).rstrip("/"), *parts]).removeprefix("./"),
+        "name": "-".join([_given(data, "name"), *parts]),
+        "path": "/".join([_given(data, "path").rstrip("/"), *parts]).removeprefix("./"),
         "labels": {ENVIRONMENT: environment.name, **({CLUSTER: cluster.name} if cluster else {})},
     }
     if cluster:
@@ -190,3 +196,8 @@ def _argocd(data: dict[str, Any], environment: Environment, cluster: Cluster | N
         if cluster.server:
             own["destination"] = {"server": cluster.server, "name": None}
     return own
+
+
+def _given(data: dict[str, Any], field: str) -> str:
+    """Return a field of `argocd` in the platform file `data`, or its default."""
+    return str(data.get("argocd", {}).get(field, ArgoCD.model_fields[field].default))

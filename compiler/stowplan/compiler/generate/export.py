@@ -11,7 +11,7 @@ from stowplan.compiler.kubernetes.schema_checker import FORM
 from stowplan.compiler.kubernetes.schemas import PREFIX, definitions
 from stowplan.compiler.repository import own_files
 from stowplan.compiler.repository.layout import Repository
-from stowplan.compiler.repository.load import Loading
+from stowplan.compiler.repository.load import Checkout
 from stowplan.compiler.specs.platform import platform
 from stowplan.compiler.yaml.emitter import emit
 from stowplan.schema.export import crd, json_schema, shipped_crds
@@ -46,8 +46,7 @@ def schemas(kubernetes: str = Platform().kubernetes_version) -> dict[str, str]:
 
 def kubernetes_version(folder: Path) -> str:
     """Return the version of Kubernetes in the platform file of `folder`; the default without a sound file."""
-    report = Report()
-    model = platform(Loading(Repository(folder), report, {}).platform, report)
+    model = platform(Checkout(Repository(folder)).platform, Report())
     return (model or Platform()).kubernetes_version
 
 

@@ -94,10 +94,9 @@ def _displaced(displaced: "Displaced", line: int) -> Failure:
 
 
 def _at_platform(program: Program, index: int, failure: Failure) -> Diagnostic:
-    document = program.platform_document
-    if document is None:
-        raise ValueError("a platform that lists extensions has a document")
-    return diagnose(document, finding(FAILED, ("extensions", index, "path"), failure.message, failure.hint))
+    return diagnose(
+        program.platform_document, finding(FAILED, ("extensions", index, "path"), failure.message, failure.hint)
+    )
 
 
 def _at_file(code: str, path: str, failure: Failure) -> Diagnostic:

@@ -79,9 +79,7 @@ class Experiment:
         for spec in sorted(self.program.specs, key=lambda each: each.id != self.spec):
             if self.spec is not None:
                 yield from _inputs(spec.document, spec.id, spec.model)
-        document = self.program.platform_document
-        if document is not None:
-            yield from _inputs(document, None, self.program.platform)
+        yield from _inputs(self.program.platform_document, None, self.program.platform)
 
     def depend(self, given: Input) -> list[tuple[ObjectKey, Place]]:
         """Return the object and place of each leaf that changes if the field gets another value; empty if none does."""

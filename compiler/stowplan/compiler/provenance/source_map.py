@@ -138,7 +138,7 @@ def _origin(document: Document, leaf: Leaf, program: Program) -> ValueOrigin:
 
     A field that the document lacks is the namespace, so its origin is `defaultNamespace` of the platform file.
     """
-    if document.root.nearest(leaf.path)[1] or program.platform_document is None:
+    if document.root.nearest(leaf.path)[1]:
         return ValueOrigin(How.COPIED, document.locate(leaf.path), leaf.path)
     platform, path = program.platform_document, ("defaultNamespace",)
     return ValueOrigin(How.COPIED, platform.locate(path), path, default=not platform.root.nearest(path)[1])

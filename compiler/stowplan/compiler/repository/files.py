@@ -4,13 +4,12 @@ import errno
 import os
 import stat
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE, BOM_UTF32_BE, BOM_UTF32_LE
-from collections.abc import Mapping, Sequence
-from hashlib import blake2b
+from collections.abc import Mapping
 from pathlib import Path
 
 from stowplan.compiler.diagnostics.document import Document
 from stowplan.compiler.diagnostics.locations import START, Lines, Location, Mark
-from stowplan.compiler.diagnostics.report import Report, diagnose_at
+from stowplan.compiler.diagnostics.report import Diagnostic, diagnose_at
 from stowplan.compiler.repository.layout import MAX_FILE_SIZE, read
 from stowplan.compiler.yaml import reader
 from stowplan.schema.diagnostics import Finding, finding
@@ -31,24 +30,24 @@ _KINDS = {
 
 
 class Files:
-    """Reader of a repository's files by their relative paths. `known` are contents that were just read, by path.
+    """Reader of a repository's files by their relative paths, each of which is read once. `known` were just read.
 
-    The mappings `contents` (bytes), `digests` (of contents) and `texts` (decoded files whose documents were read) have
-    printable paths as keys.
+    `texts` has the decoded files whose documents were read, and `said` what there is to be said of each path; the keys
+    of both are printable paths.
     """
 
-    def __init__(self, repo: Path, report: Report, known: Mapping[str, bytes]) -> None:
+    def __init__(self, repo: Path, known: Mapping[str, bytes]) -> None:
         self._known = known
         self.repo = repo
-        self.contents: dict[str, bytes] = {}
-        self.digests: dict[str, str] = {}
         self.texts: dict[str, str] = {}
+        self.said: dict[str, list[Diagnostic]] = {}
+        self._documents: dict[str, list[Document] | None] = {}
         self._root = os.path.realpath(repo)
         self._folder = f"{repo}/" if repo.parts else ""
-        self._report = report
 
     def report_at(self, path: str, mark: Mark, found: Finding) -> None:
-        self._report.add(diagnose_at(Location(printable(path), mark.line, mark.column), found))
+        name = printable(path)
+        self.said.setdefault(name, []).append(diagnose_at(Location(name, mark.line, mark.column), found))
 
     def real(self, path: str) -> str:
         return os.path.realpath(self.repo / path)
@@ -65,27 +64,22 @@ class Files:
         """Report a path that cannot be read; `reason` completes the sentence "This cannot be read: …"."""
         self.report_at(path, START, finding("SP112", (), f"This cannot be read: {reason}.", "Correct or remove it."))
 
-    def take(self, paths: Sequence[str]) -> None:
-        """Read the contents of files; files that cannot be read are reported and skipped."""
-        for path in paths:
-            content = self._known[path] if path in self._known else self._content(path)
-            if content is not None:
-                name = printable(path)
-                self.contents[name] = content
-                self.digests[name] = blake2b(content, digest_size=16).hexdigest()
+    def documents(self, path: str) -> list[Document] | None:
+        """Return the documents of a file; None if the file or all of its documents have errors, which are reported."""
+        if path not in self._documents:
+            self._documents[path] = self._read(path)
+        return self._documents[path]
 
-    def read(self, path: str) -> list[Document] | None:
-        """Return the documents of a file that `take` read; None if the file or all of its documents have errors.
-
-        Problems are reported.
-        """
+    def _read(self, path: str) -> list[Document] | None:
         name = printable(path)
-        text = self._decode(path, self.contents[name]) if name in self.contents else None
+        content = self._known[path] if path in self._known else self._content(path)
+        text = self._decode(path, content) if content is not None else None
         if text is None:
             return None
         self.texts[name] = text
         documents, diagnostics = reader.read(text, name)
-        self._report.add(*diagnostics)
+        if diagnostics:
+            self.said.setdefault(name, []).extend(diagnostics)
         return documents or (None if diagnostics else [])
 
     def _content(self, path: str) -> bytes | None:

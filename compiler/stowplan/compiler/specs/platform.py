@@ -11,11 +11,11 @@ from stowplan.schema.parse_model import read
 from stowplan.schema.platform.platform import Platform
 
 
-def platform(document: Document | None, report: Report) -> Platform | None:
-    """Return the platform; None if its file is missing or has errors, which are in the report."""
-    if document is None:
-        return None
+def platform(document: Document, report: Report) -> Platform | None:
+    """Return the platform; None if its file could not be read, or has errors, which are in the report."""
     data = document.data
+    if () in document.refused:
+        return None
     if excluded := required_version.findings(data):
         # Another version may have other fields, so nothing else is said of the file.
         report.add_findings(document, excluded)

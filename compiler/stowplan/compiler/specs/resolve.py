@@ -7,7 +7,7 @@ from functools import cache, partial
 from stowplan.compiler.diagnostics.document import Document
 from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.kubernetes import system_namespaces
-from stowplan.compiler.model import Program, Spec
+from stowplan.compiler.model import Program
 from stowplan.compiler.output import paths
 from stowplan.compiler.specs import cross_spec_rules
 from stowplan.compiler.specs.spec_facts import SpecFacts
@@ -24,21 +24,16 @@ def resolve(
 ) -> tuple[Program, tuple[SpecFacts, ...]]:
     """Return the program and the facts with one spec for each identity, sorted, and with digests after references.
 
-    The digest of a task then covers its dataset too. `facts` are about all specs, in the order of their files;
-    the program may lack specs that the cache has. `document_of` returns the document of a spec, to locate findings.
+    The digest of a task then covers its dataset too. `facts` are about all specs, in the order of their files.
+    `document_of` returns the document of a spec, to locate findings.
     """
-    unique = _unique([each.alone() for each in facts], program.platform, document_of, report)
+    unique = _unique(facts, program.platform, document_of, report)
     sound = [unique[identity] for identity in sorted(unique)]
     cross_spec_rules.check(program, sound, document_of, report)
     resolved = tuple(_with_references(each, unique) for each in sound)
     own = {(spec.document.file, spec.document.index): spec for spec in program.specs}
-    found = ((each, own.get((each.file, each.index))) for each in resolved)
-    specs = tuple(_with_digests(spec, each) for each, spec in found if spec)
-    return replace(program, specs=specs), resolved
-
-
-def _with_digests(spec: Spec, facts: SpecFacts) -> Spec:
-    return replace(spec, digest=facts.digest, run_digest=facts.run_digest)
+    specs = (replace(own[each.file, each.index], digest=each.digest, run_digest=each.run_digest) for each in resolved)
+    return replace(program, specs=tuple(specs)), resolved
 
 
 def _unique(

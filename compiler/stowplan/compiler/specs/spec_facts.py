@@ -1,11 +1,6 @@
-"""Facts about specs for rules across specs: small values that can be cached and sent between processes.
+"""Facts about specs for rules across specs, which need neither their models nor their documents."""
 
-The facts of a spec follow from its document, the file and position of the document, and the platform; the cache must
-renew the facts when one of these changes. So a spec can be checked against all others without their models and
-documents.
-"""
-
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from stowplan.compiler.model import Spec
 from stowplan.compiler.specs import digests
@@ -25,8 +20,7 @@ class SpecFacts:
 
     `file` and `index` identify its document. `digest` covers the spec, and after `resolve` also the datasets
     of a task. `run_digest` covers what its run depends on, and after `resolve` also the `place` of the datasets of a
-    task: a digest of where their data is. `pins` are the entries of the lock file that the document has, see
-    `Document.pins`. The other fields are those of `Relations`, which describes them.
+    task: a digest of where their data is. The other fields are those of `Relations`, which describes them.
     """
 
     id: SpecId
@@ -53,25 +47,10 @@ class SpecFacts:
     locked: tuple[SpecId, ...] = ()
     deletes: Deletion | None = None
     revision: str = ""
-    pins: tuple[str, ...] = ()
-
-    @property
-    def own_digest(self) -> str:
-        """The part of the digest that covers the spec alone, without the spec that it refers to."""
-        return self.digest.partition("+")[0]
-
-    def alone(self) -> "SpecFacts":
-        """Return the facts as they were before `resolve`."""
-        if "+" not in self.digest:
-            return self
-        return replace(self, digest=self.own_digest, run_digest=self.run_digest.partition("+")[0])
 
 
 def of_spec(spec: Spec, context: Context) -> SpecFacts:
     """Return the facts of a spec that has no errors."""
     relations = DIALECTS[spec.id.kind].relations(spec.model, context)
     own = digests.of_run(spec.model, spec.id.namespace), digests.of_place(spec.model, spec.id.namespace)
-    document = spec.document
-    return SpecFacts(
-        spec.id, document.file, document.index, spec.digest, *own, pins=document.pins, **relations._asdict()
-    )
+    return SpecFacts(spec.id, spec.document.file, spec.document.index, spec.digest, *own, **relations._asdict())

@@ -1,7 +1,7 @@
 """Validation of documents as specs: kind, fields, types, embedded Kubernetes values, names."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from stowplan.compiler.diagnostics.document import Document
@@ -12,7 +12,7 @@ from stowplan.compiler.kubernetes.fields import mapping, namespace_and_name
 from stowplan.compiler.kubernetes.list_map_keys import LIST_MAP_KEYS
 from stowplan.compiler.kubernetes.schema_checker import SchemaProblem
 from stowplan.compiler.kubernetes.schemas import definition_problems
-from stowplan.compiler.model import Program, Sources, Spec
+from stowplan.compiler.model import Program, Spec
 from stowplan.compiler.specs import digests, fitting_parts, kinds, placeholders, secret_keys
 from stowplan.compiler.specs import platform as platform_file
 from stowplan.library.builders.pods.training_pod import MERGE_KEYS
@@ -33,22 +33,22 @@ _POD_TEMPLATE = "io.k8s.api.core.v1.PodTemplateSpec"
 _SERVICE_NAME = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
 
 
-def validate(sources: Sources, report: Report) -> Program:
+def validate(platform_document: Document, documents: Sequence[Document], report: Report) -> Program:
     """Return the program: the specs among the documents, in the order of the documents, and the platform.
 
     Documents with errors are not in the program; their diagnostics are in the report. If the platform file has errors,
     specs are only checked one by one and the program is empty: all other checks depend on the platform.
     """
-    platform = platform_file.platform(sources.platform, report)
+    platform = platform_file.platform(platform_document, report)
     if platform is None:
-        for document in sources.documents:
+        for document in documents:
             if is_spec(document):
                 read_spec(document, Platform(), report, sound=False)
-        return Program(Platform(), sources.platform, ())
+        return Program(Platform(), platform_document, ())
     specs: list[Spec] = []
     passed: list[Document] = []
     refused: set[SpecId] = set()
-    for document in sources.documents:
+    for document in documents:
         if is_spec(document):
             spec = read_spec(document, platform, report)
             specs += [spec] if spec else []
@@ -57,8 +57,8 @@ def validate(sources: Sources, report: Report) -> Program:
             found = [*placeholders.findings(document.data), *_foreign(document, platform)]
             report.add_findings(document, found)
             passed += [] if has_errors(found) else [document]
-    keys = secret_keys.defined(sources.documents, platform.default_namespace)
-    return Program(platform, sources.platform, tuple(specs), tuple(passed), keys, frozenset(refused))
+    keys = secret_keys.defined(documents, platform.default_namespace)
+    return Program(platform, platform_document, tuple(specs), tuple(passed), keys, frozenset(refused))
 
 
 def is_spec(document: Document) -> bool:

@@ -8,7 +8,7 @@ from stowplan.schema.meta import Digest, DnsLabel, Model
 from stowplan.schema.platform.policy import Policy
 from stowplan.schema.platform.settings import Settings
 
-_ADOPTS = "`.` where the output goes on that the repository had before it had environments: its Argo CD objects keep their names, and its runs go on. One environment without clusters, or one cluster, may have it."
+_ADOPTS = "Of no use: `stowplan adopt` takes over the output that the repository had before it had environments."
 
 
 class Cluster(Model):

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stowplan.compiler.compiling import reading
-from stowplan.compiler.compiling.lookup import Lookup
 from stowplan.compiler.diagnostics.report import Diagnostic, Report
+from stowplan.compiler.environments.target import Target
 from stowplan.compiler.kubernetes.fields import identity
 from stowplan.compiler.lowering import output_layout
 from stowplan.compiler.lowering.lower import context_of, lower
@@ -21,6 +21,7 @@ from stowplan.compiler.lowering.plain_objects import plain_objects
 from stowplan.compiler.lowering.platform_objects import delivered, places
 from stowplan.compiler.model import Output, Program
 from stowplan.compiler.repository.layout import Repository
+from stowplan.compiler.repository.load import Checkout
 from stowplan.library.manifest import Json, Manifest
 from stowplan.schema.diagnostics import Severity
 from stowplan.schema.meta import ObjectId, SpecId
@@ -64,7 +65,8 @@ def program_of(repo: Path, platform: str = PLATFORM, **files: str) -> Program:
     for name, text in {"data": DATASET, **files}.items():
         (repo / "specs" / f"{name}.yaml").write_text(text)
     report = Report()
-    program = reading.read(Repository(repo), report, Lookup("validate")).program
+    checkout = Checkout(Repository(repo))
+    program = reading.read(checkout, Target.whole(checkout.platform), report).program
     assert not report.failed, report.diagnostics
     return program
 

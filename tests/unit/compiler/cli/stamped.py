@@ -4,9 +4,8 @@
 """
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import partialmethod
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +14,8 @@ import yaml
 from typer.testing import CliRunner
 
 import stowplan.library.constructs  # noqa: F401 - brings the Node that `synth` needs
-from stowplan.compiler import pipeline
 from stowplan.compiler.cli import app
-from stowplan.compiler.compiling import compile_specs
-from stowplan.compiler.lowering.lower import lower
+from stowplan.compiler.repository.load import Checkout
 
 DAMAGED = ("", "{", "[]", "{}", '{"program": 1}')
 """Contents of a stamp that nothing has written whole."""
@@ -26,12 +23,11 @@ DAMAGED = ("", "{", "[]", "{}", '{"program": 1}')
 
 @dataclass(frozen=True)
 class Ended:
-    """What a command said, whether it only repeated what the one before had said, and the specs that it compiled."""
+    """What a command said, and whether it only repeated what the one before had said."""
 
     code: int
     stdout: str
     did_nothing: bool
-    compiled: tuple[str, ...]
 
     @property
     def outcome(self) -> tuple[int, str]:
@@ -48,27 +44,19 @@ class Stowplan:
 
     def __call__(self, *arguments: str, check: bool = True, **variables: str) -> Ended:
         begun: list[str] = []
-        compiled: list[str] = []
         variables |= {"XDG_CACHE_HOME": str(self.cache), "XDG_STATE_HOME": str(self.cache.with_name("state"))}
         with pytest.MonkeyPatch.context() as patch:
-            for name in ("compile_repository", "validate_repository"):
-                patch.setattr(pipeline, name, partial(_noted, getattr(pipeline, name), begun))
-            patch.setattr(compile_specs, "lower", partial(_counted, lower, compiled))
+            patch.setattr(Checkout, "__init__", partialmethod(_noted, Checkout.__init__, begun))
             done = CliRunner(env=variables).invoke(
                 app, [self.command, str(self.repo), *arguments], catch_exceptions=False
             )
         assert done.exit_code == 0 or not check, done.output
-        return Ended(done.exit_code, done.stdout, not begun, tuple(compiled))
+        return Ended(done.exit_code, done.stdout, not begun)
 
 
-def _noted(real: Any, begun: list[str], *arguments: Any, **options: Any) -> Any:
+def _noted(own: Checkout, real: Any, begun: list[str], *arguments: Any) -> None:
     begun.append("")
-    return real(*arguments, **options)
-
-
-def _counted(real: Any, compiled: list[str], specs: Sequence[Any], *rest: Any) -> Any:
-    compiled += [spec.id.name for spec in specs]
-    return real(specs, *rest)
+    real(own, *arguments)
 
 
 def append(path: Path, text: str) -> None:

@@ -1,7 +1,6 @@
-"""Environments for a repository that has an output already: `adopts: .`."""
+"""Environments for a repository that has an output already: `stowplan adopt`."""
 
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -30,7 +29,7 @@ environments:
   set: {argocd: {destination: {server: https://dev.example.com}}}
 - name: prod
   clusters:
-  - {name: prod-a, adopts: .}
+  - {name: prod-a}
   - {name: prod-b, server: https://b.example.com}
 """
 )
@@ -92,13 +91,22 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
+def adopt(name: str = "prod/prod-a") -> None:
+    done = run(f"adopt {name}")
+    assert done.exit_code == 0, done.output
+
+
 def test_the_output_goes_on_in_the_place_that_adopts_it(repo: Path) -> None:
     before = contents(repo / "out")
+    told = run("adopt prod/prod-a").output
+    assert f"{len(before)} files moved to out/prod/prod-a. Run `stowplan synth` and commit both." in told
+    assert f"Once that is merged, apply {PLACE / 'argocd/root.yaml'} to Argo CD's cluster." in told
+    assert contents(repo / PLACE) == before
+    assert sorted(path.name for path in (repo / "out").iterdir()) == ["prod"]
     found: dict[str, Any] = json.loads(run("synth --format json").stdout)["environments"]
     assert found["prod/prod-a"]["starts"] == []
     assert [len(found[name]["starts"]) for name in ("dev", "prod/prod-b")] == [1, 1]
     after = contents(repo / PLACE)
-    assert sorted(path.name for path in (repo / "out").iterdir()) == ["dev", "prod"]
     assert {path for path in after if not is_inventory(path)} == before.keys() - {"inventory.jsonl"}
     changed = {path for path in before.keys() & after if after[path] != before[path]}
     assert {path.partition("/")[0] for path in changed} == {"argocd"}
@@ -109,66 +117,36 @@ def test_the_output_goes_on_in_the_place_that_adopts_it(repo: Path) -> None:
     assert again.exit_code == 0, again.output
 
 
-def test_the_second_command_changes_nothing(repo: Path) -> None:
-    hint = f"prod/prod-a took over the output. Once it is merged, apply {PLACE / 'argocd/root.yaml'} to Argo CD's"
-    assert hint in run("synth").output
+def test_without_the_command_the_old_output_is_refused_and_the_way_named(repo: Path) -> None:
     before = contents(repo / "out")
-    again = run("synth")
-    assert (again.exit_code, "took over" in again.output) == (0, False)
+    for command in ("synth", "synth --check --base HEAD"):
+        result = run(command)
+        assert result.exit_code == 1
+        assert re.search("SP808: This output was written before.*\n.*Run `stowplan adopt NAME`", result.output)
     assert contents(repo / "out") == before
 
 
-def test_check_refuses_until_it_is_adopted(repo: Path) -> None:
+def test_a_command_that_was_stopped_goes_on(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is stopped before it moves each file, one after the other."""
     before = contents(repo / "out")
-    result = run("synth --check --base HEAD")
-    assert result.exit_code == 1
-    assert "SP808" in result.output
-    assert "prod/prod-a adopts it: run `stowplan synth`" in result.output
-    assert contents(repo / "out") == before
+    move = Path.rename
+    for number in range(len(before)):
+        done: list[Path] = []
 
-
-def test_nothing_moves_if_there_is_an_error(repo: Path) -> None:
-    before = contents(repo / "out")
-    (repo / "specs/mnist.yaml").write_text(SPEC.replace("torch", "[]"))
-    assert run("synth").exit_code == 1
-    assert contents(repo / "out") == before
-
-
-def test_a_command_that_crashed_before_it_removed_the_old_files_is_ended_by_the_next(repo: Path) -> None:
-    before = contents(repo / "out")
-    run("synth")
-    after = contents(repo / "out")
-    for path, content in before.items():
-        (repo / "out" / path).parent.mkdir(parents=True, exist_ok=True)
-        (repo / "out" / path).write_bytes(content)
-    assert run("synth").exit_code == 0
-    assert contents(repo / "out") == after
-
-
-def test_a_command_that_was_stopped_while_it_adopts_is_ended_by_the_next(
-    repo: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It is stopped before it puts the first file in place whose path begins with `where`."""
-    before = shutil.copytree(repo, repo.parent / "before")
-    assert run("synth").exit_code == 0
-    whole = contents(repo / "out")
-    put = os.replace
-    for where in (".stowplan-tmp-inventory", "ml/", "argocd/", "_inventory/argocd/", "_inventory/ml/"):
-
-        def stopped(source: str, path: str, where: str = where) -> None:
-            if f"{PLACE}/{where}" in str(path):
+        def stopped(source: Path, path: Path, number: int = number, done: list[Path] = done) -> Path:
+            if len(done) == number:
                 raise KeyboardInterrupt
-            put(source, path)
+            done.append(source)
+            return move(source, path)
 
-        shutil.rmtree(repo / "out")
-        shutil.copytree(before / "out", repo / "out")
         with monkeypatch.context() as patched:
-            patched.setattr(os, "replace", stopped)
-            assert run("synth").exit_code != 0, where
-        assert contents(repo / "out") != whole
-        result = run("synth --format json")
-        assert json.loads(result.stdout)["environments"]["prod/prod-a"]["starts"] == [], where
-        assert contents(repo / "out") == whole, where
+            patched.setattr(Path, "rename", stopped)
+            assert run("adopt prod/prod-a").exit_code != 0, number
+        adopt()
+        assert contents(repo / PLACE) == before, number
+        shutil.copytree(repo / PLACE, repo.parent / "back")
+        shutil.rmtree(repo / "out")
+        shutil.move(repo.parent / "back", repo / "out")
 
 
 def test_an_output_of_this_version_is_adopted_too(repo: Path) -> None:
@@ -180,8 +158,8 @@ def test_an_output_of_this_version_is_adopted_too(repo: Path) -> None:
     before = contents(repo / "out")
     (repo / "stowplan.yaml").write_text(PLATFORM)
     assert "SP808" in run("synth --check --base HEAD").output
+    adopt()
     assert json.loads(run("synth --format json").stdout)["environments"]["prod/prod-a"]["starts"] == []
-    assert sorted(path.name for path in (repo / "out").iterdir()) == ["dev", "prod"]
     after = contents(repo / PLACE)
     assert after.keys() == before.keys()
     changed = {path.partition("/")[0] for path in before if after[path] != before[path]}
@@ -193,49 +171,65 @@ def test_an_output_of_this_version_is_adopted_too(repo: Path) -> None:
 def test_files_of_others_stay(repo: Path) -> None:
     note = repo / "out/ml/note.txt"
     note.write_text("Mine.")
-    assert run("synth").exit_code == 0
+    adopt()
     assert note.read_text() == "Mine."
     assert not list((repo / "out/ml").glob("*/*.yaml"))
 
 
+def test_nothing_is_put_in_the_place_of_another_file(repo: Path) -> None:
+    before = contents(repo / "out")
+    (repo / PLACE / "argocd").mkdir(parents=True)
+    (repo / PLACE / "argocd/root.yaml").write_text("Mine.")
+    result = run("adopt prod/prod-a")
+    assert result.exit_code == 2
+    assert "root.yaml is there already." in " ".join(result.output.split())
+    assert contents(repo / "out") == before | {"prod/prod-a/argocd/root.yaml": b"Mine."}
+
+
 def test_diff_shows_what_changes_by_adopting(repo: Path) -> None:
+    adopt()
     for options in ("", "--base HEAD"):
         changes = json.loads(run(f"diff --format json {options}").stdout)["environments"]["prod/prod-a"]["changes"]
         kinds = {(each["action"], each["kind"]) for each in changes}
         assert kinds <= {("changed", "Application"), ("changed", "AppProject")}, (options, kinds)
 
 
-def test_without_adopts_the_old_output_is_refused_and_the_way_named(repo: Path) -> None:
-    (repo / "stowplan.yaml").write_text(PLATFORM.replace(", adopts: .", ""))
+def test_the_field_of_before_names_the_command(repo: Path) -> None:
+    (repo / "stowplan.yaml").write_text(PLATFORM.replace("name: prod-a", "name: prod-a, adopts: ."))
     result = run("synth")
     assert result.exit_code == 1
-    assert re.search("SP808: This output was written before.*\n.*Write `adopts: .`", result.output)
-
-
-def test_taking_adopts_away_later_is_refused(repo: Path) -> None:
-    """The Applications would get another name."""
-    run("synth")
-    (repo / "stowplan.yaml").write_text(PLATFORM.replace(", adopts: .", ""))
+    assert "error SP815: The command `stowplan adopt prod/prod-a` takes over the output" in result.output
+    adopt()
     result = run("synth")
-    assert result.exit_code == 1
-    assert "SP812" in result.output
+    assert result.exit_code == 0
+    assert re.search("warning SP815: .*\n.*\n  help: Remove the field.", result.output)
 
 
-def test_the_cluster_stays_the_same(repo: Path) -> None:
-    (repo / "stowplan.yaml").write_text(PLATFORM.replace("adopts: .", 'server: "https://a.example.com", adopts: .'))
-    result = run("synth")
-    assert result.exit_code == 1
-    assert "SP815: The output that is adopted goes to the cluster https://kubernetes.default.svc" in result.output
-    assert (repo / "out/inventory.jsonl").exists()
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("prod", "Name one of its clusters: prod/prod-a, prod/prod-b."),
+        ("stage", "There is no environment stage."),
+        ("dev", "goes to the cluster https://kubernetes.default.svc, and dev is another one"),
+    ],
+)
+def test_a_place_that_cannot_adopt_is_refused(repo: Path, name: str, told: str) -> None:
+    before = contents(repo / "out")
+    result = run(f"adopt {name}")
+    assert result.exit_code == 2
+    assert told in " ".join(result.output.replace("│", " ").split())
+    assert contents(repo / "out") == before
+    adopt()
+    assert "has no output of the time before" in " ".join(run("adopt prod/prod-a").output.replace("│", " ").split())
 
 
 def test_a_namespace_may_be_called_like_the_environment(repo: Path) -> None:
     (repo / "stowplan.yaml").write_text(ALONE)
     (repo / "specs/dev.yaml").write_text(SPEC.replace("ml}", "dev}"))
     assert run("synth").exit_code == 0
-    (repo / "stowplan.yaml").write_text(ALONE + "environments: [{name: dev, adopts: .}]\n")
+    (repo / "stowplan.yaml").write_text(ALONE + "environments: [{name: dev}]\n")
+    adopt("dev")
     assert run("synth").exit_code == 0
-    assert sorted(path.name for path in (repo / "out").iterdir()) == ["dev"]
     assert (repo / "out/dev/dev/training-mnist").is_dir()
     assert not (repo / "out/dev/training-mnist").exists()
     assert run("synth --check --base HEAD").exit_code == 0
@@ -252,7 +246,7 @@ def test_a_repository_of_0_1_0_is_upgraded_and_adopted_and_runs_nothing_again(re
     assert (old / "out/_inventory").is_dir()
     assert run(f"synth {old} --check").exit_code == 0
     with (old / "stowplan.yaml").open("a") as file:
-        file.write("environments: [{name: prod, adopts: .}]\n")
+        file.write("environments: [{name: prod}]\n")
+    adopt(f"prod --repo {old}")
     assert json.loads(run(f"synth {old} --format json").stdout)["environments"]["prod"]["starts"] == []
     assert contents(old / "out/prod").items() >= first.items()
-    assert [path.name for path in (old / "out").iterdir()] == ["prod"]

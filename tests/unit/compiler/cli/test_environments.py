@@ -11,9 +11,10 @@ import yaml
 from typer.testing import CliRunner, Result
 
 import stowplan.library.constructs  # noqa: F401 - brings the Node that `synth` needs, before a test changes folder
-from stowplan.compiler import pipeline
 from stowplan.compiler.cli import app
-from stowplan.compiler.repository.layout import Repository
+from stowplan.compiler.diagnostics.report import Report
+from stowplan.compiler.environments.target import Target
+from stowplan.compiler.pipeline import Compiled, Compiler, Options
 from stowplan.library.values import names
 from tests.hostile.forged_runs import Repository as GitRepository
 
@@ -430,13 +431,13 @@ def test_an_unchanged_synth_compiles_nothing_and_says_the_same(repo: Path, monke
     (repo / "stowplan.yaml").write_text(MANUAL)
     first = synth()
     compiled: list[str] = []
-    real = pipeline.compile_repository
+    real = Compiler.synth
 
-    def counting(folder: Repository, out: Path, *rest: Any, **options: Any) -> pipeline.Compiled:
+    def counting(self: Compiler, target: Target, out: Path, options: Options, report: Report) -> Compiled:
         compiled.append(out.as_posix())
-        return real(folder, out, *rest, **options)
+        return real(self, target, out, options, report)
 
-    monkeypatch.setattr(pipeline, "compile_repository", counting)
+    monkeypatch.setattr(Compiler, "synth", counting)
     again = synth()
     assert compiled == []
     assert again["diagnostics"] == first["diagnostics"]

@@ -11,9 +11,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import stowplan.library.constructs  # noqa: F401 - brings the Node that `synth` needs, before a test changes folder
-from stowplan.compiler import pipeline
 from stowplan.compiler.cli import app
-from stowplan.compiler.pipeline import Compiled
+from stowplan.compiler.pipeline import Compiled, Compiler
 from stowplan.compiler.repository.layout import Repository
 from stowplan.compiler.watch import Watcher
 
@@ -236,8 +235,8 @@ def test_an_unchanged_command_compiles_nothing_until_its_own_platform_file_chang
 ) -> None:
     (repo / "second.yaml").write_text(SECOND + environments)
     compiled: list[str] = []
-    for name in ("compile_repository", "validate_repository"):
-        monkeypatch.setattr(pipeline, name, counted(name, getattr(pipeline, name), compiled))
+    for name in ("synth", "validate"):
+        monkeypatch.setattr(Compiler, name, counted(name, getattr(Compiler, name), compiled))
     commands = ("validate", "validate --platform second.yaml", "synth", f"synth {OPTIONS}")
     first = [run(each).output for each in commands]
     assert compiled
@@ -253,7 +252,7 @@ def test_an_unchanged_command_compiles_nothing_until_its_own_platform_file_chang
     run(commands[2])
     assert compiled == []
     run(commands[1])
-    assert set(compiled) == {"validate_repository"}
+    assert set(compiled) == {"validate"}
     run(commands[3])
     place = "out-second/prod" if environments else "out-second"
     assert (repo / place / "third/training-mnist/training-mnist.yaml").is_file()

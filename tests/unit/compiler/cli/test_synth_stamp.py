@@ -10,7 +10,6 @@ from stowplan.compiler.cache import fingerprint
 from stowplan.compiler.cache.stamp import look
 from stowplan.compiler.repository.layout import Repository
 from tests.unit.compiler.cli.stamped import DAMAGED, Ended, Stowplan, append, begin_with_mark
-from tests.unit.edits import replace
 
 EXAMPLE = Path(__file__).parents[4] / "examples/imagenet"
 
@@ -129,21 +128,6 @@ def test_a_cache_that_cannot_be_written_is_no_error(synth: Stowplan, tmp_path: P
     (tmp_path / "cache").write_text("")
     synth()
     assert not synth().did_nothing
-
-
-def test_only_an_edited_spec_is_compiled(repo: Path, synth: Stowplan, tmp_path: Path) -> None:
-    assert "imagenet" in synth().compiled
-    for number in range(3):
-        append(repo / "specs/imagenet-jobs.yaml", f"# Comment {number}\n")
-        assert "imagenet" not in synth().compiled
-    append(repo / "specs/imagenet.yaml", "# A comment\n")
-    assert "imagenet-warmup" not in synth().compiled
-    replace(repo / "specs/imagenet.yaml", "imagenet/demo", "imagenet/small")
-    assert "imagenet-warmup" in synth().compiled
-    shutil.rmtree(tmp_path / "cache")
-    before = {path: path.read_bytes() for path in (repo / "out").rglob("*.*")}
-    synth()
-    assert {path: path.read_bytes() for path in (repo / "out").rglob("*.*")} == before
 
 
 def test_excerpts_are_those_of_the_first_run(repo: Path, synth: Stowplan) -> None:

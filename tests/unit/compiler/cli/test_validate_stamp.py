@@ -8,15 +8,9 @@ from pathlib import Path
 import pytest
 
 from stowplan.compiler.cache import fingerprint, private_files
-from stowplan.compiler.cache.compiled_file import Known
 from stowplan.compiler.cache.stamp import look
-from stowplan.compiler.compiling.lookup import Lookup
-from stowplan.compiler.compiling.reading import read
-from stowplan.compiler.diagnostics.report import Report
-from stowplan.compiler.pipeline import validate_repository
 from stowplan.compiler.repository.layout import Repository
 from tests.unit.compiler.cli.stamped import DAMAGED, Stowplan, append, begin_with_mark
-from tests.unit.edits import replace
 
 EXAMPLE = Path(__file__).parents[4] / "examples/imagenet"
 FORMATS = ("text", "json", "sarif", "github")
@@ -159,25 +153,6 @@ def test_a_change_of_an_extension_needs_no_run(repo: Path, validate: Stowplan, e
     assert again.outcome == elsewhere().outcome
 
 
-def test_only_an_edited_spec_is_compiled_also_after_an_error(repo: Path, validate: Stowplan) -> None:
-    sound = (repo / JOBS).read_text()
-    assert "imagenet" in validate().compiled
-    append(repo / JOBS, "# a comment\n")
-    assert "imagenet" not in validate().compiled
-    spoil(repo)
-    assert "imagenet" not in validate(check=False).compiled
-    append(repo / JOBS, "# still wrong\n")
-    assert "imagenet" not in validate(check=False).compiled
-    (repo / JOBS).write_text(sound + "# another comment\n")
-    named = validate().compiled or ()
-    assert "imagenet-warmup" in named
-    assert "imagenet" not in named
-    append(repo / SET, "# a comment\n")
-    assert "imagenet-warmup" not in validate().compiled
-    replace(repo / SET, "imagenet/demo", "imagenet/small")
-    assert "imagenet-warmup" in validate().compiled
-
-
 def test_each_command_has_its_own_stamp(repo: Path, validate: Stowplan) -> None:
     synth = Stowplan("synth", repo, validate.cache)
     synth()
@@ -197,15 +172,8 @@ def test_another_version_of_the_program_ignores_the_stamp(
     monkeypatch.setenv("XDG_CACHE_HOME", str(validate.cache))
     monkeypatch.setenv("XDG_STATE_HOME", str(validate.cache.with_name("state")))
     assert look(Repository(repo)).unchanged
-    report = Report()
-    known = validate_repository(Repository(repo), report).known
-    assert known
-    files = len(list((repo / "specs").iterdir()))
-    assert len(read(Repository(repo), report, Lookup("validate", Known(known))).hits) == files
     monkeypatch.setattr(fingerprint, "of_program", lambda: "newer")
     assert look(Repository(repo)).unchanged is None
-    assert read(Repository(repo), report, Lookup("validate", Known(known))).hits == {}
-    assert read(Repository(repo), report, Lookup("synth", Known(known))).hits == {}
 
 
 def test_a_damaged_stamp_is_ignored(validate: Stowplan) -> None:
@@ -217,16 +185,6 @@ def test_a_damaged_stamp_is_ignored(validate: Stowplan) -> None:
         assert not again.did_nothing, content
         assert again.outcome == first.outcome
         assert validate().did_nothing, content
-
-
-def test_cached_data_may_be_lost(repo: Path, validate: Stowplan) -> None:
-    validate()
-    next((validate.cache / "stowplan/runs").glob("*.files")).unlink()
-    assert validate().did_nothing
-    append(repo / JOBS, "# a comment\n")
-    assert "imagenet" in validate().compiled
-    append(repo / JOBS, "# another comment\n")
-    assert "imagenet" not in validate().compiled
 
 
 def test_a_cache_that_cannot_be_written_is_no_error(validate: Stowplan, elsewhere: Stowplan) -> None:

@@ -1,12 +1,14 @@
 """A run is compiled once: its committed files are kept while its spec does not change."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import pytest
 
+from stowplan.compiler.committed.last_output import Committed
 from stowplan.compiler.committed.objects import previous
-from stowplan.compiler.committed.runs import Recompile, Reused, reuse, starts, without_recompiled
+from stowplan.compiler.committed.recompile import Recompile
+from stowplan.compiler.committed.runs import Reused, reuse, starts, without_recompiled
 from stowplan.compiler.committed.vouching import Base, vouchers
 from stowplan.compiler.model import Output
 from stowplan.compiler.output.folder import seen
@@ -36,7 +38,13 @@ def custom_resource(*, spec: SpecId = SPEC, digest: str = "d1") -> Output:
 
 
 def reused(out: Path, outputs: Iterable[Output], recompile: Recompile = NONE, base: Base | None = None) -> Reused:
-    return reuse(tuple(outputs), last_inventory(out), seen(out), recompile, Renderings(), base=base)
+    return chosen(out, tuple(outputs), last_inventory(out), recompile, base)
+
+
+def chosen(
+    out: Path, outputs: Sequence[Output], last: Inventory, recompile: Recompile = NONE, base: Base | None = None
+) -> Reused:
+    return reuse(outputs, last, Committed.of(last, seen(out), (), base, recompile), Renderings())
 
 
 def reviewed(out: Path) -> Base:
@@ -217,7 +225,7 @@ def test_the_committed_object_is_known_if_the_new_one_cannot_be_written(out: Pat
     """The following checks report the error."""
     written(out, [custom_resource(), run("sync-oldhash2", "old")])
     outputs = [custom_resource(), run("sync-oldhash2", "half a pair: \ud800")]
-    found = reuse(outputs, last_inventory(out), seen(out), Recompile(everything=True), Renderings())
+    found = chosen(out, outputs, last_inventory(out), Recompile(everything=True))
     assert found.outputs == tuple(outputs)
     before = previous(found.outputs, last_inventory(out), seen(out), Renderings())
     assert before[job_id("sync-oldhash2")] == run("sync-oldhash2", "old").manifest.body
@@ -227,7 +235,7 @@ def test_each_output_is_rendered_once(out: Path) -> None:
     outputs = [custom_resource(), run("sync-oldhash2", "old")]
     written(out, outputs)
     tree, last, renderings = seen(out), last_inventory(out), Renderings()
-    found = reuse(outputs, last, tree, NONE, renderings)
+    found = reuse(outputs, last, Committed.of(last, tree, ()), renderings)
     made = renderings.of(outputs[1])
     assert made.content is None, "the run is in place, and was read for that"
     previous(found.outputs, last, tree, renderings)
@@ -243,9 +251,7 @@ def test_names_without_a_spec_are_reported() -> None:
 
 def test_an_output_folder_that_is_a_file_has_no_runs(out: Path) -> None:
     out.write_text("mine")
-    assert started(out, reuse([run("sync-oldhash2", "new")], Inventory(), seen(out), NONE, Renderings())) == (
-        job_id("sync-oldhash2"),
-    )
+    assert started(out, chosen(out, [run("sync-oldhash2", "new")], Inventory())) == (job_id("sync-oldhash2"),)
 
 
 def forged(out: Path, content: bytes) -> Inventory:
@@ -286,7 +292,7 @@ LABELS = b"  labels:\n    stowplan.dev/kind: SampleSet\n    stowplan.dev/name: i
     ids=lambda content: ascii(content)[:60],
 )
 def test_a_forged_run_that_our_emitter_cannot_have_written_is_refused(out: Path, content: bytes) -> None:
-    found = reuse([run("sync-newhash2", "new")], forged(out, content), seen(out), NONE, Renderings())
+    found = chosen(out, [run("sync-newhash2", "new")], forged(out, content))
     assert values(found) == {JOB_FILE: "new"}
     assert [each.code for each in found.diagnostics] == ["SP513"]
 
@@ -294,12 +300,12 @@ def test_a_forged_run_that_our_emitter_cannot_have_written_is_refused(out: Path,
 def test_output_that_equals_the_emitters_is_accepted(out: Path) -> None:
     """The forged cases above differ from this real run only in the forged values."""
     last = forged(out, JOB + LABELS + b"spec:\n  value: old\n")
-    found = reuse([run("sync-newhash2", "new")], last, seen(out), NONE, Renderings())
+    found = chosen(out, [run("sync-newhash2", "new")], last)
     assert values(found) == {JOB_FILE: "old"}
 
 
 def test_outputs_come_back_sorted_by_path_whatever_their_order(out: Path) -> None:
     outputs = [run("b", "1", path="b.yaml"), output("c.yaml", spec=None), custom_resource()]
-    found = reuse(outputs, Inventory(), seen(out), NONE, Renderings())
+    found = chosen(out, outputs, Inventory())
     assert [each.path for each in found.outputs] == ["b.yaml", "c.yaml", "ml/imagenet.yaml"]
-    assert reuse(outputs[::-1], Inventory(), seen(out), NONE, Renderings()) == found
+    assert chosen(out, outputs[::-1], Inventory()) == found

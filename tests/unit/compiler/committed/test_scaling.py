@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 import yaml
 
-from stowplan.compiler.repository.layout import Repository
 from tests.unit.outputs import in_one_file, last_inventory
 from tests.unit.users import codes, laid_out, run
 
@@ -225,9 +224,9 @@ def test_other_paths_to_warm_are_warmed(tmp_path: Path) -> None:
 def as_of_first_version(repo: Path) -> None:
     """Give the inventory the digests of version 0.1.0, which covered all of a dataset, and no compiler marks."""
     from stowplan.compiler.diagnostics.report import Report  # noqa: PLC0415
-    from stowplan.compiler.pipeline import validate_repository  # noqa: PLC0415
+    from tests.repositories import validated  # noqa: PLC0415
 
-    found = {each.path: each for each in validate_repository(Repository(repo), Report()).outputs}
+    found = {each.path: each for each in validated(repo, Report()).outputs}
     path = in_one_file(repo / "out")
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     for each in lines:

@@ -6,19 +6,21 @@ from pathlib import Path
 
 import pytest
 
-from stowplan.compiler.compiling import compile_all, compile_specs, processes
+from stowplan.compiler.compiling import compile_all, processes
 from stowplan.compiler.diagnostics.report import Report
+from stowplan.compiler.environments.target import Target
 from stowplan.compiler.lowering.composer_pool import ComposerPool
-from stowplan.compiler.pipeline import compile_repository, validate_repository
+from stowplan.compiler.pipeline import Compiler, Options
 from stowplan.compiler.repository.layout import Repository
-from tests.repositories import EXAMPLES, INVALID_CASES
+from stowplan.compiler.repository.load import Checkout
+from tests.repositories import EXAMPLES, INVALID_CASES, validated
 
 WAYS = [(1, 1), (2, 3)]
 """Specs in a batch, and processes."""
 
 
 def divide(monkeypatch: pytest.MonkeyPatch, size: int, number: int) -> None:
-    monkeypatch.setattr(compile_specs, "SIZE", size)
+    monkeypatch.setattr(compile_all, "SIZE", size)
     monkeypatch.setattr(compile_all, "WORTH_PROCESSES", 0)
     monkeypatch.setattr(processes, "processes", lambda: number)
 
@@ -31,8 +33,9 @@ def test_one_composer_serves_several_outputs_that_processes_compile(
     with closing(ComposerPool(lasting=False)) as composer:
         for name, number in (("dev", 1), ("stage", 4), ("prod", 4)):
             divide(monkeypatch, 1, number)
-            repo, report = Repository(EXAMPLES["training"]), Report()
-            found.append(compile_repository(repo, tmp_path / name, report, composer=composer).files)
+            checkout, report = Checkout(Repository(EXAMPLES["training"])), Report()
+            target = Target.whole(checkout.platform)
+            found.append(Compiler(checkout, composer).synth(target, tmp_path / name, Options(), report).files)
             assert not report.failed, report.diagnostics
     assert len({tuple(sorted(files)) for files in found}) == 1
 
@@ -45,10 +48,10 @@ def test_diagnostics_of_many_specs_do_not_depend_on_batches(tmp_path: Path, monk
         if path.is_file():
             shutil.copy(path, tmp_path / "specs" / f"{name}.yaml")
     said = []
-    for way, keep_objects in (((1000, 1), True), ((2, 3), False)):
+    for way in ((1000, 1), (2, 3)):
         divide(monkeypatch, *way)
         report = Report()
-        validate_repository(Repository(tmp_path), report, keep_objects=keep_objects)
+        validated(tmp_path, report)
         said.append(report.diagnostics)
     assert len(said[0]) > 200
     assert said[0] == said[1]
@@ -65,5 +68,5 @@ def test_errors_in_one_batch_prevent_all_checks(tmp_path: Path, monkeypatch: pyt
     for way in WAYS:
         divide(monkeypatch, *way)
         report = Report()
-        assert validate_repository(Repository(tmp_path), report).objects == 0
+        assert validated(tmp_path, report).objects == 0
         assert report.failed

@@ -13,11 +13,12 @@ from stowplan.compiler.diagnostics.pages import page
 from stowplan.compiler.diagnostics.report import Diagnostic, Report
 from stowplan.compiler.environments.together import Result, judged
 from stowplan.compiler.migrate.native import files
-from stowplan.compiler.pipeline import validate_repository
 from stowplan.compiler.repository.layout import Repository
+from stowplan.compiler.repository.load import Checkout
 from stowplan.schema.codes import CATALOGUE
 from stowplan.schema.diagnostics import Severity
 from stowplan.schema.kinds.table import KINDS
+from tests.repositories import validated
 
 FOLDER = Path(pages.__file__).parent
 SECTIONS = ["What it means", "Why it matters", "Wrong", "Right"]
@@ -58,7 +59,7 @@ NOT_COMPILED = {
     **dict.fromkeys(MIGRATED, MIGRATION),
     **dict.fromkeys(("SP901", "SP903", "SP904"), LOCK),
     "SP906": REMOTE,
-    **dict.fromkeys(("SP808", "SP810", "SP813", "SP814", "SP816"), SYNTH),
+    **dict.fromkeys(("SP808", "SP810", "SP813", "SP814", "SP815", "SP816"), SYNTH),
     **dict.fromkeys(("SP533", "SP560", "SP561", "SP604", "SP605"), EXTENSION),
 }
 """Codes whose examples are no repository; `test_cases_invalid.py` has one for each."""
@@ -90,12 +91,11 @@ def compiled(text: str, code: str, repo: Path) -> list[Diagnostic]:
     if specs:
         (repo / "specs/example.yaml").write_text(specs)
     report = Report()
-    places, _ = destinations(Repository(repo), report)
     results = []
-    for target in () if report.failed else places or (None,):
+    for target in destinations(Checkout(Repository(repo)), repo / "out", report):
         own = Report()
-        found = validate_repository(Repository(repo), own, target=target)
-        results += [Result(target, found.placed, None)] if target and not own.failed else []
+        found = validated(repo, own, target=target)
+        results += [] if own.failed else [Result(target, found.placed, None)]
         report.add(*own.diagnostics)
     report.add(*judged(results))
     return report.diagnostics

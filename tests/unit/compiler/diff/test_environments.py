@@ -2,16 +2,17 @@
 
 import json
 import shutil
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from stowplan.compiler.compiling import compile_specs
-from stowplan.compiler.compiling.compile_specs import Compilation, Setting
+from stowplan.compiler import pipeline
+from stowplan.compiler.compiling import compile_all
+from stowplan.compiler.compiling.compile_all import Parts
+from stowplan.compiler.compiling.steps import Validation
+from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.diff.environments import Cell, Column, lags, other_images
-from stowplan.compiler.model import Spec
 from stowplan.schema.meta import SpecId
 from tests.repositories import EXAMPLES
 from tests.unit.users import run
@@ -89,15 +90,15 @@ def test_one_environment_is_compared_with_none() -> None:
 
 
 def test_equal_clusters_are_compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    real, compiled = compile_specs.compile_specs, list[int]()
+    real, compiled = compile_all.specs_alone, list[str]()
 
-    def counting(specs: Sequence[Spec], setting: Setting) -> Compilation:
-        compiled.append(len(specs))
-        return real(specs, setting)
+    def counting(steps: Validation, report: Report) -> Parts:
+        compiled.append(steps.reading.target.name)
+        return real(steps, report)
 
-    monkeypatch.setattr(compile_specs, "compile_specs", counting)
+    monkeypatch.setattr(pipeline, "specs_alone", counting)
     diff()
-    assert len(compiled) == len(("dev", "stage", "prod"))
+    assert compiled == ["dev", "stage", "prod/prod-a"]
 
 
 def test_clusters_that_differ_are_compared_one_by_one() -> None:

@@ -14,11 +14,11 @@ from stowplan.compiler.cli import explaining
 from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.generate import starter
 from stowplan.compiler.model import Output
-from stowplan.compiler.pipeline import Compiled, compile_repository
+from stowplan.compiler.pipeline import Compiled
 from stowplan.compiler.provenance.leaves import leaves, pointer, steps
 from stowplan.compiler.provenance.source_map import ExplainedLeaf, How, SourceMap
 from stowplan.compiler.repository.layout import Repository
-from tests.repositories import CASES, lay_out
+from tests.repositories import CASES, lay_out, synthesised
 from tests.unit import users as command
 
 JOB = "out/ml/paddlejob-mnist-train/job-mnist-train-paddlejob-worker.yaml"
@@ -26,7 +26,7 @@ JOB = "out/ml/paddlejob-mnist-train/job-mnist-train-paddlejob-worker.yaml"
 
 def mapped(repo: Path) -> tuple[Compiled, SourceMap]:
     report = Report()
-    compiled = compile_repository(Repository(repo), repo / "nothing-here", report)
+    compiled = synthesised(repo, repo / "nothing-here", report)
     assert compiled.program, report.diagnostics
     return compiled, SourceMap(compiled.program, compiled.outputs, version("stowplan"))
 
@@ -98,11 +98,13 @@ def repo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     starter.write(folder, legacy=True)
     assert command.run("synth", str(folder)).exit_code == 0
     studied = explaining._source_map
-    once = cache(lambda repo, top: studied(repo, top, None))
-    with patch.object(
-        explaining, "_source_map", lambda repo, top, place: (place and studied(repo, top, place)) or once(repo, top)
-    ):
+    once = cache(lambda repo, out, name: studied(place_of(repo, out, name)))
+    with patch.object(explaining, "_source_map", lambda place: once(place.checkout.repo, place.top, place.target.name)):
         yield folder
+
+
+def place_of(repo: Repository, out: Path, name: str) -> explaining._Place:
+    return explaining._place("stowplan.yaml", repo, out, name or None)
 
 
 def run(*arguments: str) -> Result:
@@ -116,7 +118,7 @@ def value(repo: Path, place: str) -> list[str]:
 
 
 def test_every_leaf_of_the_starter_is_explained(repo: Path) -> None:
-    compiled, found = explaining._source_map(Repository(repo), repo / "out", None)
+    compiled, found = explaining._source_map(place_of(Repository(repo), repo / "out", ""))
     assert_explained(compiled.outputs, found, repo)
 
 

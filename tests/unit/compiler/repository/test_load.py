@@ -4,16 +4,18 @@ import os
 import shutil
 import socket
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
+from stowplan.compiler.diagnostics.document import Document
 from stowplan.compiler.diagnostics.report import Report
-from stowplan.compiler.model import Sources
+from stowplan.compiler.environments.target import Target
 from stowplan.compiler.repository import spec_finder
 from stowplan.compiler.repository.layout import MAX_FILE_SIZE, Repository
-from stowplan.compiler.repository.load import Loading
+from stowplan.compiler.repository.load import Checkout
 
 Tree = dict[str, str | bytes]
 
@@ -31,12 +33,23 @@ def repo(tmp_path: Path) -> Path:
     return write(tmp_path / "repo", {"stowplan.yaml": ""})
 
 
+class Sources(NamedTuple):
+    """What was read: the platform file, the other documents, and the text of each file."""
+
+    platform: Document
+    documents: tuple[Document, ...]
+    texts: Mapping[str, str]
+
+
 def run(repo: Path) -> tuple[Sources, list[str]]:
     """What was read, and each diagnostic as `code file:line:column message`; see `test_no_specs.py` for two of them."""
     report = Report()
-    sources = Loading(Repository(repo), report, {}).sources()
+    checkout = Checkout(Repository(repo))
+    sources = checkout.sources(Target.whole(checkout.platform), report)
     reported = (d for d in report.diagnostics if d.code not in ("SP115", "SP116"))
-    return sources, [f"{d.code} {d.location} {d.message}" for d in reported]
+    return Sources(sources.platform, sources.documents, checkout.texts), [
+        f"{d.code} {d.location} {d.message}" for d in reported
+    ]
 
 
 def files(sources: Sources) -> list[str]:
@@ -50,21 +63,20 @@ def files(sources: Sources) -> list[str]:
 def test_the_platform_file_is_read_by_either_name(tmp_path: Path, name: str) -> None:
     sources, diagnostics = run(write(tmp_path, {name: "kind: Platform"}))
     assert diagnostics == []
-    assert sources.platform is not None
     assert (sources.platform.file, sources.platform.root.data) == (name, {"kind": "Platform"})
 
 
 @pytest.mark.parametrize("text", ["", "# all defaults\n", "---\n"])
 def test_an_empty_platform_file_is_enough(tmp_path: Path, text: str) -> None:
     sources, diagnostics = run(write(tmp_path, {"stowplan.yaml": text}))
-    assert sources.platform is not None
     assert (sources.platform.root.data, sources.documents, diagnostics) == ({}, (), [])
 
 
 def test_a_missing_platform_file_is_reported_with_a_remedy(tmp_path: Path) -> None:
     report = Report()
-    sources = Loading(Repository(write(tmp_path, {"specs/a.yaml": "kind: A"})), report, {}).sources()
-    assert files(sources) == ["specs/a.yaml"]
+    checkout = Checkout(Repository(write(tmp_path, {"specs/a.yaml": "kind: A"})))
+    sources = checkout.sources(Target.whole(checkout.platform), report)
+    assert [each.file for each in sources.documents] == ["specs/a.yaml"]
     assert [(d.code, str(d.location)) for d in report.diagnostics] == [("SP113", "stowplan.yaml:1:1")]
     assert "an empty file is enough" in report.diagnostics[0].hint
 
@@ -78,19 +90,17 @@ def test_of_two_platform_files_one_must_go(tmp_path: Path) -> None:
     assert diagnostics == [
         "SP113 stowplan.yml:1:1 There are two platform files, stowplan.yaml and stowplan.yml; a repository has one."
     ]
-    assert sources.platform is not None
     assert sources.platform.root.data == {"a": 1}
 
 
 def test_a_second_document_in_the_platform_file_is_refused_at_its_place(tmp_path: Path) -> None:
-    sources, diagnostics = run(write(tmp_path, {"stowplan.yaml": "a: 1\n---\n# empty\n---\nb: 2\n"}))
+    _, diagnostics = run(write(tmp_path, {"stowplan.yaml": "a: 1\n---\n# empty\n---\nb: 2\n"}))
     assert diagnostics == ["SP113 stowplan.yaml:5:1 The platform file holds one document; this is another."]
-    assert sources.platform is not None
 
 
 def test_a_platform_file_that_is_no_mapping_is_refused(tmp_path: Path) -> None:
     sources, diagnostics = run(write(tmp_path, {"stowplan.yaml": "\n- a\n"}))
-    assert sources.platform is None
+    assert () in sources.platform.refused
     assert diagnostics == ["SP111 stowplan.yaml:2:1 A document must be a mapping; this one is a list."]
 
 
@@ -263,7 +273,7 @@ def test_a_link_that_leads_out_of_the_repository_is_refused(repo: Path, outside:
     link(repo / name, target)
     sources, diagnostics = run(repo)
     assert diagnostics == [f"SP109 {name}:1:1 The link leads out of the repository."]
-    assert (sources.platform is None, sources.documents) == (name == "stowplan.yml", ())
+    assert (() in sources.platform.refused, sources.documents) == (name == "stowplan.yml", ())
     assert "secret" not in str(sources.texts)
 
 

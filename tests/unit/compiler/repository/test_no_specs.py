@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from stowplan.compiler.diagnostics.report import Diagnostic, Report
+from stowplan.compiler.environments.target import Target
 from stowplan.compiler.repository.layout import Repository
-from stowplan.compiler.repository.load import Loading
+from stowplan.compiler.repository.load import Checkout
 from tests.unit.users import PLATFORM, SPEC
 
 
@@ -17,7 +18,8 @@ def loaded(repo: Path, *files: str, platform: str = PLATFORM, text: str = SPEC) 
         (repo / "specs" / name).parent.mkdir(parents=True, exist_ok=True)
         (repo / "specs" / name).write_text(text)
     report = Report()
-    Loading(Repository(repo), report, {}).sources()
+    checkout = Checkout(Repository(repo))
+    checkout.sources(Target.whole(checkout.platform), report)
     return report.diagnostics
 
 
@@ -28,7 +30,8 @@ def codes(found: list[Diagnostic]) -> list[str]:
 def test_a_missing_folder_is_reported(tmp_path: Path) -> None:
     (tmp_path / "stowplan.yaml").write_text("")
     report = Report()
-    Loading(Repository(tmp_path), report, {}).sources()
+    checkout = Checkout(Repository(tmp_path))
+    checkout.sources(Target.whole(checkout.platform), report)
     (found,) = report.diagnostics
     assert (found.code, found.severity, found.location.file) == ("SP115", "warning", "specs")
     assert "no folder specs" in found.message

@@ -10,7 +10,9 @@ import pytest
 
 from stowplan.compiler.cli.review.changes import compared
 from stowplan.compiler.cli.review.reviewing import reviewed
+from stowplan.compiler.environments.target import Target
 from stowplan.compiler.repository.layout import Repository
+from stowplan.compiler.repository.load import Checkout
 from stowplan.compiler.review.model import Fate, Review, State
 from stowplan.compiler.review.page.render import render
 from stowplan.compiler.review.runs import MOST_REASONS
@@ -74,7 +76,8 @@ def edited(before: str, after: str) -> None:
 
 
 def review() -> Review:
-    return reviewed(compared(Repository(Path()), Path("out"), "HEAD", ()), Path(), "HEAD")
+    checkout = Checkout(Repository(Path()))
+    return reviewed(compared(checkout, Path("out"), "HEAD", [Target.whole(checkout.platform)]), Path(), "HEAD")
 
 
 def fates(found: Review) -> list[tuple[Fate, str, str]]:

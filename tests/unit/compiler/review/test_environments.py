@@ -9,6 +9,7 @@ from stowplan.compiler.cli.environments import chosen
 from stowplan.compiler.cli.review.changes import compared
 from stowplan.compiler.cli.review.reviewing import reviewed
 from stowplan.compiler.repository.layout import Repository
+from stowplan.compiler.repository.load import Checkout
 from stowplan.compiler.review.model import Fate, Review
 from stowplan.compiler.review.page.render import render
 from tests.unit.compiler.review.test_changes import TRAINING
@@ -49,8 +50,8 @@ def with_images(stage: str = "1", prod: str = "1") -> None:
 
 
 def review() -> Review:
-    source = Repository(Path())
-    return reviewed(compared(source, Path("out"), "HEAD", chosen(source, None)), Path(), "HEAD")
+    checkout, out = Checkout(Repository(Path())), Path("out")
+    return reviewed(compared(checkout, out, "HEAD", chosen(checkout, out, None)), Path(), "HEAD")
 
 
 def comment() -> str:

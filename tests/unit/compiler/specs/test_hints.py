@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from stowplan.compiler.diagnostics.report import Diagnostic, Report
-from stowplan.compiler.pipeline import validate_repository
-from stowplan.compiler.repository.layout import Repository
+from tests.repositories import validated
 from tests.unit.users import PLATFORM, SPEC, laid_out
 
 
@@ -15,7 +14,7 @@ def error(repo: Path, before: str, after: str, platform: str = PLATFORM) -> Diag
     assert before in SPEC
     laid_out(repo, SPEC.replace(before, after, 1), platform)
     report = Report()
-    validate_repository(Repository(repo), report)
+    validated(repo, report)
     (found,) = (each for each in report.diagnostics if each.severity == "error")
     return found
 
@@ -25,7 +24,7 @@ def test_a_list_of_objects_is_to_be_written_as_documents(tmp_path: Path, version
     text = f"apiVersion: {version}\nkind: {kind}\nitems: []\n"
     laid_out(tmp_path, text)
     report = Report()
-    validate_repository(Repository(tmp_path), report)
+    validated(tmp_path, report)
     (found,) = report.diagnostics
     assert found.code == "SP207"
     assert "items" in found.hint

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from stowplan.compiler.diagnostics.report import Diagnostic, Report
-from stowplan.compiler.pipeline import validate_repository
-from stowplan.compiler.repository.layout import Repository
+from tests.repositories import validated
 from tests.unit.users import SPEC, laid_out
 
 GIT = "https://git.example.com/ml/data.git"
@@ -17,7 +16,7 @@ def found(repo: Path, platform: str) -> list[Diagnostic]:
     laid_out(repo, platform=platform)
     (repo / "specs/other.yaml").write_text(SPEC.replace("name: imagenet", "name: speech"))
     report = Report()
-    validate_repository(Repository(repo), report)
+    validated(repo, report)
     return [each for each in report.diagnostics if each.severity == "error"]
 
 

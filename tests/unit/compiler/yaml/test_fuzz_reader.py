@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from stowplan.compiler.diagnostics.document import Document, Node
 from stowplan.compiler.diagnostics.locations import LINE_BREAK, Mark
 from stowplan.compiler.diagnostics.report import Report
+from stowplan.compiler.environments.target import Target
 from stowplan.compiler.repository.layout import Repository
-from stowplan.compiler.repository.load import Loading
+from stowplan.compiler.repository.load import Checkout
 from stowplan.compiler.yaml.reader import read
 from stowplan.schema.codes import CATALOGUE
 
@@ -125,8 +126,8 @@ def test_any_bytes_make_a_file_that_is_read_or_refused(content: bytes) -> None:
         (repo / "specs").mkdir()
         (repo / "specs" / "a.yaml").write_bytes(content)
         (repo / "stowplan.yaml").write_bytes(content)
-        report = Report()
-        sources = Loading(Repository(repo), report, {}).sources()
+        report, checkout = Report(), Checkout(Repository(repo))
+        checkout.sources(Target.whole(checkout.platform), report)
     for found in report.diagnostics:
-        text = sources.texts.get(found.location.file, "")
+        text = checkout.texts.get(found.location.file, "")
         assert_inside(Mark(found.location.line, found.location.column), LINE_BREAK.split(text))

@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 from stowplan.compiler.diagnostics.report import Diagnostic, Report
-from stowplan.compiler.pipeline import validate_repository
-from stowplan.compiler.repository.layout import Repository
 from stowplan.compiler.yaml.reader import read
+from tests.repositories import validated
 from tests.unit.users import PLATFORM, SPEC, laid_out
 
 NBSP = "\u00a0"
@@ -17,7 +16,7 @@ NBSP = "\u00a0"
 def errors(repo: Path, spec: str, platform: str = PLATFORM) -> list[Diagnostic]:
     laid_out(repo, spec, platform)
     report = Report()
-    validate_repository(Repository(repo), report)
+    validated(repo, report)
     return [found for found in report.diagnostics if found.severity == "error"]
 
 

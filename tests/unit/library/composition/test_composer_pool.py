@@ -6,13 +6,11 @@ from pathlib import Path
 import pytest
 
 from stowplan.compiler.diagnostics.report import Report
-from stowplan.compiler.pipeline import compile_repository
-from stowplan.compiler.repository.layout import Repository
 from stowplan.library.composition.node_composer import NodeComposer
 from stowplan.library.composition.tree import ChartSource
 from stowplan.library.constructs import JsiiComposer
 from stowplan.library.manifest import Manifest
-from tests.repositories import EXAMPLES
+from tests.repositories import EXAMPLES, synthesised
 
 Rendered = list[tuple[Manifest, ...]]
 SEEN = "example.com/rendered"
@@ -42,7 +40,7 @@ def test_every_output_has_the_body_that_cdk8s_rendered(
     for composer in (NodeComposer, JsiiComposer):
         monkeypatch.setattr(composer, "render", marking(composer.render))
     report = Report()
-    outputs = compile_repository(Repository(EXAMPLES[example]), tmp_path, report).outputs
+    outputs = synthesised(EXAMPLES[example], tmp_path, report).outputs
     assert not report.failed
     assert {"crds", "_cluster"} <= {output.path.partition("/")[0] for output in outputs}
     annotations = [output.manifest.body["metadata"].get("annotations", {}) for output in outputs]

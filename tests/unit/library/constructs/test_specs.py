@@ -13,8 +13,6 @@ from cdk8s import App, Chart
 from constructs import IConstruct
 
 from stowplan.compiler.diagnostics.report import Report
-from stowplan.compiler.pipeline import compile_repository
-from stowplan.compiler.repository.layout import Repository
 from stowplan.library.composition.tree import object_id
 from stowplan.library.constructs import (
     DataCube,
@@ -32,7 +30,7 @@ from stowplan.schema.kinds.sample_job import SampleJob as SampleJobModel
 from stowplan.schema.kinds.sample_set import SampleSet as SampleSetModel
 from stowplan.schema.meta import SpecId
 from stowplan.schema.platform.platform import Platform
-from tests.repositories import EXAMPLES
+from tests.repositories import EXAMPLES, synthesised
 from tests.repositories import example as compiled_example
 
 EXAMPLE = Path(__file__).parents[4] / "examples" / "constructs"
@@ -103,7 +101,7 @@ def test_an_app_of_one_s_own_has_the_compiler_s_tree_and_objects() -> None:
 
 def test_an_app_of_one_s_own_has_the_objects_that_synth_writes(tmp_path: Path) -> None:
     report = Report()
-    compiled = compile_repository(Repository(EXAMPLE), tmp_path / "out", report)
+    compiled = synthesised(EXAMPLE, tmp_path / "out", report)
     assert not report.failed
     written = {each.manifest.id: each.manifest.body for each in compiled.outputs if each.spec}
     own = {object_id(body): body for chart in example_app().charts for body in chart.to_json()}

@@ -9,11 +9,10 @@ import yaml
 from stowplan.compiler.diagnostics.locations import PLATFORM_FILE
 from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.live.lua import assess
-from stowplan.compiler.pipeline import compile_repository
-from stowplan.compiler.repository.layout import Repository
 from stowplan.library.health import FOLDER, scripts
 from stowplan.schema.export.crd import custom_resource_definition
 from stowplan.schema.kinds import table
+from tests.repositories import synthesised
 
 CASES = [
     (tests.parent, case)
@@ -65,7 +64,7 @@ argocd: {repoURL: https://git.example.com/ml/specs.git, path: out}
 def test_jobs_are_judged_otherwise_with_any_gang_engine(gang: str, tmp_path: Path) -> None:
     """Queues suspend and resume them, and so do gates."""
     (tmp_path / PLATFORM_FILE).write_text(PLATFORM % gang)
-    outputs = compile_repository(Repository(tmp_path), tmp_path / "out", Report()).outputs
+    outputs = synthesised(tmp_path, tmp_path / "out", Report()).outputs
     (patch,) = [output.manifest.body for output in outputs if output.path == "argocd-cm.patch.txt"]
     kinds = [*KINDS, "batch_Job"]
     assert patch["data"] == {f"resource.customizations.health.{kind}": scripts()[kind] for kind in kinds}

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from stowplan.compiler.checks.across_specs.registry import CHECKS
 from stowplan.compiler.checks.objects.object import Object, SpecObjects
@@ -15,26 +15,18 @@ from stowplan.schema.platform.platform import Platform
 
 FACT_TYPES: tuple[type, ...] = tuple(kind for check in CHECKS for kind in check.facts)
 
-if TYPE_CHECKING:
-    Collected = tuple[tuple[Any, ...], ...]
-else:
-    Collected = tuple[tuple(tuple[kind, ...] for kind in FACT_TYPES)]
-"""For each of `FACT_TYPES`, in the same order, a tuple of facts of that type.
-
-At run time the type names each fact type, so that a decoder can use it.
-"""
-
 
 class Facts(NamedTuple):
     """Summaries and facts of one spec, or of the objects that belong to no spec.
 
-    `objects` are the summaries of all objects. `collected` is about sound objects only, those that fit their schemas.
+    `objects` are the summaries of all objects. `collected` has a tuple of facts for each of `FACT_TYPES`; it is about
+    sound objects only, those that fit their schemas.
     `templates` are pairs of an object of a training job and the pod templates that it holds.
     """
 
     objects: tuple[ObjectSummary, ...] = ()
     templates: tuple[tuple[ObjectId, tuple[Template, ...]], ...] = ()
-    collected: Collected = tuple(() for _ in FACT_TYPES)
+    collected: tuple[tuple[Any, ...], ...] = tuple(() for _ in FACT_TYPES)
 
 
 def facts_of(found: SpecObjects, unsound: Sequence[Object] = ()) -> Facts:

@@ -1,8 +1,7 @@
 """All checks across specs. A new check is a module in this package and a line in `CHECKS`.
 
 A check that needs more than the summaries of objects collects facts. Its module defines the types of these facts, which
-are named tuples, lists the types in `FACTS`, and makes the facts in `collect` from the objects of one spec. The cache
-stores facts as msgpack, so the fields of the types have precise types.
+are named tuples, lists the types in `FACTS`, and makes the facts in `collect` from the objects of one spec.
 """
 
 from collections.abc import Callable, Iterable

@@ -1,7 +1,4 @@
-"""The changes of one spec since the committed output, without the bodies of its objects.
-
-Changes are separate from facts, because the cache stores facts for later commands; changes concern one command only.
-"""
+"""The changes of one spec since the committed output, without the bodies of its objects."""
 
 from collections.abc import Mapping
 from typing import NamedTuple

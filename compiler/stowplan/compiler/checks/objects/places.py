@@ -1,6 +1,6 @@
 """The location in the user's files for each finding about an object of the output."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 
 from stowplan.compiler.checks.objects.finding import ObjectFinding
@@ -19,20 +19,13 @@ _NAME: FieldPath = ("metadata", "name")
 Templates = Mapping[ObjectId, tuple[Template, ...]]
 """The pod templates of training jobs by the object that holds them."""
 
-DocumentOf = Callable[[SpecId], Document | None]
-"""Returns the document of a spec; None if there is none."""
-
 
 class Places:
-    """Locates findings in the user's files. The positions of a document are read only if a finding is located in it.
+    """Locates findings in the user's files. The positions of a document are read only if a finding is located in it."""
 
-    `elsewhere` returns the documents of specs that the cache has and the program therefore lacks.
-    """
-
-    def __init__(self, program: Program, templates: Templates, elsewhere: DocumentOf | None = None) -> None:
+    def __init__(self, program: Program, templates: Templates) -> None:
         self._program = program
         self._templates = templates
-        self._elsewhere = elsewhere
 
     def diagnostic(self, found: ObjectFinding) -> Diagnostic:
         """Return the finding as a diagnostic in the user's file.
@@ -41,7 +34,7 @@ class Places:
         the first edited field that caused it, or at the name of the spec.
         """
         plain = self._plain.get(found.object) if found.spec is None else None
-        document = plain or (self._document(found.spec) if found.spec else None)
+        document = plain or (self._specs.get(found.spec) if found.spec else None)
         edits = sorted(found.edits, key=document.locate) if document else []
         own = found.found.path if plain else self._in_template(found, document)
         path = own if own is not None else edits[0] if edits else _NAME if document else ()
@@ -57,9 +50,6 @@ class Places:
             found.found.hint,
         )
 
-    def _document(self, spec: SpecId) -> Document | None:
-        return self._specs.get(spec) or (self._elsewhere(spec) if self._elsewhere else None)
-
     def _in_template(self, found: ObjectFinding, document: Document | None) -> FieldPath | None:
         templates = self._templates.get(found.object) if found.spec and document else None
         if not (found.spec and document and templates):
@@ -72,8 +62,7 @@ class Places:
         It is the start of `source`, the user's file, or of the platform file if `source` is empty.
         """
         if not source or is_platform_file(source):
-            document = self._program.platform_document
-            return document.locate(()) if document else Location(self._program.platform_file, 1, 1)
+            return self._program.platform_document.locate(())
         return Location(source, 1, 1)
 
     @cached_property

@@ -1,5 +1,6 @@
 """What a command compares: the output of the specs with an earlier output."""
 
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,13 +14,13 @@ from stowplan.compiler.diagnostics.report import Report
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from stowplan.compiler.compiling.alike import Made
     from stowplan.compiler.diff.change import Change
-    from stowplan.compiler.diff.environments import Cells, Column
+    from stowplan.compiler.diff.environments import Column
     from stowplan.compiler.environments.target import Target
     from stowplan.compiler.pins.moves import Move
-    from stowplan.compiler.pipeline import Compiled
+    from stowplan.compiler.pipeline import Compiled, Compiler
     from stowplan.compiler.repository.layout import Repository
+    from stowplan.compiler.repository.load import Checkout
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,92 +48,64 @@ class Comparisons:
     columns: "Sequence[Column]" = ()
 
 
-def compared(source: "Repository", top: Path, base: str | None, targets: "Sequence[Target]") -> Comparisons:
+def compared(checkout: "Checkout", top: Path, base: str | None, targets: "Sequence[Target]") -> Comparisons:
     """Compare the output of each target below the folder `top` with that in the commit `base`, or as it is.
 
-    Without targets there is one output folder, `top` itself. Ends the process if the specs have errors.
+    Ends the process if the specs have errors.
     """
-    from stowplan.compiler.compiling.alike import of_environment  # noqa: PLC0415 - start-up time
-    from stowplan.compiler.diff.environments import cells, columns  # noqa: PLC0415
+    from stowplan.compiler.diff.environments import cells, columns  # noqa: PLC0415 - start-up time
+    from stowplan.compiler.lowering.composer_pool import ComposerPool  # noqa: PLC0415
+    from stowplan.compiler.pipeline import Compiler  # noqa: PLC0415
 
-    advice = again(source, top)
-    if not targets:
-        return Comparisons((_compare(source, top, base, advice=advice),), _moves(source, base))
-    found: list[Comparison] = []
-    held: list[tuple[Target, Cells]] = []
-    first = None
-    for target in targets:
-        own = _compare(
-            source, top / target.name, base, advice=advice, place=target, first=of_environment(first, target)
-        )
-        found.append(own)
-        compiled = own.compiled
-        first = compiled.made or first
-        held.append((target, cells(compiled.program, compiled.outputs, compiled.waiting) if compiled.program else {}))
+    with closing(ComposerPool(lasting=False)) as composer:
+        compiler = Compiler(checkout, composer)
+        found = [_compare(compiler, checkout.repo, top, each, base) for each in targets]
+    held = [
+        (target, cells(each.compiled.program, each.compiled.outputs, each.compiled.waiting))
+        for target, each in zip(targets, found, strict=True)
+        if each.compiled.program
+    ]
     several = len({each.environment.name for each in targets}) > 1
-    return Comparisons(tuple(found), _moves(source, base), columns(held) if several else ())
+    return Comparisons(tuple(found), _moves(checkout.repo, base), columns(held) if several else ())
 
 
-def _compare(
-    source: "Repository",
-    target: Path,
-    base: str | None,
-    *,
-    advice: str,
-    place: "Target | None" = None,
-    first: "Made | None" = None,
-) -> Comparison:
-    """Compare the output folder `target`.
-
-    `place` is the environment that it is for, if there are any, and `first` what another of its clusters was made from.
-    `advice` is what advised commands need, see `options.again`.
-    """
-    from stowplan.compiler.diff.comparison import compare  # noqa: PLC0415
+def _compare(compiler: "Compiler", repo: "Repository", top: Path, target: "Target", base: str | None) -> Comparison:
+    from stowplan.compiler.diff.comparison import compare  # noqa: PLC0415 - start-up time
     from stowplan.compiler.diff.risks.foreign import foreign, without  # noqa: PLC0415
     from stowplan.compiler.diff.risks.unvouched import judged  # noqa: PLC0415
     from stowplan.compiler.git.commit import merge_base  # noqa: PLC0415
     from stowplan.compiler.git.work_tree import GitError, around  # noqa: PLC0415
     from stowplan.compiler.output.folder import scan  # noqa: PLC0415
     from stowplan.compiler.output.write import unusable  # noqa: PLC0415
-    from stowplan.compiler.pipeline import compile_repository  # noqa: PLC0415 - start-up time
+    from stowplan.compiler.pipeline import Options  # noqa: PLC0415
 
-    report = Report()
+    report, out, advice = Report(), top / target.name, again(repo, top)
     try:
-        base = base and merge_base(around(target, source.folder), base)
-        before = _before(source, target, base, place)
-        compiled = compile_repository(source, target, report, base=judged(before, base), target=place, first=first)
+        base = base and merge_base(around(top, repo.folder), base)
+        before = _before(repo, top, target, base)
+        compiled = compiler.synth(target, out, Options(base=judged(before, base)), report)
         if report.failed:
-            Ending(source.folder, report, compiled.texts, Format.TEXT, advice).finish({})
-        found = foreign(compiled.files, scan(target), compiled.committed, before if base else None)
+            Ending(repo.folder, report, compiled.texts, Format.TEXT, advice).finish({})
+        found = foreign(compiled.files, scan(out), compiled.committed, before if base else None)
     except GitError as error:
         raise typer.BadParameter(str(error), param_hint="--base") from None
     except OSError as error:
-        report.add(unusable(target, error))
-        Ending(source.folder, report, {}, Format.TEXT, advice).finish({})
+        report.add(unusable(out, error))
+        Ending(repo.folder, report, {}, Format.TEXT, advice).finish({})
     before = without(found, before, compiled.files)
-    return Comparison(place.name if place else "", [*found, *compare(before, compiled.outputs)], compiled, before)
+    return Comparison(target.name, [*found, *compare(before, compiled.outputs)], compiled, before)
 
 
-def _before(source: "Repository", out: Path, base: str | None, place: "Target | None") -> dict[str, bytes]:
-    """Return the files of the output folder `out`, in the commit `base` or as it is; those that `place` takes over."""
+def _before(repo: "Repository", top: Path, target: "Target", base: str | None) -> dict[str, bytes]:
+    """Return the files of a target's output below the folder `top`, in the commit `base` or as it is."""
     from stowplan.compiler.committed import adoption  # noqa: PLC0415 - start-up time
     from stowplan.compiler.diff.base import at_commit, on_disk  # noqa: PLC0415
-    from stowplan.compiler.environments.target import names  # noqa: PLC0415
     from stowplan.compiler.git.work_tree import around  # noqa: PLC0415
-    from stowplan.compiler.output.inventory_files import below  # noqa: PLC0415
 
-    if base:
-        top = around(out, source.folder)
-        folder = adoption.at_commit(place, top, out, base)
-        found = at_commit(top, folder, base)
-    else:
-        folder = adoption.source(place, out) or out
-        found = on_disk(folder)
-    if place is None or folder == out:
-        return found
-    known = names(place.source.data["environments"])
-    apart = tuple(f"{name}/" for name in known if below(name, found))
-    return {path: content for path, content in found.items() if not path.startswith(apart)}
+    if not base:
+        return on_disk(top / target.name)
+    work_tree = around(top, repo.folder)
+    return at_commit(work_tree, adoption.at_commit(target, work_tree, top, base), base)
 
 
 def _moves(source: "Repository", base: str | None) -> "Sequence[Move] | None":

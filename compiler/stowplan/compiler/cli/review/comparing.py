@@ -53,11 +53,14 @@ def diff(
 
     Example: stowplan diff --base origin/main --format markdown
     """
+    from stowplan.compiler.repository.load import Checkout  # noqa: PLC0415 - start-up time
+
     source = repository(repo, platform)
     top = writable_output(out, source)
-    targets = chosen(source, env)
-    found = compared(source, top, base, targets)
-    if not targets:
+    checkout = Checkout(source)
+    targets = chosen(checkout, top, env)
+    found = compared(checkout, top, base, targets)
+    if not targets[0].name:
         _print(found.all[0].changes, shape, found.moved)
     else:
         _print_all(found, shape)

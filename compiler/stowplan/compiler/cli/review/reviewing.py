@@ -55,9 +55,12 @@ def report(
 
     Example: stowplan report --base origin/main -o report.html
     """
+    from stowplan.compiler.repository.load import Checkout  # noqa: PLC0415 - start-up time
+
     source = repository(repo, platform)
     top = writable_output(out, source)
-    found = compared(source, top, base, chosen(source, env))
+    checkout = Checkout(source)
+    found = compared(checkout, top, base, chosen(checkout, top, env))
     made = reviewed(found, source.folder, base)
     if shape is Shape.MARKDOWN:
         _write_comment(made, found, page, file)

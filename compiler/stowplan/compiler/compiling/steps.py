@@ -1,0 +1,149 @@
+"""What becomes of some specs of a program, without regard to the others; perhaps in another process.
+
+They are compiled, perhaps in part replaced by the committed output (`keep`), checked and written as YAML. The results
+hold files, and facts for the checks across specs. They hold objects only on request, because the objects of thousands
+of specs would fill the memory.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from stowplan.compiler.checks import spec_stage
+from stowplan.compiler.checks.per_spec.custom_resources import Definitions
+from stowplan.compiler.checks.spec_stage import Checked
+from stowplan.compiler.committed import compiler_mark
+from stowplan.compiler.committed.last_output import Committed
+from stowplan.compiler.committed.runs import Start
+from stowplan.compiler.compiling.keep import keep
+from stowplan.compiler.compiling.reading import Reading
+from stowplan.compiler.diagnostics.report import Diagnostic, Report
+from stowplan.compiler.lowering import output_layout
+from stowplan.compiler.lowering.composer_pool import ComposerPool
+from stowplan.compiler.lowering.lower import lower
+from stowplan.compiler.model import Output, Spec
+from stowplan.compiler.output.render import Rendered
+from stowplan.library.manifest import Json, Unit
+from stowplan.schema.diagnostics import Severity
+from stowplan.schema.meta import ObjectId, SpecId
+
+Said = Mapping[SpecId, tuple[Diagnostic, ...]]
+"""Diagnostics by the spec that they are about."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compilation:
+    """Result of compiling some specs, or the platform file. After an error in lowering, only `lowered` is set.
+
+    `lowered` has the diagnostics of lowering, `reused` those about committed runs. `starts` are the Jobs that a sync
+    would start. `gone` holds the bodies of committed objects that these specs no longer have.
+    """
+
+    lowered: Said = field(default_factory=dict)
+    outputs: tuple[Output, ...] = ()
+    files: tuple[Rendered, ...] = ()
+    checked: tuple[Checked, ...] = ()
+    reused: tuple[Diagnostic, ...] = ()
+    starts: tuple[Start, ...] = ()
+    gone: Mapping[ObjectId, Json] = field(default_factory=dict)
+
+    @property
+    def failed(self) -> bool:
+        """Whether lowering found an error."""
+        return any(each.severity is Severity.ERROR for found in self.lowered.values() for each in found)
+
+
+@dataclass(frozen=True, slots=True)
+class Validation:
+    """The steps of `validate`: specs are compiled and checked. With `keep_objects`, results have the outputs."""
+
+    reading: Reading
+    definitions: Definitions
+    keep_objects: bool
+
+    def of_specs(self, specs: Sequence[Spec]) -> Compilation:
+        """Take all steps for some specs."""
+        units, said = self.units(specs)
+        lowered = Compilation(said)
+        if lowered.failed:
+            return lowered
+        target, other = self.reading.target, self.reading.program.other_platform
+        marks = compiler_mark.marks(specs, self.reading.context, other_platform=other, argocd=not target.name)
+        made = self.of_outputs(output_layout.of_specs(units, specs, marks), [each.id for each in specs])
+        return replace(made, lowered={spec: (*own, *made.lowered.get(spec, ())) for spec, own in said.items()})
+
+    def of_outputs(self, outputs: Sequence[Output], specs: Sequence[SpecId | None]) -> Compilation:  # noqa: ARG002
+        """Take the steps after lowering for all outputs of `specs`; None stands for the platform file."""
+        checked = spec_stage.check(outputs, self.reading.program.platform, self.definitions, {})
+        return Compilation(outputs=tuple(outputs) if self.keep_objects else (), checked=tuple(checked))
+
+    @property
+    def alone(self) -> bool:
+        """Whether this process has to do all the work."""
+        return False
+
+    def composed(self, outputs: Sequence[Output]) -> Sequence[Output]:
+        """Return outputs of no spec as they are written."""
+        return outputs
+
+    def prepare(self) -> None:
+        """Build what processes share that are forked from this one, such as validators: compile one of each kind."""
+        examples = {spec.id.kind: spec for spec in self.reading.program.specs}
+        Validation(self.reading, self.definitions, keep_objects=False).of_specs(list(examples.values()))
+
+    def units(self, specs: Sequence[Spec]) -> tuple[list[Unit], Said]:
+        """Lower specs; return their units in the same order, and the diagnostics."""
+        units: list[Unit] = []
+        said: dict[SpecId, tuple[Diagnostic, ...]] = {}
+        for spec in specs:
+            report = Report()
+            units += lower([spec], self.reading.program, self.reading.context, report)
+            said[spec.id] = tuple(report.diagnostics)
+        return units, said
+
+
+@dataclass(frozen=True, slots=True)
+class Synthesis(Validation):
+    """The steps of `synth`, which writes what is compiled over the `committed` output.
+
+    `composer` renders the units by cdk8s. `extended` are the units that extensions returned, rendered before; empty
+    without extensions.
+    """
+
+    committed: Committed
+    composer: ComposerPool
+    extended: Mapping[SpecId, Unit]
+
+    def of_outputs(self, outputs: Sequence[Output], specs: Sequence[SpecId | None]) -> Compilation:
+        reading = self.reading
+        if other := reading.program.other_platform:
+            outputs = [replace(each, other_platform=other) for each in outputs]
+        kept = keep(outputs, specs, reading, self.committed)
+        checked = spec_stage.check(kept.outputs, reading.program.platform, self.definitions, kept.before)
+        wrong = any(found.found.severity is Severity.ERROR for each in checked for found in each.findings)
+        return Compilation(
+            lowered=kept.waiting,
+            outputs=kept.outputs if self.keep_objects else (),
+            # Some objects may have no YAML after an error, and nothing is written anyway.
+            files=() if wrong else tuple(kept.renderings.all(kept.outputs, self.committed.tree)),
+            checked=tuple(checked),
+            reused=kept.diagnostics,
+            starts=kept.starts,
+            gone=kept.gone,
+        )
+
+    @property
+    def alone(self) -> bool:
+        return self.composer.lasting
+
+    def composed(self, outputs: Sequence[Output]) -> Sequence[Output]:
+        return self.composer.render_outputs(outputs)
+
+    def prepare(self) -> None:
+        Validation.prepare(self)
+        self.composer.prepare()
+
+    def units(self, specs: Sequence[Spec]) -> tuple[list[Unit], Said]:
+        if self.extended:
+            return [self.extended[each.id] for each in specs], {each.id: () for each in specs}
+        units, said = Validation.units(self, specs)
+        return (units if Compilation(said).failed else self.composer.render(units)), said
