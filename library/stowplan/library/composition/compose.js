@@ -1,6 +1,6 @@
 // Renders charts with cdk8s. A request is one line of JSON: a list of charts, each with the id of the chart, the name
-// of the construct in it, the manifests (`objects`) and the construct ids of these. The response is one line of JSON:
-// for each chart its rendered objects in the same order, or a string that says why cdk8s refused it.
+// of the construct in it, the heads of the manifests (`objects`) and the construct ids of these. The response is one line
+// of JSON: for each chart its rendered objects in the same order, or a string that says why cdk8s refused it.
 'use strict';
 
 const { ApiObject, App, Chart, JsonPatch } = require('cdk8s');
@@ -15,10 +15,9 @@ function build(spec) {
 }
 
 // Everything but the identity comes as a patch: cdk8s drops empty fields from what its constructor gets.
-function add(set, id, { apiVersion, kind, metadata: { name, namespace, ...metadata }, ...fields }) {
+function add(set, id, { apiVersion, kind, metadata: { name, namespace, ...metadata } }) {
   const added = new ApiObject(set, id, { apiVersion, kind, metadata: { name, namespace } });
   for (const [key, value] of Object.entries(metadata)) added.addJsonPatch(JsonPatch.add(`/metadata/${step(key)}`, value));
-  for (const [key, value] of Object.entries(fields)) added.addJsonPatch(JsonPatch.add(`/${step(key)}`, value));
 }
 
 // A key as a step of a JSON pointer (RFC 6901).

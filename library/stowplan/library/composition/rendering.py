@@ -10,6 +10,8 @@ from stowplan.library.composition.crossing import crosses
 from stowplan.library.composition.tree import ChartSource
 from stowplan.library.manifest import Json, Manifest
 
+_HEAD = ("apiVersion", "kind", "metadata")
+
 Exchange = Callable[[bytes], bytes]
 """Sends Node.js a request, a line without its line end, and returns the response. Both are JSON."""
 
@@ -25,21 +27,31 @@ class Composer(Protocol):
 
 
 def render(charts: Sequence[ChartSource], exchange: Exchange) -> list[tuple[Manifest, ...]]:
-    """Return the manifests of each chart, in the order of `charts`, with the bodies that cdk8s rendered.
+    """Return the manifests of each chart, in the order of `charts`, with the heads that cdk8s rendered.
 
-    A manifest for which `can_be_carried` is false is not sent to cdk8s and is returned unchanged: Kubernetes refuses
-    it, and the check stage reports that. Raises `RuntimeError` if cdk8s refuses a chart or if the response of Node.js
-    is malformed: these are bugs of Stowplan or of its installation.
+    The head of an object is what cdk8s knows of it: apiVersion, kind and metadata. All else would come back as it is,
+    and stays here. A manifest whose head cannot be carried is not sent to cdk8s and is returned unchanged: Kubernetes
+    refuses it, and the check stage reports that. Raises `RuntimeError` if cdk8s refuses a chart or if the response of
+    Node.js is malformed: these are bugs of Stowplan or of its installation.
     """
-    carried = [[can_be_carried(manifest) for manifest in chart.manifests] for chart in charts]
+    carried = [[_can_be_carried(_head(manifest)) for manifest in chart.manifests] for chart in charts]
     request = [_request(chart, mask) for chart, mask in zip(charts, carried, strict=True)]
     response = _read(exchange(orjson.dumps(request)), len(charts))
     return [_rendered(*parts) for parts in zip(charts, carried, response, strict=True)]
 
 
 def can_be_carried(manifest: Manifest) -> bool:
-    """Return whether cdk8s renders the manifest unchanged. cdk8s refuses an apiVersion with more than one slash."""
-    return manifest.api_version.count("/") < 2 and crosses(manifest.body)
+    """Return whether cdk8s renders the manifest unchanged."""
+    return _can_be_carried(manifest.body)
+
+
+def _can_be_carried(body: Json) -> bool:
+    """Return whether cdk8s renders an object unchanged. It refuses an apiVersion with more than one slash."""
+    return str(body["apiVersion"]).count("/") < 2 and crosses(body)
+
+
+def _head(manifest: Manifest) -> Json:
+    return {key: manifest.body[key] for key in _HEAD}
 
 
 def _request(chart: ChartSource, carried: Sequence[bool]) -> Json:
@@ -47,16 +59,16 @@ def _request(chart: ChartSource, carried: Sequence[bool]) -> Json:
         "chart": chart.id,
         "name": chart.name,
         "ids": list(compress(chart.child_ids, carried)),
-        "objects": [manifest.body for manifest in compress(chart.manifests, carried)],
+        "objects": [_head(manifest) for manifest in compress(chart.manifests, carried)],
     }
 
 
 def _rendered(chart: ChartSource, carried: Sequence[bool], objects: Any) -> tuple[Manifest, ...]:
     if not isinstance(objects, list) or len(objects) != sum(carried):
         raise RuntimeError(f"cdk8s refused {chart.name} in {chart.id}: {objects}")
-    bodies = iter(objects)
+    heads = iter(objects)
     parts = zip(chart.manifests, carried, strict=True)
-    return tuple(Manifest(next(bodies), each.stem, each.run) if mask else each for each, mask in parts)
+    return tuple(Manifest({**each.body, **next(heads)}, each.stem, each.run) if mask else each for each, mask in parts)
 
 
 def _read(response: bytes, number: int) -> list[Any]:
