@@ -7,18 +7,15 @@ import pytest
 
 from stowplan.compiler.diff.change import Action, Danger, Pair
 from stowplan.compiler.diff.comparison import compare
-from stowplan.compiler.diff.risks.deletions import FIELDS
 from stowplan.compiler.diff.risks.moves import PLACE
 from stowplan.compiler.diff.risks.pods import Pods
 from stowplan.compiler.diff.risks.rules import risks
 from stowplan.compiler.model import Output
 from stowplan.compiler.output.render import render
 from stowplan.library.manifest import Json, Manifest
-from stowplan.schema.kinds.data_cube import DataCube
 from stowplan.schema.kinds.native.dataset import Dataset
-from stowplan.schema.kinds.native.dataset_task import DatasetTask
-from stowplan.schema.kinds.sample_job import SampleJob
 from stowplan.schema.kinds.sample_set import SampleSet
+from stowplan.schema.kinds.table import KINDS
 from stowplan.schema.meta import Model
 
 RBAC = "rbac.authorization.k8s.io/v1"
@@ -492,17 +489,34 @@ def aliases(model: type[Model], path: tuple[str, ...]) -> None:
         model = next((each for each in inner if issubclass(each, Model)), model)
 
 
-def test_every_field_that_deletes_is_in_its_model() -> None:
-    models: dict[str, type[Model]] = {
-        "DataCube": DataCube,
-        "Dataset": Dataset,
-        "DatasetTask": DatasetTask,
-        "SampleJob": SampleJob,
-    }
-    assert FIELDS.keys() == models.keys()
-    for kind, fields in FIELDS.items():
-        for path in fields:
-            aliases(models[kind], ("spec", *path))
+SIDES = {"source": {"type": "s3"}, "sink": {"type": "pvc"}}
+REF = {"datasetRef": {"name": "a"}}
+SYNC = {"type": "sync", "sampleSetRef": {"name": "a"}}
+
+
+@pytest.mark.parametrize(
+    ("kind", "spec", "text"),
+    [
+        ("DataCube", {**SIDES, "executor": {"options": {"sync": True}}}, "It deletes what the source lacks."),
+        (
+            "Dataset",
+            {"volume": {"claim": {"name": "a"}}, "refresh": {"schedule": "@daily", "delete": True}},
+            "Its refresh deletes what the source lacks.",
+        ),
+        ("DatasetTask", {**REF, "sync": {"delete": True}}, "Its sync deletes what the source lacks."),
+        ("DatasetTask", {**REF, "remove": {"paths": ["a", "b"]}}, "It removes a, b from the dataset."),
+        ("DatasetTask", {**REF, "evict": {}}, ""),
+        ("SampleJob", {**SYNC, "type": "rmr", "rmrOptions": {"paths": ["a"]}}, "It removes a from the dataset."),
+        ("SampleJob", {**SYNC, "syncOptions": {"delete-src": True}}, "Its sync deletes what only one side has."),
+        ("SampleJob", {**SYNC, "syncOptions": {"delete-dst": True}}, "Its sync deletes what only one side has."),
+        ("SampleJob", {**SYNC, "type": "clear"}, ""),
+    ],
+)
+def test_a_run_that_deletes(kind: str, spec: Json, text: str) -> None:
+    """The specs fit their models, so the fields that the rules look for are those of the kinds."""
+    body = made(KINDS[kind].group_version(), kind, spec)
+    KINDS[kind].model_validate(body)
+    assert found(None, body) == ([(Danger.DATA, text)] if text else [])
 
 
 def test_every_field_that_says_what_is_copied_is_in_its_model() -> None:

@@ -7,9 +7,8 @@ from typing import Any
 
 from stowplan.compiler.live.lua import assess
 from stowplan.library import health
-from stowplan.schema.kinds.conditions import TASK_FIELDS
-from stowplan.schema.kinds.native.dataset_task import TASKS
-from stowplan.schema.kinds.table import DATASET_KINDS, KINDS
+from stowplan.library.dialects.registry import reading
+from stowplan.schema.kinds.table import KINDS
 from stowplan.schema.meta import SpecId
 
 MISSING, UNKNOWN = "Missing", "Unknown"
@@ -65,39 +64,13 @@ def _verdict(kind: str, body: dict[str, Any]) -> dict[str, str]:
         return {"status": UNKNOWN, "message": f"The status cannot be judged: {type(error).__name__}"}
 
 
-def _progress(kind: str, body: Mapping[str, Any]) -> str:
-    """Return the progress in words, such as `2Gi of 3Gi cached`; empty if it is not known.
-
-    Each kind has its own fields for it in the status. `body` is the custom resource.
-    """
+def _progress(kind: str, body: dict[str, Any]) -> str:
+    """Return the progress in words, such as `2Gi of 3Gi cached`; empty if it is not known."""
+    progress = reading(kind).progress
+    if progress is not None:
+        return progress(body)
     status = body.get("status") or {}
-    if kind in DATASET_KINDS:
-        sizes = status.get("cacheStatus") or {}
-        cached, total = sizes.get("cachedSize"), sizes.get("totalSize")
-        return f"{cached} of {total} cached" if cached and total else ""
-    if kind in TASK_FIELDS:
-        spec = body.get("spec") or {}
-        task = spec.get("type") or next((word for field, word in TASKS.items() if field in spec), "")
-        # A warmup may follow a sync.
-        return _attempts([each for each in status.get("attempts") or [] if each.get("task") == task])
-    if kind == "PaddleJob":
-        roles = ((role, _pods(status.get(role) or {})) for role in ("ps", "worker", "heter"))
-        return "; ".join(f"{role}: {pods}" for role, pods in roles if pods)
-    if kind == "Training":
-        ready, restarts = status.get("nodesReady"), status.get("restarts")
-        return f"{ready} nodes ready{f', {restarts} restarts' if restarts else ''}" if ready else ""
     return str(status.get("progress") or status.get("trainers") or status.get("state") or "")
-
-
-def _pods(counts: Mapping[str, Any]) -> str:
-    """Return counts such as `2 running, 1 failed`. A finished or deleted pod does not count as running."""
-    words = ("pending", "starting", "running", "succeeded", "failed", "unknown")
-    return ", ".join(f"{counts[word]} {word}" for word in words if counts.get(word))
-
-
-def _attempts(attempts: list[Mapping[str, Any]]) -> str:
-    done, total = (sum(int(each.get(key) or 0) for each in attempts) for key in ("files", "totalFiles"))
-    return f"{done:,} of {total:,} files" if total else ""
 
 
 def _age(body: Mapping[str, Any], now: datetime) -> int | None:

@@ -1,13 +1,17 @@
-"""Images in documents: of the containers of all pod templates, also those in plain objects, and of training jobs."""
+"""Images in documents: of the containers of all pod templates, also those in plain objects, and of training jobs.
+
+Documents may have errors: what has another form than it should have is passed over.
+"""
 
 from collections.abc import Iterator
 from typing import Any
 
 from stowplan.compiler.kubernetes.fields import mapping
-from stowplan.compiler.pins.pin import Place, Section
 from stowplan.library.builders.pods import agent_pod
+from stowplan.library.dialects.reading.pinnable import Pinnable, Section
 from stowplan.library.values.image_reference import ImageReference, parse
 from stowplan.schema.diagnostics import FieldPath
+from stowplan.schema.kinds.table import TRAINING_KINDS
 from stowplan.schema.platform.settings import Digests
 
 _CONTAINERS = frozenset({"containers", "initcontainers", "ephemeralcontainers"})
@@ -19,7 +23,7 @@ _LATEST = "latest"
 
 def named(data: Any, path: FieldPath = ()) -> Iterator[tuple[FieldPath, str]]:
     """Yield the path and the text of each image that a document names."""
-    if not path and isinstance(data, dict) and data.get("kind") in ("Training", "TrainingJob"):
+    if not path and isinstance(data, dict) and data.get("kind") in TRAINING_KINDS:
         spec = data.get("spec")
         if isinstance(spec, dict) and isinstance(spec.get("image"), str):
             yield ("spec", "image"), spec["image"]
@@ -48,8 +52,8 @@ def key_of(image: ImageReference) -> str:
     return f"{image.name}:{image.tag or _LATEST}"
 
 
-def places(data: Any) -> Iterator[Place]:
-    """Yield the places of all images without a digest in a document of `specs`."""
+def pins(data: Any) -> Iterator[Pinnable]:
+    """Yield all images without a digest in a document of `specs`."""
     for path, text in named(data):
         image = parse(text)
         if image is not None and image.digest is None:
@@ -64,8 +68,8 @@ def fixed(data: Any) -> Iterator[tuple[FieldPath, str, str]]:
             yield path, key_of(image), image.digest
 
 
-def of_platform(data: Any, version: str) -> Iterator[Place]:
-    """Yield the places of images without a digest in a platform file: that of etcd, and with a registry the agents'.
+def of_platform(data: Any, version: str) -> Iterator[Pinnable]:
+    """Yield the images without a digest in a platform file: that of etcd, and with a registry the agents'.
 
     `data` may have errors. `version` is that of Stowplan, the default tag.
     """
@@ -84,6 +88,6 @@ def of_platform(data: Any, version: str) -> Iterator[Place]:
             yield _place(image, path, ("images", "digests", agent))
 
 
-def _place(image: ImageReference, path: FieldPath, at: FieldPath = ()) -> Place:
+def _place(image: ImageReference, path: FieldPath, at: FieldPath = ()) -> Pinnable:
     tag = image.tag or _LATEST
-    return Place(Section.IMAGES, key_of(image), path, at or path, address=image.name, revision=tag)
+    return Pinnable(Section.IMAGES, key_of(image), path, at or path, address=image.name, revision=tag)

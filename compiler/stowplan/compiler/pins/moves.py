@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from stowplan.compiler.pins.pin import Section
 from stowplan.compiler.pins.substitution import entry, revision
+from stowplan.library.dialects.reading.pinnable import Section
 from stowplan.schema.lock import GitPin, HubPin, ImagePin, ListingPin, Lock, Pin
 from stowplan.schema.wording import counted
 

@@ -7,9 +7,10 @@ from importlib.metadata import version
 from stowplan.compiler.diagnostics.document import Document
 from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.kubernetes.fields import mapping
-from stowplan.compiler.pins import images, lock_file, places
-from stowplan.compiler.pins.pin import Place, Section
+from stowplan.compiler.pins import images, lock_file
 from stowplan.compiler.pins.substitution import entry, pinned, revision
+from stowplan.library.dialects.reading.pinnable import Pinnable, Section
+from stowplan.library.dialects.registry import reading
 from stowplan.schema.diagnostics import Finding, Severity, finding
 from stowplan.schema.lock import ImagePin, Lock
 
@@ -28,7 +29,7 @@ class Pinning:
     document: Document | None
     lock: Lock | None
     severity: Severity | None
-    collected: list[tuple[Document, Sequence[Place]]] | None = None
+    collected: list[tuple[Document, Sequence[Pinnable]]] | None = None
 
     @classmethod
     def of(cls, document: Document | None, platform: Document | None, report: Report) -> "Pinning":
@@ -46,7 +47,9 @@ class Pinning:
             return document
         if self.lock:
             report.add_findings(document, self._contradictions(document, self.lock))
-        return self._pinned(document, tuple(places.of_document(document.data)), report)
+        return self._pinned(
+            document, (*images.pins(document.data), *reading(document.data.get("kind")).pins(document.data)), report
+        )
 
     def report_unused(self, used: Iterable[Iterable[str]], report: Report) -> None:
         """Report SP903 for each entry that is not among `used`, which are as in `Document.pins`."""
@@ -56,14 +59,14 @@ class Pinning:
             found = (_unused(section, key) for section, key in entries if f"{section} {key}" not in known)
             report.add_findings(self.document, found)
 
-    def _pinned(self, document: Document, own: Sequence[Place], report: Report) -> Document:
+    def _pinned(self, document: Document, own: Sequence[Pinnable], report: Report) -> Document:
         if own:
             if self.collected is not None:
                 self.collected.append((document, own))
             report.add_findings(document, self._missing(own))
         return pinned(document, own, self.lock) if self.lock else document
 
-    def _missing(self, own: Iterable[Place]) -> Iterator[Finding]:
+    def _missing(self, own: Iterable[Pinnable]) -> Iterator[Finding]:
         """Yield SP902 for places without an entry, if the platform file wants all to be pinned."""
         for each in own if self.severity else ():
             if self.lock is None or entry(self.lock, each.section, each.key) is None:

@@ -3,13 +3,14 @@
 from collections.abc import Iterable
 
 from stowplan.compiler.diagnostics.document import Document
-from stowplan.compiler.pins.pin import Place, Reference, Section, Use
+from stowplan.compiler.pins.pin import Reference, Use
+from stowplan.library.dialects.reading.pinnable import Pinnable, Section
 from stowplan.schema.diagnostics import dotted
 
 
-def together(found: Iterable[tuple[Document, Iterable[Place]]]) -> tuple[Reference, ...]:
+def together(found: Iterable[tuple[Document, Iterable[Pinnable]]]) -> tuple[Reference, ...]:
     """Return the references at the places of documents, sorted by section and key; equal ones once, with all uses."""
-    places: dict[tuple[Section, str], Place] = {}
+    places: dict[tuple[Section, str], Pinnable] = {}
     uses: dict[tuple[Section, str], dict[Use, None]] = {}
     for document, own in found:
         for each in own:
@@ -33,5 +34,5 @@ def together(found: Iterable[tuple[Document, Iterable[Place]]]) -> tuple[Referen
     )
 
 
-def _use(document: Document, place: Place) -> Use:
+def _use(document: Document, place: Pinnable) -> Use:
     return Use(document.locate(place.path), dotted(place.path))

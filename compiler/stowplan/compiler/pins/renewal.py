@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from stowplan.compiler.diagnostics.report import Diagnostic, Report
-from stowplan.compiler.pins.pin import Reference, Section
+from stowplan.compiler.pins.pin import Reference
 from stowplan.compiler.pins.resolvers.failure import UnresolvedError
 from stowplan.compiler.pins.substitution import entry
+from stowplan.library.dialects.reading.pinnable import Section
 from stowplan.schema.diagnostics import Severity
 from stowplan.schema.lock import Lock, Pin
 

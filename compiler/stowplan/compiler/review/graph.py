@@ -1,17 +1,17 @@
 """The graph of a change: where data comes from, who reads it, and where results go."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from stowplan.compiler.diff.change import Action
-from stowplan.compiler.kubernetes.fields import identity, items, mapping
+from stowplan.compiler.kubernetes.fields import identity, mapping
 from stowplan.compiler.review.model import Edge, Node, Part, State
 from stowplan.compiler.review.runs import spec_name
 from stowplan.compiler.review.scene import Objects, Scene, Scenes, runs, spec_of, specs
-from stowplan.library.dialects.shared.run_order import ANNOTATION, of_annotation, of_field
+from stowplan.library.dialects.registry import reading
+from stowplan.library.dialects.shared import run_order
 from stowplan.library.manifest import Json
-from stowplan.schema.kinds.native.dataset_task import RunAfter
-from stowplan.schema.kinds.table import DATASET_KINDS, TRAINING_KINDS
+from stowplan.schema.kinds.table import DATASET_KINDS, KINDS, TRAINING_KINDS
 from stowplan.schema.meta import ObjectId, SpecId
 
 _MOST_LINES = 4
@@ -34,7 +34,6 @@ class _Builder:
         self._before, self._after = specs(scene.before), specs(scene.after)
         self._changed = _changed_paths(scene)
         self._runs = [_runs(side) for side in (scene.before, scene.after)]
-        self._known = {spec for spec in self._before.keys() | self._after.keys() if spec.kind in DATASET_KINDS}
         self._places = [{place for _, body in held.values() for place in _places(body)} for held in self._sides]
         for spec in sorted(self._before.keys() | self._after.keys()):
             self._add(spec)
@@ -52,16 +51,16 @@ class _Builder:
         title = self.scene.titled(f"{spec.kind} {name.name}")
         facts = tuple(_facts(body))[:_MOST_LINES]
         self.nodes[own] = Node(own, _part(spec), title, facts, state, name.place, self._changed.get(spec, ()))
+        kind = reading(spec.kind)
         for side in (old, new):
-            for place, text in _sources(side or {}):
-                self._edge(self._place(place, Part.SOURCE), own, text, self._place_state(place, Part.SOURCE))
-            for place in _targets(side or {}):
-                self._edge(own, self._place(place, Part.OUTPUT), "", self._place_state(place, Part.OUTPUT))
-        for dataset, text in _datasets(body, spec, self._known):
-            self._edge(self._id(dataset), own, text, state)
-        for before in _before(body, spec):
-            if before in self._before or before in self._after:
-                self._edge(self._id(before), own, "runs after", state)
+            for place, word in kind.sources(side or {}):
+                self._edge(self._place(place, Part.SOURCE), own, word, self._place_state(place, Part.SOURCE))
+            for place, word in kind.sinks(side or {}):
+                self._edge(own, self._place(place, Part.OUTPUT), word, self._place_state(place, Part.OUTPUT))
+        before = ((each, "runs after") for each in run_order.of_document(body, KINDS[spec.kind], spec.namespace))
+        for other, text in (*_datasets(body, spec), *before):
+            if other in self._before or other in self._after:
+                self._edge(self._id(other), own, text, state)
 
     def _place(self, place: str, part: Part) -> str:
         """Add a node for a place outside of the specs, and return its id."""
@@ -132,82 +131,20 @@ def _facts(body: Json) -> Iterator[str]:
         yield f"at {schedule}"
 
 
-def _sources(body: Json) -> Iterator[tuple[str, str]]:
-    """Yield the places that a spec copies data from, each with a word for the edge."""
-    source = mapping(body, "spec", "source")
-    if body.get("kind") == "DataCube":
-        yield from ((each, "") for each in _cube_place(source))
-        return
-    if uri := source.get("uri") or mapping(body, "spec", "syncOptions").get("source"):
-        yield str(uri), ""
-    yield from ((each, "") for each in _native(source))
-    if code := mapping(body, "spec", "code", "git"):
-        yield from ((each, "code") for each in _native({"git": code}))
-
-
-def _targets(body: Json) -> Iterator[str]:
-    """Yield the places that a spec copies data to."""
-    if body.get("kind") == "DataCube":
-        yield from _cube_place(mapping(body, "spec", "sink"))
-    yield from _native(mapping(body, "spec", "copy", "to"))
-    for output in items(body, "spec", "outputs"):
-        yield from _native(mapping(output, "to"))
-
-
 def _places(body: Json) -> Iterator[tuple[str, Part]]:
-    yield from ((place, Part.SOURCE) for place, _ in _sources(body))
-    yield from ((place, Part.OUTPUT) for place in _targets(body))
+    own = reading(body.get("kind"))
+    yield from ((each.text, Part.SOURCE) for each in own.sources(body))
+    yield from ((each.text, Part.OUTPUT) for each in own.sinks(body))
 
 
-def _native(place: Mapping[str, Any]) -> Iterator[str]:
-    if s3 := mapping(place, "s3"):
-        yield str(s3.get("uri", ""))
-    if hub := mapping(place, "huggingface"):
-        revision = f"@{hub['revision']}" if hub.get("revision") else ""
-        yield f"hf://{hub.get('type', 'dataset')}s/{hub.get('repo', '')}{revision}"
-    if git := mapping(place, "git"):
-        ref = f"@{git['ref']}" if git.get("ref") else ""
-        yield f"{git.get('url', '')}{ref}"
-    if storage := mapping(place, "storage"):
-        yield str(storage.get("uri", ""))
-    if claim := mapping(place, "claim"):
-        yield f"claim {claim.get('name', '')}"
-
-
-def _cube_place(side: Mapping[str, Any]) -> Iterator[str]:
-    options = {str(each.get("name")): each.get("value") for each in items(side, "options")}
-    kind = str(side.get("type", ""))
-    if kind == "pvc":
-        claim = mapping(side, "pvc")
-        name = claim.get("name") or mapping(claim, "template", "metadata").get("name") or "new"
-        yield f"claim {name}"
-        return
-    given = (options.get(key) for key in ("s3-uri", "repo", "repository", "remote-url", "url"))
-    place = next((str(each) for each in given if each), "")
-    yield f"{kind} {place}".strip()
-
-
-def _datasets(body: Json, spec: SpecId, known: set[SpecId]) -> Iterator[tuple[SpecId, str]]:
+def _datasets(body: Json, spec: SpecId) -> Iterator[tuple[SpecId, str]]:
     """Yield the datasets that a spec names, with what it waits for."""
-    own = mapping(body, "spec")
-    legacy = "SampleSet"
-    if name := mapping(own, "sampleSetRef").get("name"):
-        yield from _if_known(SpecId(legacy, spec.namespace, str(name)), "", known)
-    if name := mapping(own, "datasetRef").get("name"):
-        yield from _if_known(SpecId("Dataset", spec.namespace, str(name)), "", known)
-    for each in items(own, "datasets"):
-        wait = f"waits until {mapping(each, 'wait').get('until', 'ready')}" if "wait" in each else ""
-        yield from _if_known(SpecId("Dataset", spec.namespace, str(each.get("name", ""))), wait, known)
-
-
-def _if_known(dataset: SpecId, text: str, known: set[SpecId]) -> Iterator[tuple[SpecId, str]]:
-    if dataset in known:
-        yield dataset, text
-
-
-def _before(body: Json, spec: SpecId) -> Sequence[SpecId]:
-    """Return the specs after which a spec runs."""
-    fields = [each for each in items(body, "spec", "runAfter") if each.get("kind") and each.get("name")]
-    named = of_field([RunAfter.model_validate(each) for each in fields], spec.namespace)
-    annotations = mapping(body, *(str(part) for part in ANNOTATION[:-1]))
-    return [each.spec for each in (*named, *of_annotation(annotations, spec.namespace))]
+    field = KINDS[spec.kind].DATASETS
+    if field is None:
+        return
+    for name, path in field.names(body):
+        reference: Any = body
+        for key in path[:-1]:
+            reference = reference[key]
+        wait = f"waits until {mapping(reference, 'wait').get('until', 'ready')}" if "wait" in reference else ""
+        yield SpecId(field.kind, spec.namespace, name), wait

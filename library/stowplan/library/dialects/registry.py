@@ -9,6 +9,7 @@ from stowplan.library.dialects.dataset import dialect as dataset
 from stowplan.library.dialects.dataset_task import dialect as dataset_task
 from stowplan.library.dialects.mx_job import dialect as mx_job
 from stowplan.library.dialects.paddle_job import dialect as paddle_job
+from stowplan.library.dialects.reading.api import NOTHING, Reading
 from stowplan.library.dialects.sample_set import sample_job_dialect, sample_set_dialect
 from stowplan.library.dialects.shared import own_retries
 from stowplan.library.dialects.shared.context import Context, Lowered
@@ -29,6 +30,12 @@ DIALECTS: dict[str, Dialect[Any]] = {
     "TrainingJob": training_job.DIALECT,
 }
 """A dialect for each kind of `stowplan.schema.kinds.table`."""
+
+
+def reading(kind: object) -> Reading:
+    """Return what others read in documents of a kind, which may be none of ours."""
+    known = DIALECTS.get(str(kind))
+    return known.reading if known else NOTHING
 
 
 def lower(model: CustomResource, context: Context) -> Lowered:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, get_args
 from pydantic import Field
 
 from stowplan.schema.diagnostics import FieldPath
-from stowplan.schema.meta import Model, ObjectMeta
+from stowplan.schema.meta import AFTER_ANNOTATION, Model, ObjectMeta
 
 SpecFields = Mapping[str, tuple[str, ...] | None]
 """Fields of a spec, each with the names of the fields below it, or None for a plain value."""
@@ -36,10 +36,18 @@ class DatasetReference:
 
     def names(self, document: Mapping[str, Any]) -> Iterator[tuple[str, FieldPath]]:
         """Yield the names in a spec's document, with their paths. Anything but a string is left out."""
-        values: list[tuple[Any, FieldPath]] = [(document, ())]
-        for key in self.path:
-            values = [below for value, path in values for below in _below(value, path, key)]
-        yield from ((value, path) for value, path in values if isinstance(value, str))
+        yield from ((value, path) for value, path in values(document, *self.path) if isinstance(value, str))
+
+
+def values(document: Any, *path: str) -> list[tuple[Any, FieldPath]]:
+    """Return what a document, which may have errors, has at `path`, each with its own path.
+
+    `*` stands for every entry of a list. The list is empty if nothing is there.
+    """
+    found: list[tuple[Any, FieldPath]] = [(document, ())]
+    for key in path:
+        found = [below for value, at in found for below in _below(value, at, key)]
+    return found
 
 
 def _below(value: Any, path: FieldPath, key: str) -> list[tuple[Any, FieldPath]]:
@@ -73,6 +81,9 @@ class CustomResource(Model):
 
     DATASETS: ClassVar[DatasetReference | None] = None
     """The field that names the datasets that it uses; None if it uses none."""
+
+    AFTER: ClassVar[tuple[str, ...]] = ("metadata", "annotations", AFTER_ANNOTATION)
+    """The path of what names the specs after which it runs: a field `runAfter`, or an annotation; empty for datasets."""
 
     DONE: ClassVar[str] = "Complete"
     """Type of the status condition that is true once a spec of this kind is done, for specs that run after it."""

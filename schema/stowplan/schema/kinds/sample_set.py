@@ -144,6 +144,7 @@ class SampleSet(CustomResource):
         AGE,
     )
     STATUS: ClassVar[type[Model]] = SampleSetStatus
+    AFTER: ClassVar[tuple[str, ...]] = ()
     DONE: ClassVar[str] = "Ready"
     OUTSIDE_RUN: ClassVar[tuple[tuple[str, ...], ...]] = (
         ("partitions",),

@@ -1,11 +1,19 @@
 """What can be pinned in a document, and what it is in the lock file."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 import yaml
 
-from stowplan.compiler.pins.places import of_document
+from stowplan.compiler.pins import images
+from stowplan.library.dialects.reading.pinnable import Pinnable
+from stowplan.library.dialects.registry import reading
+
+
+def of_document(data: Any) -> Iterator[Pinnable]:
+    yield from images.pins(data)
+    yield from reading(data.get("kind")).pins(data)
 
 
 def keys(text: str) -> list[str]:

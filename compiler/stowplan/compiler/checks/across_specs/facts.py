@@ -8,7 +8,8 @@ from stowplan.compiler.checks.across_specs.registry import CHECKS
 from stowplan.compiler.checks.objects.object import Object, SpecObjects
 from stowplan.compiler.checks.objects.object_graph import ObjectGraph
 from stowplan.compiler.checks.objects.summary import ObjectSummary
-from stowplan.compiler.checks.objects.template_fields import Template, templates_of
+from stowplan.compiler.checks.objects.template_fields import templates_of
+from stowplan.library.dialects.reading.api import RolePod
 from stowplan.schema.kinds.table import TRAINING_KINDS
 from stowplan.schema.meta import ObjectId
 from stowplan.schema.platform.platform import Platform
@@ -25,7 +26,7 @@ class Facts(NamedTuple):
     """
 
     objects: tuple[ObjectSummary, ...] = ()
-    templates: tuple[tuple[ObjectId, tuple[Template, ...]], ...] = ()
+    templates: tuple[tuple[ObjectId, tuple[RolePod, ...]], ...] = ()
     collected: tuple[tuple[Any, ...], ...] = tuple(() for _ in FACT_TYPES)
 
 

@@ -10,6 +10,7 @@ from stowplan.compiler.checks.objects.object import Object, Objects
 from stowplan.compiler.checks.objects.object_graph import ObjectGraph
 from stowplan.compiler.kubernetes.fields import annotation, mapping
 from stowplan.library.builders import gate
+from stowplan.library.dialects.registry import reading
 from stowplan.library.engines.registry import STARTING_KINDS
 from stowplan.library.manifest import Json
 from stowplan.library.values import labels
@@ -98,15 +99,9 @@ def _stem(own: ObjectId, found: Json) -> _Stem:
 
 
 def _deletes(resource: Object | None) -> bool:
-    """Whether the run of a custom resource removes data.
-
-    It does if it removes files, empties caches, or is a sync that deletes source or destination.
-    """
-    own = mapping(resource.body, "spec") if resource else {}
-    if resource and resource.id.kind == "DatasetTask":
-        return "remove" in own or "evict" in own or bool(mapping(own, "sync").get("delete"))
-    options = mapping(own, "syncOptions")
-    return own.get("type") in ("rmr", "clear") or bool(options.get("delete-src") or options.get("delete-dst"))
+    """Whether a run of the custom resource must not start again unasked, because it deletes."""
+    loss = reading(resource.id.kind).loss(resource.body) if resource else None
+    return loss is not None and loss.rerun
 
 
 def _is_requested(resource: Object | None, previous: Mapping[ObjectId, Json]) -> bool:

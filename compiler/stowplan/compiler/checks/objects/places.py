@@ -4,19 +4,20 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 
 from stowplan.compiler.checks.objects.finding import ObjectFinding
-from stowplan.compiler.checks.objects.template_fields import Template, in_template
+from stowplan.compiler.checks.objects.template_fields import in_template
 from stowplan.compiler.diagnostics.document import Document
 from stowplan.compiler.diagnostics.locations import Location, is_platform_file
 from stowplan.compiler.diagnostics.report import Diagnostic
 from stowplan.compiler.kubernetes.fields import identity
 from stowplan.compiler.model import Program
+from stowplan.library.dialects.reading.api import RolePod
 from stowplan.schema.diagnostics import Anchor, FieldPath, dotted
 from stowplan.schema.meta import ObjectId, SpecId
 
 _NAME: FieldPath = ("metadata", "name")
 
 
-Templates = Mapping[ObjectId, tuple[Template, ...]]
+Templates = Mapping[ObjectId, tuple[RolePod, ...]]
 """The pod templates of training jobs by the object that holds them."""
 
 

@@ -4,16 +4,9 @@ from collections.abc import Iterator
 
 from stowplan.compiler.diff.change import Danger, Pair, Risk
 from stowplan.compiler.kubernetes.fields import annotation, mapping
+from stowplan.library.dialects.registry import reading
 from stowplan.library.manifest import Json
 from stowplan.schema.meta import RUN_ANNOTATION
-
-FIELDS: dict[str, tuple[tuple[str, ...], ...]] = {
-    "DataCube": (("executor", "options", "sync"),),
-    "Dataset": (("refresh", "delete"),),
-    "DatasetTask": (("remove", "paths"), ("sync", "delete")),
-    "SampleJob": (("rmrOptions", "paths"), ("syncOptions", "delete-src"), ("syncOptions", "delete-dst")),
-}
-"""Paths below `spec` of the fields by which a run deletes data, by kind. A test looks up each path in the models."""
 
 
 def deletions(pair: Pair) -> Iterator[Risk]:
@@ -25,16 +18,6 @@ def deletions(pair: Pair) -> Iterator[Risk]:
 
 
 def _deletion(body: Json) -> str:
-    spec, kind = mapping(body, "spec"), body.get("kind")
-    fields = FIELDS.get(str(kind), ())
-    values = {path[-1]: mapping(spec, *path[:-1]).get(path[-1]) for path in fields}
-    if spec.get("terminate") or spec.get("suspend"):
-        return ""
-    paths = values.get("paths")
-    if spec.get("type") == "rmr" or (kind == "DatasetTask" and paths):
-        return f"It removes {', '.join(map(str, paths if isinstance(paths, list) else []))} from the dataset."
-    if values.get("delete-src") or values.get("delete-dst"):
-        return "Its sync deletes what only one side has."
-    if values.get("delete"):
-        return f"Its {'refresh' if kind == 'Dataset' else 'sync'} deletes what the source lacks."
-    return "It deletes what the source lacks." if values.get("sync") else ""
+    spec, loss = mapping(body, "spec"), reading(body.get("kind")).loss(body)
+    held = spec.get("terminate") or spec.get("suspend")
+    return loss.text if loss and not held else ""

@@ -14,9 +14,9 @@ from huggingface_hub.errors import (
 )
 
 from stowplan.compiler.pins.pin import Reference
-from stowplan.compiler.pins.places import HUB
 from stowplan.compiler.pins.resolvers.failure import UnresolvedError
 from stowplan.compiler.pins.trust import Kind, Trust
+from stowplan.library.dialects.reading.pinnable import HUB
 from stowplan.schema.lock import HubPin
 
 _SECONDS = 60

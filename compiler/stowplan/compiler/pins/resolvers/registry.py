@@ -4,9 +4,10 @@ from collections.abc import Callable
 from functools import partial
 from importlib import import_module
 
-from stowplan.compiler.pins.pin import Reference, Section
+from stowplan.compiler.pins.pin import Reference
 from stowplan.compiler.pins.resolvers.failure import MissingPackageError
 from stowplan.compiler.pins.trust import Trust
+from stowplan.library.dialects.reading.pinnable import Section
 from stowplan.schema.lock import Pin
 
 Resolver = Callable[[Reference], Pin]

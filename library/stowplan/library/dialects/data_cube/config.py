@@ -8,11 +8,11 @@ from stowplan.library.dialects.data_cube import options
 from stowplan.library.dialects.data_cube.cube import Cube
 from stowplan.library.dialects.data_cube.remotes.flags import BASE
 from stowplan.library.dialects.data_cube.remotes.s3 import LEAST_PART
-from stowplan.library.dialects.data_cube.variable_references import escaped
 from stowplan.library.dialects.shared import claim_paths
 from stowplan.library.dialects.shared.context import Context
 from stowplan.library.values.names import content_hash
 from stowplan.library.values.quantities import amount
+from stowplan.library.values.variable_references import escaped
 from stowplan.schema.agents.cache_config import Target
 from stowplan.schema.agents.marker import STATE_DIRECTORY
 from stowplan.schema.agents.transfer_config import (

@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 
 from stowplan.library.dialects.data_cube.lower import lower
+from stowplan.library.dialects.data_cube.reading import READING
 from stowplan.library.dialects.data_cube.remotes.registry import REMOTES
-from stowplan.library.dialects.shared import claim_paths, run_order
+from stowplan.library.dialects.shared import claim_paths
 from stowplan.library.dialects.shared.claim_writes import Write
 from stowplan.library.dialects.shared.context import Context
 from stowplan.library.dialects.shared.dialect import Dialect, Relations
@@ -13,12 +14,11 @@ from stowplan.schema.kinds.data_cube import ClaimReference, DataCube
 
 
 def relations(model: DataCube, context: Context) -> Relations:
-    """Return the claim that the cube names without making it, where it writes to, and what it runs after."""
+    """Return the claim that the cube names without making it and where it writes to."""
     namespace = context.namespace(model.metadata.namespace)
     return Relations(
         named=tuple(_named(model)),
         write=_write(model, namespace),
-        after=run_order.of_annotation(model.metadata.annotations, namespace),
         repeats=model.spec.schedule is not None,
     )
 
@@ -47,4 +47,4 @@ def _write(model: DataCube, namespace: str) -> Write | None:
     return Write(namespace, claim.name or "", path, mirror, at, template)
 
 
-DIALECT = Dialect(lower, relations)
+DIALECT = Dialect(lower, relations, reading=READING)

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 
 from stowplan.library.dialects.data_cube.options import Option, Side, certain, needed
 from stowplan.library.dialects.data_cube.remotes.registry import REMOTES
-from stowplan.library.dialects.data_cube.variable_references import references
 from stowplan.library.manifest import Json
+from stowplan.library.values.variable_references import references
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, did_you_mean, finding
 from stowplan.schema.kinds.data_cube import DataReference, SideType
 

@@ -5,13 +5,19 @@ from collections.abc import Iterator
 from stowplan.library.dialects.dataset import locked, volumes
 from stowplan.library.dialects.dataset.cached import cached_dataset
 from stowplan.library.dialects.dataset.lower import lower
+from stowplan.library.dialects.reading import native_places
+from stowplan.library.dialects.reading.api import DataLoss, Reading
+from stowplan.library.dialects.reading.pinnable import Pinnable
+from stowplan.library.dialects.reading.progress import cached
 from stowplan.library.dialects.shared.claim_rules import is_single_node
 from stowplan.library.dialects.shared.claim_writes import Write
 from stowplan.library.dialects.shared.context import Context
 from stowplan.library.dialects.shared.dialect import Dialect, Relations
 from stowplan.library.drivers.registry import STORAGE_DRIVERS
 from stowplan.library.ir.data import CachedDataset
+from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import FieldPath
+from stowplan.schema.kinds.custom_resource import values
 from stowplan.schema.kinds.native.dataset import Dataset
 
 
@@ -66,4 +72,22 @@ def _single(dataset: CachedDataset) -> FieldPath:
     return (*volumes.CLAIM, "template", "spec", "accessModes") if is_single_node(modes) else ()
 
 
-DIALECT = Dialect(lower, relations)
+def _loss(document: Json) -> DataLoss | None:
+    deletes = any(each for each, _ in values(document, "spec", "refresh", "delete"))
+    return DataLoss("Its refresh deletes what the source lacks.") if deletes else None
+
+
+def _pins(document: Json) -> Iterator[Pinnable]:
+    """Yield what can be pinned of the source, unless a refresh follows it."""
+    if not any(each for each, _ in values(document, "spec", "refresh")):
+        yield from native_places.pins(document, "spec", "source")
+
+
+READING = Reading(
+    sources=lambda document: native_places.addresses(document, "spec", "source"),
+    pins=_pins,
+    loss=_loss,
+    progress=cached,
+)
+
+DIALECT = Dialect(lower, relations, reading=READING)

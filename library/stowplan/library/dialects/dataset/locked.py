@@ -1,10 +1,7 @@
 """The revision that a Dataset is always copied from, so that a job can wait for that very one."""
 
-import re
-
+from stowplan.library.dialects.reading.pinnable import COMMIT
 from stowplan.schema.kinds.native.dataset import Dataset
-
-COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
 def revision_of(model: Dataset) -> str | None:

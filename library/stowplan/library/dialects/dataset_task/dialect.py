@@ -1,24 +1,30 @@
 """The dialect of the kind DatasetTask."""
 
+from dataclasses import replace
+
 from stowplan.library.dialects.dataset_task import copy_rules, reference, task
 from stowplan.library.dialects.dataset_task.lower import lower
-from stowplan.library.dialects.shared import claim_paths, run_order
+from stowplan.library.dialects.reading import native_places
+from stowplan.library.dialects.reading.api import DataLoss, Reading
+from stowplan.library.dialects.reading.progress import files
+from stowplan.library.dialects.shared import claim_paths
 from stowplan.library.dialects.shared.claim_writes import Write
 from stowplan.library.dialects.shared.context import Context
 from stowplan.library.dialects.shared.dialect import Deletion, Dialect, Reference, Relations
+from stowplan.library.manifest import Json
+from stowplan.schema.kinds.custom_resource import values
 from stowplan.schema.kinds.native.dataset_task import TASKS, DatasetTask
 from stowplan.schema.meta import SpecId
 
 
 def relations(model: DatasetTask, context: Context) -> Relations:
-    """Return the dataset that the task works on, the claim that it copies to, and what it runs after."""
+    """Return the dataset that the task works on and the claim that it copies to."""
     namespace = context.namespace(model.metadata.namespace)
     references = (Reference(SpecId(reference.KIND, namespace, model.spec.dataset_ref.name), reference.PATH),)
     repeats = model.spec.schedule is not None
     done = task.operation(model)
     own = Relations(
         references,
-        after=run_order.of_field(model.spec.run_after, namespace),
         operation="" if repeats or model.spec.suspend else TASKS.get(done, ""),
         repeats=repeats,
         changes=done in ("sync", "remove") and not model.spec.suspend,
@@ -30,7 +36,28 @@ def relations(model: DatasetTask, context: Context) -> Relations:
     at = (*copy_rules.TO, "claim")
     path = claim_paths.canonical(claim.sub_path or "")
     write = Write(namespace, claim.name, path, mirror=False, at=(*at, "subPath" if claim.sub_path else "name"))
-    return own._replace(named=((claim.name, (*at, "name")),), write=write)
+    return replace(own, named=((claim.name, (*at, "name")),), write=write)
 
 
-DIALECT = Dialect(lower, relations)
+def _loss(document: Json) -> DataLoss | None:
+    spec = next((each for each, _ in values(document, "spec") if isinstance(each, dict)), {})
+    paths = [each for each, _ in values(spec, "remove", "paths", "*")]
+    if paths:
+        return DataLoss(f"It removes {', '.join(map(str, paths))} from the dataset.", rerun=True)
+    if any(each for each, _ in values(spec, "sync", "delete")):
+        return DataLoss("Its sync deletes what the source lacks.", rerun=True)
+    return DataLoss("", rerun=True) if "evict" in spec else None
+
+
+def _progress(resource: Json) -> str:
+    done = (word for field, word in TASKS.items() if field in (resource.get("spec") or {}))
+    return files(resource, next(done, ""))
+
+
+READING = Reading(
+    sinks=lambda document: native_places.addresses(document, "spec", "copy", "to"),
+    loss=_loss,
+    progress=_progress,
+)
+
+DIALECT = Dialect(lower, relations, reading=READING)

@@ -35,7 +35,7 @@ def spec_id(model: DatasetTask, context: Context) -> SpecId:
 
 def run_after(model: DatasetTask, context: Context) -> tuple[SpecId, ...]:
     """Return the specs that must be done before the task."""
-    return run_order.specs(run_order.of_field(model.spec.run_after, spec_id(model, context).namespace))
+    return run_order.specs(run_order.of_model(model, spec_id(model, context).namespace))
 
 
 def resources(model: DatasetTask, platform: Platform) -> Resources:

@@ -3,15 +3,19 @@
 from stowplan.library.dialects import mounted_claims
 from stowplan.library.dialects.paddle_job import rules
 from stowplan.library.dialects.paddle_job.lower import lower, ports_of
+from stowplan.library.dialects.reading import template_fields
+from stowplan.library.dialects.reading.api import Reading, RolePod
 from stowplan.library.dialects.sample_set.reference import references
-from stowplan.library.dialects.shared import run_order
 from stowplan.library.dialects.shared.context import Context
 from stowplan.library.dialects.shared.dialect import Dialect, Relations
+from stowplan.library.manifest import Json
+from stowplan.schema.diagnostics import FieldPath
+from stowplan.schema.kinds.custom_resource import values
 from stowplan.schema.kinds.paddle_job import ROLES, PaddleJob, PaddleRole
 
 
 def relations(model: PaddleJob, context: Context) -> Relations:
-    """Return what the job shares with other specs: dataset, host ports, claims, and what it runs after."""
+    """Return what the job shares with other specs: dataset, host ports and claims."""
     pods = 0
     mounted: list[mounted_claims.MountedClaim] = []
     for name in ROLES:
@@ -21,8 +25,19 @@ def relations(model: PaddleJob, context: Context) -> Relations:
             mounted += mounted_claims.of_template(role.template, role.replicas, name, ("spec", name, "template"))
     namespace = context.namespace(model.metadata.namespace)
     named = references(model.spec.sample_set_ref, namespace)
-    after = run_order.of_model(model, namespace)
-    return Relations(named, pods, _ports(model, context), tuple(mounted), after=after)
+    return Relations(named, pods, _ports(model, context), tuple(mounted))
+
+
+def _progress(resource: Json) -> str:
+    status = resource.get("status") or {}
+    roles = ((role, _pods(status.get(role) or {})) for role in ROLES)
+    return "; ".join(f"{role}: {pods}" for role, pods in roles if pods)
+
+
+def _pods(counts: Json) -> str:
+    """Return counts such as `2 running, 1 failed`. A finished or deleted pod does not count as running."""
+    words = ("pending", "starting", "running", "succeeded", "failed", "unknown")
+    return ", ".join(f"{counts[word]} {word}" for word in words if counts.get(word))
 
 
 def _ports(model: PaddleJob, context: Context) -> tuple[int, int] | None:
@@ -32,4 +47,12 @@ def _ports(model: PaddleJob, context: Context) -> tuple[int, int] | None:
     return (taken[0].start, taken[-1].stop) if taken else None
 
 
-DIALECT = Dialect(lower, relations, rules.findings)
+def _field(path: FieldPath, pod: RolePod, document: Json) -> FieldPath | None:
+    home = ("spec", pod.role, "template")
+    (template, _), *_ = [*values(document, *home), ({}, ())]
+    return template_fields.written(path, pod, template, home)
+
+
+READING = Reading(progress=_progress, field=_field)
+
+DIALECT = Dialect(lower, relations, rules.findings, READING)

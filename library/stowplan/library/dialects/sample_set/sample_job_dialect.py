@@ -1,20 +1,25 @@
 """The dialect of the kind SampleJob."""
 
+from collections.abc import Iterator
+
+from stowplan.library.dialects.reading.api import Address, DataLoss, Reading
+from stowplan.library.dialects.reading.progress import files
 from stowplan.library.dialects.sample_set.reference import references
 from stowplan.library.dialects.sample_set.sample_job import lower
-from stowplan.library.dialects.shared import claim_paths, run_order
+from stowplan.library.dialects.shared import claim_paths
 from stowplan.library.dialects.shared.context import Context
 from stowplan.library.dialects.shared.dialect import Deletion, Dialect, Relations
+from stowplan.library.manifest import Json
+from stowplan.schema.kinds.custom_resource import values
 from stowplan.schema.kinds.sample_job import SampleJob
 
 
 def relations(model: SampleJob, context: Context) -> Relations:
-    """Return the dataset that the task works on, and what it runs after."""
+    """Return the dataset that the task works on."""
     namespace = context.namespace(model.metadata.namespace)
     repeats = model.spec.schedule is not None
     return Relations(
         references(model.spec.sample_set_ref, namespace),
-        after=run_order.of_annotation(model.metadata.annotations, namespace),
         operation="" if repeats or model.spec.terminate else model.spec.type or "",
         repeats=repeats,
         deletes=_deletes(model),
@@ -28,4 +33,24 @@ def _deletes(model: SampleJob) -> Deletion | None:
     return Deletion(claim_paths.canonical(options.destination or ""), ("spec", "syncOptions", "delete-dst"))
 
 
-DIALECT = Dialect(lower, relations)
+def _sources(document: Json) -> Iterator[Address]:
+    return (Address(str(each)) for each, _ in values(document, "spec", "syncOptions", "source") if each)
+
+
+def _loss(document: Json) -> DataLoss | None:
+    spec = next((each for each, _ in values(document, "spec") if isinstance(each, dict)), {})
+    if spec.get("type") == "rmr":
+        paths = (str(each) for each, _ in values(spec, "rmrOptions", "paths", "*"))
+        return DataLoss(f"It removes {', '.join(paths)} from the dataset.", rerun=True)
+    if any(each for side in ("delete-src", "delete-dst") for each, _ in values(spec, "syncOptions", side)):
+        return DataLoss("Its sync deletes what only one side has.", rerun=True)
+    return DataLoss("", rerun=True) if spec.get("type") == "clear" else None
+
+
+READING = Reading(
+    sources=_sources,
+    loss=_loss,
+    progress=lambda resource: files(resource, (resource.get("spec") or {}).get("type") or ""),
+)
+
+DIALECT = Dialect(lower, relations, reading=READING)

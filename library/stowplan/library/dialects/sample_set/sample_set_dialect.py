@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+from stowplan.library.dialects.reading.api import Address, Reading
+from stowplan.library.dialects.reading.progress import cached
 from stowplan.library.dialects.sample_set import claim
 from stowplan.library.dialects.sample_set.sample_set import cached_dataset, driver_of, lower
 from stowplan.library.dialects.shared import claim_paths
@@ -10,6 +12,7 @@ from stowplan.library.dialects.shared.context import Context
 from stowplan.library.dialects.shared.dialect import Dialect, Relations
 from stowplan.library.ir.data import CachedDataset
 from stowplan.schema.diagnostics import FieldPath
+from stowplan.schema.kinds.custom_resource import values
 from stowplan.schema.kinds.sample_set import SampleSet
 
 
@@ -54,4 +57,9 @@ def _directory_path(model: SampleSet, directory: str) -> FieldPath:
     return ("spec", "cache", "levels")
 
 
-DIALECT = Dialect(lower, relations)
+READING = Reading(
+    sources=lambda document: (Address(str(each)) for each, _ in values(document, "spec", "source", "uri") if each),
+    progress=cached,
+)
+
+DIALECT = Dialect(lower, relations, reading=READING)

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
 
 from stowplan.library.dialects.mounted_claims import MountedClaim
+from stowplan.library.dialects.reading.api import NOTHING, Reading
 from stowplan.library.dialects.shared.claim_writes import Write
 from stowplan.library.dialects.shared.context import Context, Lowered
-from stowplan.library.dialects.shared.run_order import Predecessor
 from stowplan.schema.diagnostics import FieldPath, Finding
 from stowplan.schema.kinds.custom_resource import CustomResource
 from stowplan.schema.meta import SpecId
@@ -45,7 +45,8 @@ class Deletion(NamedTuple):
     at: FieldPath
 
 
-class Relations(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Relations:
     """Resources that a spec shares with other specs.
 
     `references` are the datasets that the spec names. `pods` is the number of pods that mount these datasets. `ports`
@@ -53,7 +54,7 @@ class Relations(NamedTuple):
     are claims in the volumes that the spec declares. `named` are the names, with their paths, of other claims that the
     spec uses and does not make. `write` is the directory of a claim that the spec uses, None for none. `lineage` is
     that of its checkpoints, None for none. `outputs` are directories of claims to which it copies what it made.
-    `after` are the specs that must be done first. `operation` is the drivers' word for what a task does once on a
+    `operation` is the drivers' word for what a task does once on a
     dataset, empty for other specs and for one that is suspended. `repeats` is true if the spec runs on a schedule,
     `changes` if it is a task that changes the data of its dataset, once or on a schedule. `locked` are the datasets of
     which a job waits for the locked revision. `deletes` is what a task mirrors in its dataset, None for nothing.
@@ -74,7 +75,6 @@ class Relations(NamedTuple):
     claim: str | None = None
     single: FieldPath = ()
     lineage: Lineage | None = None
-    after: tuple[Predecessor, ...] = ()
     operation: str = ""
     repeats: bool = False
     changes: bool = False
@@ -90,9 +90,10 @@ class Dialect(Generic[Model]):
     `lower` builds the manifests of one spec. It never raises for a user's mistake, but returns findings.
     `relations` is only called for specs without errors. `rules`, for kinds with pod templates, returns the findings
     of `lower` that depend on the spec and the platform alone. It is also called for what is left of a spec without the
-    parts that do not fit the schemas of Kubernetes.
+    parts that do not fit the schemas of Kubernetes. `reading` is what others read in the documents of the kind.
     """
 
     lower: Callable[[Model, Context], Lowered]
     relations: Callable[[Model, Context], Relations]
     rules: Callable[[Model, Platform], Iterable[Finding]] | None = None
+    reading: Reading = NOTHING

@@ -2,16 +2,15 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding, nearest
-from stowplan.schema.kinds.custom_resource import CustomResource
-from stowplan.schema.kinds.native.dataset_task import DatasetTask, RunAfter
-from stowplan.schema.kinds.native.training import Training
+from stowplan.schema.kinds.custom_resource import CustomResource, values
+from stowplan.schema.kinds.run_after import RunAfter
 from stowplan.schema.kinds.table import DATASET_KINDS, KINDS
 from stowplan.schema.meta import AFTER_ANNOTATION, SpecId
 
-ANNOTATION: FieldPath = ("metadata", "annotations", AFTER_ANNOTATION)
+ANNOTATION = CustomResource.AFTER
 _FORM = re.compile(r"([A-Za-z]+)/([a-z0-9]([-a-z0-9.]*[a-z0-9])?)")
 
 
@@ -24,17 +23,23 @@ class Predecessor(NamedTuple):
 
 def of_model(model: CustomResource, namespace: str) -> tuple[Predecessor, ...]:
     """Return what a spec in `namespace` names, in its field or its annotation; nothing for a dataset."""
-    if isinstance(model, DatasetTask | Training):
-        return of_field(model.spec.run_after, namespace)
-    return () if model.kind in DATASET_KINDS else of_annotation(model.metadata.annotations, namespace)
-
-
-def of_field(given: list[RunAfter] | None, namespace: str) -> tuple[Predecessor, ...]:
-    """Return what the field `runAfter` of a spec in `namespace` names."""
+    if model.AFTER == ANNOTATION:
+        return of_annotation(model.metadata.annotations, namespace)
+    given: list[RunAfter] = (vars(model)["spec"].run_after if model.AFTER else None) or []
     return tuple(
-        Predecessor(SpecId(each.kind, namespace, each.name), ("spec", "runAfter", index, "name"))
-        for index, each in enumerate(given or ())
+        Predecessor(SpecId(each.kind, namespace, each.name), (*model.AFTER, index, "name"))
+        for index, each in enumerate(given)
     )
+
+
+def of_document(document: Mapping[str, Any], model: type[CustomResource], namespace: str) -> Iterator[SpecId]:
+    """Yield what a document of the kind `model` in `namespace` names; what has another form is left out."""
+    for given, _ in values(document, *model.AFTER):
+        if isinstance(given, str):
+            yield from (each.spec for each in of_annotation({AFTER_ANNOTATION: given}, namespace))
+        for each in given if isinstance(given, list) else ():
+            if isinstance(each, dict) and each.get("kind") and each.get("name"):
+                yield SpecId(str(each["kind"]), namespace, str(each["name"]))
 
 
 def of_annotation(annotations: Mapping[str, str], namespace: str) -> tuple[Predecessor, ...]:

@@ -3,12 +3,15 @@
 from collections.abc import Iterator
 
 from stowplan.library.dialects import mounted_claims
-from stowplan.library.dialects.shared import claim_paths, run_order
+from stowplan.library.dialects.reading import native_places
+from stowplan.library.dialects.reading.api import Address, Reading, RolePod
+from stowplan.library.dialects.shared import claim_paths
 from stowplan.library.dialects.shared.claim_writes import Write
 from stowplan.library.dialects.shared.context import Context
 from stowplan.library.dialects.shared.dialect import Dialect, Reference, Relations
-from stowplan.library.dialects.training import checkpoints, rules
+from stowplan.library.dialects.training import checkpoints, places, rules
 from stowplan.library.dialects.training.lower import lower
+from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import FieldPath
 from stowplan.schema.forms import LOCKED
 from stowplan.schema.kinds.native.training import Training
@@ -18,7 +21,7 @@ _DATASETS: FieldPath = ("spec", "datasets")
 
 
 def relations(model: Training, context: Context) -> Relations:
-    """Return what the job shares with other specs: datasets, pods that mount them, claims, and what it runs after."""
+    """Return what the job shares with other specs: datasets, pods that mount them, and claims."""
     home = context.namespace(model.metadata.namespace)
     named = tuple(
         Reference(SpecId("Dataset", home, each.name), (*at, "name"), (*at, "revision") if each.revision else ())
@@ -35,7 +38,6 @@ def relations(model: Training, context: Context) -> Relations:
         write=checkpoints.write(model, home),
         outputs=copied,
         lineage=checkpoints.relation(model, home),
-        after=run_order.of_model(model, home),
         locked=tuple(
             SpecId("Dataset", home, each.name) for each in model.spec.datasets or () if each.revision == LOCKED
         ),
@@ -49,4 +51,28 @@ def _copied(model: Training, namespace: str) -> Iterator[Write]:
             yield Write(namespace, claim.name, claim_paths.canonical(claim.sub_path or ""), mirror=False, at=at)
 
 
-DIALECT = Dialect(lower, relations, rules.findings)
+def _sources(document: Json) -> Iterator[Address]:
+    return native_places.addresses(document, "spec", "code", word="code")
+
+
+def _progress(resource: Json) -> str:
+    status = resource.get("status") or {}
+    ready, restarts = status.get("nodesReady"), status.get("restarts")
+    return f"{ready} nodes ready{f', {restarts} restarts' if restarts else ''}" if ready else ""
+
+
+def _field(path: FieldPath, pod: RolePod, document: Json) -> FieldPath | None:
+    ours = path[:2] == ("spec", "initContainers") and len(path) > 2 and int(path[2]) < pod.waits
+    names = {"containers": pod.containers, "initContainers": pod.init_containers}
+    return None if ours else places.written(path, names, document)
+
+
+READING = Reading(
+    sources=_sources,
+    sinks=lambda document: native_places.addresses(document, "spec", "outputs", "*", "to"),
+    pins=lambda document: native_places.pins(document, "spec", "code"),
+    progress=_progress,
+    field=_field,
+)
+
+DIALECT = Dialect(lower, relations, rules.findings, READING)

@@ -6,23 +6,16 @@ from stowplan.library.dialects.shared import run_order
 from stowplan.library.dialects.training_group import waiting
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
 from stowplan.schema.kinds.custom_resource import CustomResource
-from stowplan.schema.kinds.native.training import Training
 from stowplan.schema.meta import AFTER_ANNOTATION
 from stowplan.schema.platform.platform import Platform
 
 
 def findings(model: CustomResource, platform: Platform) -> Iterator[Finding]:
-    """Yield findings about `runAfter` of a Training, or the annotation of another job: its form, and who opens it."""
-    notes = model.metadata.annotations
-    path: FieldPath = run_order.ANNOTATION
-    if isinstance(model, Training):
-        yield from run_order.no_annotation(notes)
-        path, given = ("spec", "runAfter"), bool(model.spec.run_after)
-    else:
-        yield from run_order.annotation_findings(notes)
-        given = AFTER_ANNOTATION in notes
-    if given:
-        yield from _opened(path, platform)
+    """Yield findings about `runAfter` of a job, or its annotation: its form, and who opens the job."""
+    notes, annotated = model.metadata.annotations, model.AFTER == run_order.ANNOTATION
+    yield from (run_order.annotation_findings if annotated else run_order.no_annotation)(notes)
+    if AFTER_ANNOTATION in notes if annotated else run_order.of_model(model, ""):
+        yield from _opened(model.AFTER, platform)
 
 
 def _opened(path: FieldPath, platform: Platform) -> Iterator[Finding]:

@@ -1,23 +1,22 @@
 """The dialect of the kind TrainingJob."""
 
 from stowplan.library.dialects import mounted_claims
-from stowplan.library.dialects.shared import run_order
+from stowplan.library.dialects.reading.api import Reading
 from stowplan.library.dialects.shared.context import Context
 from stowplan.library.dialects.shared.dialect import Dialect, Relations
-from stowplan.library.dialects.training_job import rules
+from stowplan.library.dialects.training_job import fields, rules
 from stowplan.library.dialects.training_job.lower import lower
 from stowplan.library.dialects.training_job.topology import shape
 from stowplan.schema.kinds.training_job import TrainingJob
 
 
 def relations(model: TrainingJob, context: Context) -> Relations:
-    """Return the claims that all pods of the job mount, and what the job runs after."""
+    """Return the claims that all pods of the job mount."""
     layout = shape(model, context.platform)
     pods = int(layout.master) + layout.servers + layout.trainers
     volumes = model.spec.volumes or ()
     mounted = tuple(mounted_claims.of_volumes(volumes, pods, "the job", ("spec", "volumes")))
-    after = run_order.of_model(model, context.namespace(model.metadata.namespace))
-    return Relations(mounted=mounted, after=after)
+    return Relations(mounted=mounted)
 
 
-DIALECT = Dialect(lower, relations, rules.findings)
+DIALECT = Dialect(lower, relations, rules.findings, Reading(field=fields.of_pod))

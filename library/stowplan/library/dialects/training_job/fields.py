@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+from stowplan.library.dialects.reading.api import RolePod
+from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import FieldPath
 
 _OF_CONTAINERS: Mapping[str, str] = {
@@ -40,6 +42,16 @@ _AS_THEY_ARE = frozenset(
     }
 )
 """Fields of a pod or container whose value is the same as in the document, so that paths below them also fit."""
+
+
+def of_pod(path: FieldPath, pod: RolePod, _: Json) -> FieldPath | None:
+    """Return the path in the document for a path in a compiled pod; None in a container that Stowplan adds."""
+    match path:
+        case ("spec", "containers" | "initContainers" as field, int(place), *rest):
+            names = pod.containers if field == "containers" else pod.init_containers
+            return written(("spec", "containers", 0, *rest), pod.role) if names[place] == pod.role else None
+        case _:
+            return written(path, pod.role)
 
 
 def written(path: FieldPath, role: str) -> FieldPath:

@@ -167,6 +167,7 @@ class Dataset(CustomResource):
         AGE,
     )
     STATUS: ClassVar[type[Model]] = DatasetStatus
+    AFTER: ClassVar[tuple[str, ...]] = ()
     DONE: ClassVar[str] = "Ready"
     OUTSIDE_RUN: ClassVar[tuple[tuple[str, ...], ...]] = (
         ("cache", "nodes"),

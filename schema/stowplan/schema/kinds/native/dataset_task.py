@@ -8,6 +8,7 @@ from stowplan.schema.agents.left_out import LINKS, Links
 from stowplan.schema.kinds.conditions import AttemptCounts, Conditions, TaskAttempts
 from stowplan.schema.kinds.custom_resource import AGE, Column, CustomResource, DatasetReference, SpecFields
 from stowplan.schema.kinds.native.places import GitPlace, HubPlace, S3Place
+from stowplan.schema.kinds.run_after import RunAfter
 from stowplan.schema.meta import KubernetesType, Model, ObjectMeta
 
 TaskResources = Annotated[dict[str, Any], KubernetesType("io.k8s.api.core.v1.ResourceRequirements")]
@@ -105,23 +106,6 @@ class CopyTask(Model):
     links: Links | None = Field(default=None, description=LINKS)
 
 
-class RunAfter(Model):
-    """A spec of the same namespace that must be done first."""
-
-    kind: Literal[
-        "DataCube",
-        "Dataset",
-        "DatasetTask",
-        "MxJob",
-        "PaddleJob",
-        "SampleJob",
-        "SampleSet",
-        "Training",
-        "TrainingJob",
-    ] = Field(description="Kind of the spec.")
-    name: str = Field(description="Name of the spec.", min_length=1, max_length=253)
-
-
 class DatasetTaskSpec(Model):
     """What is done, to which dataset, and when: exactly one of the five operations."""
 
@@ -181,6 +165,7 @@ class DatasetTask(CustomResource):
     DATASETS: ClassVar[DatasetReference | None] = DatasetReference(
         "Dataset", ("spec", "datasetRef", "name"), digest=True
     )
+    AFTER: ClassVar[tuple[str, ...]] = ("spec", "runAfter")
     OBSERVED: ClassVar[SpecFields] = {
         "datasetRef": None,
         "sync": None,

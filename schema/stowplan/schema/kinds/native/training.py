@@ -7,7 +7,6 @@ from pydantic import Field
 from stowplan.schema.forms import PROCESSES
 from stowplan.schema.kinds.custom_resource import AGE, Column, CustomResource, DatasetReference, SpecFields
 from stowplan.schema.kinds.kubernetes_shapes import ENV_VAR
-from stowplan.schema.kinds.native.dataset_task import RunAfter
 from stowplan.schema.kinds.native.training_parts import (
     Checkpoints,
     Elastic,
@@ -18,6 +17,7 @@ from stowplan.schema.kinds.native.training_parts import (
     TrainingDataset,
 )
 from stowplan.schema.kinds.native.training_status import TrainingStatus
+from stowplan.schema.kinds.run_after import RunAfter
 from stowplan.schema.meta import PATCH, Int32, KubernetesType, Model, ObjectMeta
 
 _CORE = "io.k8s.api.core.v1"
@@ -131,6 +131,7 @@ class Training(CustomResource):
     STATUS: ClassVar[type[Model]] = TrainingStatus
     TRAINS: ClassVar[bool] = True
     DATASETS: ClassVar[DatasetReference | None] = DatasetReference("Dataset", ("spec", "datasets", "*", "name"))
+    AFTER: ClassVar[tuple[str, ...]] = ("spec", "runAfter")
     OUTSIDE_RUN: ClassVar[tuple[tuple[str, ...], ...]] = (("outputs",),)
     OBSERVED: ClassVar[SpecFields] = {
         "numNodes": None,

@@ -12,10 +12,10 @@ from stowplan.agents.transfer.remotes.s3.settings import s3_settings
 from stowplan.agents.transfer.settings import settings
 from stowplan.library.builders import job
 from stowplan.library.dialects.data_cube import pod as data_cube_pod
-from stowplan.library.dialects.data_cube.variable_references import references
 from stowplan.library.dialects.registry import lower
 from stowplan.library.dialects.shared.context import Lowered
 from stowplan.library.manifest import ExternalReference, Json
+from stowplan.library.values.variable_references import references
 from stowplan.schema.agents.transfer_config import TransferConfig
 from stowplan.schema.kinds.data_cube import DataCube
 from tests.pods import values

@@ -4,12 +4,12 @@ from collections.abc import Iterator, Mapping
 
 from stowplan.library.dialects.data_cube import options
 from stowplan.library.dialects.data_cube.options import Option
-from stowplan.library.dialects.data_cube.remotes import git_url
 from stowplan.library.dialects.data_cube.remotes.flags import BASE, NOISE, NOTHING, SHORT, Flag, positive, truth
-from stowplan.library.dialects.data_cube.remotes.git_url import GitUrl, Unusable
 from stowplan.library.dialects.data_cube.remotes.remote import Remote
 from stowplan.library.dialects.data_cube.remotes.remote_side import RemoteSide
-from stowplan.library.dialects.data_cube.variable_references import references
+from stowplan.library.values import git_url
+from stowplan.library.values.git_url import GitUrl, Unusable
+from stowplan.library.values.variable_references import references
 from stowplan.schema.diagnostics import FieldPath, Finding, finding
 from stowplan.schema.kinds.data_cube import DataReference
 from stowplan.schema.remotes.git import NO_REF, GitEndpoint, GitSettings, repository_directory

@@ -8,7 +8,7 @@ from stowplan.library.dialects.data_cube.options import Option
 from stowplan.library.dialects.data_cube.remotes.flags import IGNORED, NOTHING, Flag, positive
 from stowplan.library.dialects.data_cube.remotes.remote import Remote
 from stowplan.library.dialects.data_cube.remotes.remote_side import RemoteSide
-from stowplan.library.dialects.data_cube.variable_references import references
+from stowplan.library.values.variable_references import references
 from stowplan.schema.diagnostics import Finding, did_you_mean, finding
 from stowplan.schema.file_names import problem
 from stowplan.schema.kinds.data_cube import DataReference

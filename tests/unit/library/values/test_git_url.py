@@ -2,7 +2,7 @@
 
 import pytest
 
-from stowplan.library.dialects.data_cube.remotes.git_url import GitUrl, Unusable, split
+from stowplan.library.values.git_url import GitUrl, Unusable, split
 from stowplan.schema.remotes.git import repository_directory
 
 CLEAN = "https://git.example.com/ml/train.git"

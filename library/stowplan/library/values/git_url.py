@@ -3,12 +3,13 @@
 import re
 from dataclasses import dataclass
 
-from stowplan.library.dialects.shared.source_uri import has_blanks
+from stowplan.schema.forms import BLANK
 
 _PARTS = re.compile(r"(?P<scheme>https?)://(?P<authority>[^/?#]*)(?P<rest>.*)", re.DOTALL)
 _SCP = re.compile(r"[\w.-]+@[\w.-]+:")
 _VARIABLE = re.compile(r"\$\(([^)]+)\)")
 _HOST = re.compile(r"(\$\([^)]+\)|[A-Za-z0-9.-])+(:\d{1,5})?|\[[0-9a-fA-F:]+\](:\d{1,5})?")
+_BLANK = re.compile(rf"[{BLANK}]")
 _NAME = re.compile(r"[A-Za-z0-9._~%+-]+")
 
 _NO_PASSWORDS = frozenset({"", "x-oauth-basic"})
@@ -56,7 +57,7 @@ def split(url: str) -> GitUrl | Unusable:
     if parts is None:
         return _another_scheme(url)
     userinfo, at, host = parts["authority"].rpartition("@")
-    if has_blanks(url):
+    if _BLANK.search(url):
         return Unusable("The URL holds a blank or control character.", "Remove it, or percent-encode it.")
     if not _HOST.fullmatch(host):
         return _bad_host(host)

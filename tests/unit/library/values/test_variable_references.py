@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stowplan.library.dialects.data_cube.variable_references import circle, escaped, ordered, references
+from stowplan.library.values.variable_references import circle, escaped, ordered, references
 
 NAMES = [f"V{number}" for number in range(8)]
 
