@@ -6,7 +6,7 @@ from typing import NamedTuple
 from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.environments.target import Target
 from stowplan.compiler.pins import references
-from stowplan.compiler.pins.pin import Reference
+from stowplan.compiler.pins.references import Reference
 from stowplan.compiler.repository.load import Checkout
 from stowplan.schema.lock import Lock
 

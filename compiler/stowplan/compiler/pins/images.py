@@ -8,7 +8,7 @@ from typing import Any
 
 from stowplan.compiler.kubernetes.fields import mapping
 from stowplan.library.builders.pods import agent_pod
-from stowplan.library.dialects.reading.pinnable import Pinnable, Section
+from stowplan.library.dialects.reading.floating import FloatingReference, Section
 from stowplan.library.values.image_reference import ImageReference, parse
 from stowplan.schema.diagnostics import FieldPath
 from stowplan.schema.kinds.table import TRAINING_KINDS
@@ -52,7 +52,7 @@ def key_of(image: ImageReference) -> str:
     return f"{image.name}:{image.tag or _LATEST}"
 
 
-def pins(data: Any) -> Iterator[Pinnable]:
+def pins(data: Any) -> Iterator[FloatingReference]:
     """Yield all images without a digest in a document of `specs`."""
     for path, text in named(data):
         image = parse(text)
@@ -68,7 +68,7 @@ def fixed(data: Any) -> Iterator[tuple[FieldPath, str, str]]:
             yield path, key_of(image), image.digest
 
 
-def of_platform(data: Any, version: str) -> Iterator[Pinnable]:
+def of_platform(data: Any, version: str) -> Iterator[FloatingReference]:
     """Yield the images without a digest in a platform file: that of etcd, and with a registry the agents'.
 
     `data` may have errors. `version` is that of Stowplan, the default tag.
@@ -88,6 +88,6 @@ def of_platform(data: Any, version: str) -> Iterator[Pinnable]:
             yield _place(image, path, ("images", "digests", agent))
 
 
-def _place(image: ImageReference, path: FieldPath, at: FieldPath = ()) -> Pinnable:
+def _place(image: ImageReference, path: FieldPath, at: FieldPath = ()) -> FloatingReference:
     tag = image.tag or _LATEST
-    return Pinnable(Section.IMAGES, key_of(image), path, at or path, address=image.name, revision=tag)
+    return FloatingReference(Section.IMAGES, key_of(image), path, at or path, address=image.name, revision=tag)

@@ -12,7 +12,7 @@ from ruamel.yaml.comments import CommentedSeq
 from stowplan.compiler.diagnostics.document import Document
 from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.pins.comments import collected, restored
-from stowplan.library.dialects.reading.pinnable import Section
+from stowplan.library.dialects.reading.floating import Section
 from stowplan.schema.diagnostics import finding
 from stowplan.schema.lock import Lock, Pin
 from stowplan.schema.parse_model import read as parse

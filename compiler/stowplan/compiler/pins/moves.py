@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Any
 
 from stowplan.compiler.pins.substitution import entry, revision
-from stowplan.library.dialects.reading.pinnable import Section
+from stowplan.library.dialects.reading.floating import Section
 from stowplan.schema.lock import GitPin, HubPin, ImagePin, ListingPin, Lock, Pin
 from stowplan.schema.wording import counted
 

@@ -9,7 +9,7 @@ from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.kubernetes.fields import mapping
 from stowplan.compiler.pins import images, lock_file
 from stowplan.compiler.pins.substitution import entry, pinned, revision
-from stowplan.library.dialects.reading.pinnable import Pinnable, Section
+from stowplan.library.dialects.reading.floating import FloatingReference, Section
 from stowplan.library.dialects.registry import reading
 from stowplan.schema.diagnostics import Finding, Severity, finding
 from stowplan.schema.lock import ImagePin, Lock
@@ -29,7 +29,7 @@ class Pinning:
     document: Document | None
     lock: Lock | None
     severity: Severity | None
-    collected: list[tuple[Document, Sequence[Pinnable]]] | None = None
+    collected: list[tuple[Document, Sequence[FloatingReference]]] | None = None
 
     @classmethod
     def of(cls, document: Document | None, platform: Document | None, report: Report) -> "Pinning":
@@ -59,14 +59,14 @@ class Pinning:
             found = (_unused(section, key) for section, key in entries if f"{section} {key}" not in known)
             report.add_findings(self.document, found)
 
-    def _pinned(self, document: Document, own: Sequence[Pinnable], report: Report) -> Document:
+    def _pinned(self, document: Document, own: Sequence[FloatingReference], report: Report) -> Document:
         if own:
             if self.collected is not None:
                 self.collected.append((document, own))
             report.add_findings(document, self._missing(own))
         return pinned(document, own, self.lock) if self.lock else document
 
-    def _missing(self, own: Iterable[Pinnable]) -> Iterator[Finding]:
+    def _missing(self, own: Iterable[FloatingReference]) -> Iterator[Finding]:
         """Yield SP902 for places without an entry, if the platform file wants all to be pinned."""
         for each in own if self.severity else ():
             if self.lock is None or entry(self.lock, each.section, each.key) is None:

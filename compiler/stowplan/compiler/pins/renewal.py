@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from stowplan.compiler.diagnostics.report import Diagnostic, Report
-from stowplan.compiler.pins.pin import Reference
+from stowplan.compiler.pins.references import Reference
 from stowplan.compiler.pins.resolvers.failure import UnresolvedError
 from stowplan.compiler.pins.substitution import entry
-from stowplan.library.dialects.reading.pinnable import Section
+from stowplan.library.dialects.reading.floating import FloatingReference, Section
 from stowplan.schema.diagnostics import Severity
 from stowplan.schema.lock import Lock, Pin
 
@@ -27,11 +27,11 @@ class Choice:
     names: tuple[str, ...] = ()
 
     def covers(self, reference: Reference) -> bool:
-        return self.everything or any(fnmatchcase(reference.key, name) for name in self.names)
+        return self.everything or any(fnmatchcase(reference.wanted.key, name) for name in self.names)
 
     def unknown(self, references: Iterable[Reference]) -> list[str]:
         """Return the patterns that match no reference, sorted."""
-        keys = [each.key for each in references]
+        keys = [each.wanted.key for each in references]
         return sorted(name for name in self.names if not any(fnmatchcase(key, name) for key in keys))
 
 
@@ -39,7 +39,7 @@ def renewed(
     references: Sequence[Reference],
     lock: Lock,
     choice: Choice,
-    resolver: Callable[[Section], Callable[[Reference], Pin]],
+    resolver: Callable[[Section], Callable[[FloatingReference], Pin]],
     report: Report,
 ) -> Entries:
     """Return the entries of all references: those of the lock, and new ones where it has none or `choice` wants it.
@@ -47,10 +47,14 @@ def renewed(
     An entry that no reference uses is left out. What cannot be resolved is reported as SP906 at each place that has the
     reference, and keeps its entry. `resolver` returns the function that asks the remote.
     """
-    wanted = [each for each in references if entry(lock, each.section, each.key) is None or choice.covers(each)]
+    wanted = [
+        each.wanted
+        for each in references
+        if entry(lock, each.wanted.section, each.wanted.key) is None or choice.covers(each)
+    ]
     calls = {section: resolver(section) for section in {each.section for each in wanted}}
 
-    def ask(reference: Reference) -> Pin | UnresolvedError:
+    def ask(reference: FloatingReference) -> Pin | UnresolvedError:
         try:
             return calls[reference.section](reference)
         except UnresolvedError as error:
@@ -60,13 +64,14 @@ def renewed(
         answers = dict(zip(((each.section, each.key) for each in wanted), pool.map(ask, wanted), strict=True))
     found: dict[Section, dict[str, Pin]] = {section: {} for section in Section}
     for each in references:
-        answer = answers.get((each.section, each.key))
+        section, key = each.wanted.section, each.wanted.key
+        answer = answers.get((section, key))
         if isinstance(answer, UnresolvedError):
             _report(each, answer, report)
             answer = None
-        pin = answer or entry(lock, each.section, each.key)
+        pin = answer or entry(lock, section, key)
         if pin is not None:
-            found[each.section][each.key] = pin
+            found[section][key] = pin
     return found
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from stowplan.compiler.diagnostics.document import Document, Node
-from stowplan.library.dialects.reading.pinnable import Pinnable, Section
+from stowplan.library.dialects.reading.floating import FloatingReference, Section
 from stowplan.schema.diagnostics import FieldPath
 from stowplan.schema.lock import GitPin, HubPin, ImagePin, ListingPin, Lock, Pin
 
@@ -31,7 +31,7 @@ def revision(pin: Pin) -> str:
             return pin.listing
 
 
-def pinned(document: Document, places: Iterable[Pinnable], lock: Lock) -> Document:
+def pinned(document: Document, places: Iterable[FloatingReference], lock: Lock) -> Document:
     """Return a document with the revisions of the lock at its `places`. Positions are those of what users wrote."""
     given, used, at = None, list[str](), set[FieldPath]()
     for place in places:
@@ -45,7 +45,7 @@ def pinned(document: Document, places: Iterable[Pinnable], lock: Lock) -> Docume
     return replace(document, given=given, pins=tuple(dict.fromkeys(used)), pinned=frozenset(at))
 
 
-def _value(place: Pinnable, wanted: str) -> Any:
+def _value(place: FloatingReference, wanted: str) -> Any:
     if place.option:
         return {"name": place.option, "value": wanted}
     in_pod = place.section is Section.IMAGES and place.at == place.path

@@ -9,7 +9,7 @@ from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.pins import lock_file
 from stowplan.compiler.pins.lock_file import with_entries
 from stowplan.compiler.yaml import reader
-from stowplan.library.dialects.reading.pinnable import Section
+from stowplan.library.dialects.reading.floating import Section
 from stowplan.schema.lock import GitPin, ImagePin, ListingPin, Lock, Pin
 from tests.repositories import REPOSITORY
 

@@ -7,11 +7,11 @@ import pytest
 import yaml
 
 from stowplan.compiler.pins import images
-from stowplan.library.dialects.reading.pinnable import Pinnable
+from stowplan.library.dialects.reading.floating import FloatingReference
 from stowplan.library.dialects.registry import reading
 
 
-def of_document(data: Any) -> Iterator[Pinnable]:
+def of_document(data: Any) -> Iterator[FloatingReference]:
     yield from images.pins(data)
     yield from reading(data.get("kind")).pins(data)
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from stowplan.compiler.checks.history.edits import differences
 from stowplan.compiler.pins.images import key_of
-from stowplan.library.dialects.reading.pinnable import COMMIT
+from stowplan.library.dialects.reading.floating import COMMIT
 from stowplan.library.manifest import Json
 from stowplan.library.values import image_reference
 from stowplan.schema.diagnostics import FieldPath

@@ -4,9 +4,9 @@ import re
 from collections.abc import Mapping
 from tempfile import TemporaryDirectory
 
-from stowplan.compiler.pins.pin import Reference
 from stowplan.compiler.pins.resolvers.failure import UnresolvedError
 from stowplan.compiler.pins.resolvers.git_program import Git
+from stowplan.library.dialects.reading.floating import FloatingReference
 from stowplan.schema.lock import GitPin
 
 _LONGEST = 200
@@ -14,7 +14,7 @@ _LONGEST = 200
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
-def resolve(reference: Reference) -> GitPin:
+def resolve(reference: FloatingReference) -> GitPin:
     """Return the commit that a branch or tag has now; with subject and date if the server sends a commit alone."""
     url, ref = reference.address, reference.revision or "HEAD"
     with TemporaryDirectory(prefix="stowplan-pin-") as scratch:

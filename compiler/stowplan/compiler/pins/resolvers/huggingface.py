@@ -13,10 +13,9 @@ from huggingface_hub.errors import (
     RevisionNotFoundError,
 )
 
-from stowplan.compiler.pins.pin import Reference
 from stowplan.compiler.pins.resolvers.failure import UnresolvedError
 from stowplan.compiler.pins.trust import Kind, Trust
-from stowplan.library.dialects.reading.pinnable import HUB
+from stowplan.library.dialects.reading.floating import HUB, FloatingReference
 from stowplan.schema.lock import HubPin
 
 _SECONDS = 60
@@ -24,7 +23,7 @@ _KINDS = ("model", "dataset", "space")
 _TOKENS = Kind("Hugging Face tokens", "HF_ENDPOINT")
 
 
-def resolve(reference: Reference, trust: Trust) -> HubPin:
+def resolve(reference: FloatingReference, trust: Trust) -> HubPin:
     """Return the commit that a branch or tag of a repository has now. The token is that of `hf auth login`."""
     kind, _, repository = reference.name.partition("/")
     revision = None if reference.revision in ("", "HEAD") else reference.revision

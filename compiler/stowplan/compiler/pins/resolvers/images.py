@@ -15,10 +15,10 @@ from urllib.parse import urlsplit
 import requests
 from oras.auth import AuthenticationException, get_auth_backend
 
-from stowplan.compiler.pins.pin import Reference
 from stowplan.compiler.pins.resolvers.failure import UnresolvedError
 from stowplan.compiler.pins.resolvers.registry_session import RegistrySession
 from stowplan.compiler.pins.trust import is_loopback
+from stowplan.library.dialects.reading.floating import FloatingReference
 from stowplan.schema.lock import ImagePin
 
 _HUB, _HUB_SERVER, _HUB_LOGIN = "docker.io", "registry-1.docker.io", "https://index.docker.io/v1/"
@@ -35,7 +35,7 @@ _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 _MOST_PLATFORMS = 64
 
 
-def resolve(reference: Reference) -> ImagePin:
+def resolve(reference: FloatingReference) -> ImagePin:
     """Return the digest that a tag has now: of an image for several platforms, that of its index."""
     logging.getLogger("oras.logger").setLevel(logging.CRITICAL)
     host, name = server_and_name(reference.address)

@@ -4,13 +4,12 @@ from collections.abc import Callable
 from functools import partial
 from importlib import import_module
 
-from stowplan.compiler.pins.pin import Reference
 from stowplan.compiler.pins.resolvers.failure import MissingPackageError
 from stowplan.compiler.pins.trust import Trust
-from stowplan.library.dialects.reading.pinnable import Section
+from stowplan.library.dialects.reading.floating import FloatingReference, Section
 from stowplan.schema.lock import Pin
 
-Resolver = Callable[[Reference], Pin]
+Resolver = Callable[[FloatingReference], Pin]
 """Asks a remote for the pin of a reference. Raises `UnresolvedError`."""
 
 _MODULES = {

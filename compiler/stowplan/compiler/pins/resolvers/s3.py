@@ -21,9 +21,9 @@ from stowplan.agents.transfer.remotes.s3.protocol.failure import of_any
 from stowplan.agents.transfer.remotes.s3.protocol.rest_client import Wire
 from stowplan.agents.transfer.remotes.s3.protocol.signing import Credentials
 from stowplan.agents.transfer.remotes.s3.revision import listed
-from stowplan.compiler.pins.pin import Reference
 from stowplan.compiler.pins.resolvers.failure import UnresolvedError
 from stowplan.compiler.pins.trust import Kind, Trust
+from stowplan.library.dialects.reading.floating import FloatingReference
 from stowplan.schema.agents.exit_codes import ExitCode
 from stowplan.schema.lock import ListingPin
 
@@ -36,7 +36,7 @@ _AWS = re.compile(
 )
 
 
-def resolve(reference: Reference, trust: Trust) -> ListingPin:
+def resolve(reference: FloatingReference, trust: Trust) -> ListingPin:
     """Return the hash of the listing of a prefix, as an agent computes it when it copies the objects."""
     name, _, prefix = reference.name.partition("/")
     bucket = Bucket(

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import Any
 
-from stowplan.library.dialects.reading import pinnable
+from stowplan.library.dialects.reading import floating
 from stowplan.library.dialects.reading.api import Address, DataLoss, Reading
-from stowplan.library.dialects.reading.pinnable import HUB, Pinnable, Spot
+from stowplan.library.dialects.reading.floating import HUB, FloatingReference, Spot
 from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import FieldPath
 from stowplan.schema.kinds.custom_resource import values
@@ -35,7 +35,7 @@ def _loss(document: Json) -> DataLoss | None:
     return DataLoss("It deletes what the source lacks.") if mirrors else None
 
 
-def _pins(document: Json) -> Iterator[Pinnable]:
+def _pins(document: Json) -> Iterator[FloatingReference]:
     """Yield the branch of the source, unless a schedule follows it, or a variable or an argument says what it is."""
     spec = next(_mappings(document, "spec"), {})
     side, executor = (next(_mappings(spec, field), {}) for field in ("source", "executor"))
@@ -50,10 +50,10 @@ def _pins(document: Json) -> Iterator[Pinnable]:
     written: FieldPath = (*path, own[wanted], "value") if wanted in own else path
     spot = Spot(written, written) if wanted in own else Spot(written, (*path, len(listed)), wanted)
     if wanted == "ref":
-        yield from pinnable.of_git(given.get("url"), given.get(wanted), spot)
+        yield from floating.of_git(given.get("url"), given.get(wanted), spot)
     else:
         repository = _hub_of(executor), given.get("repo-type") or "model", given.get("repo")
-        yield from pinnable.of_hub(repository, given.get(wanted), spot)
+        yield from floating.of_hub(repository, given.get(wanted), spot)
 
 
 def _names_branch(executor: Json) -> bool:

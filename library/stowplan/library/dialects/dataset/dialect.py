@@ -7,7 +7,7 @@ from stowplan.library.dialects.dataset.cached import cached_dataset
 from stowplan.library.dialects.dataset.lower import lower
 from stowplan.library.dialects.reading import native_places
 from stowplan.library.dialects.reading.api import DataLoss, Reading
-from stowplan.library.dialects.reading.pinnable import Pinnable
+from stowplan.library.dialects.reading.floating import FloatingReference
 from stowplan.library.dialects.reading.progress import cached
 from stowplan.library.dialects.shared.claim_rules import is_single_node
 from stowplan.library.dialects.shared.claim_writes import Write
@@ -77,7 +77,7 @@ def _loss(document: Json) -> DataLoss | None:
     return DataLoss("Its refresh deletes what the source lacks.") if deletes else None
 
 
-def _pins(document: Json) -> Iterator[Pinnable]:
+def _pins(document: Json) -> Iterator[FloatingReference]:
     """Yield what can be pinned of the source, unless a refresh follows it."""
     if not any(each for each, _ in values(document, "spec", "refresh")):
         yield from native_places.pins(document, "spec", "source")

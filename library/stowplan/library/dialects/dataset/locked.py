@@ -1,6 +1,6 @@
 """The revision that a Dataset is always copied from, so that a job can wait for that very one."""
 
-from stowplan.library.dialects.reading.pinnable import COMMIT
+from stowplan.library.dialects.reading.floating import COMMIT
 from stowplan.schema.kinds.native.dataset import Dataset
 
 

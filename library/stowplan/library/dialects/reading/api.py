@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from stowplan.library.dialects.reading.pinnable import Pinnable
+from stowplan.library.dialects.reading.floating import FloatingReference
 from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import FieldPath
 
@@ -61,7 +61,7 @@ class Reading:
     sinks: Callable[[Json], Iterable[Address]] = lambda _: ()
     """Yields what a spec copies to; the review draws an edge to each."""
 
-    pins: Callable[[Json], Iterable[Pinnable]] = lambda _: ()
+    pins: Callable[[Json], Iterable[FloatingReference]] = lambda _: ()
     """Yields the branches and prefixes that a spec copies once. Images are found without it."""
 
     loss: Callable[[Json], DataLoss | None] = lambda _: None

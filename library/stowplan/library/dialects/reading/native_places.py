@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from stowplan.library.dialects.reading import pinnable
+from stowplan.library.dialects.reading import floating
 from stowplan.library.dialects.reading.api import Address
-from stowplan.library.dialects.reading.pinnable import HUB, Pinnable, Spot
+from stowplan.library.dialects.reading.floating import HUB, FloatingReference, Spot
 from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import FieldPath
 from stowplan.schema.kinds.custom_resource import values
@@ -21,7 +21,7 @@ def addresses(document: Json, *path: str, word: str = "") -> Iterator[Address]:
                 yield Address(text(place), word)
 
 
-def pins(document: Json, *path: str) -> Iterator[Pinnable]:
+def pins(document: Json, *path: str) -> Iterator[FloatingReference]:
     """Yield what can be pinned of the places at `path` of a document."""
     for given, at in values(document, *path):
         for name, found in _PINS.items():
@@ -61,17 +61,17 @@ def _spot(place: Place, path: FieldPath, field: str) -> Spot:
     return Spot((*path, field) if place.get(field) else path, (*path, field))
 
 
-def _pin_of_git(place: Place, path: FieldPath) -> Iterator[Pinnable]:
-    return pinnable.of_git(place.get("url"), place.get("ref"), _spot(place, path, "ref"))
+def _pin_of_git(place: Place, path: FieldPath) -> Iterator[FloatingReference]:
+    return floating.of_git(place.get("url"), place.get("ref"), _spot(place, path, "ref"))
 
 
-def _pin_of_hub(place: Place, path: FieldPath) -> Iterator[Pinnable]:
+def _pin_of_hub(place: Place, path: FieldPath) -> Iterator[FloatingReference]:
     repository = HUB, place.get("type", "dataset"), place.get("repo")
-    return pinnable.of_hub(repository, place.get("revision"), _spot(place, path, "revision"))
+    return floating.of_hub(repository, place.get("revision"), _spot(place, path, "revision"))
 
 
-_PINS: Mapping[str, Callable[[Place, FieldPath], Iterator[Pinnable]]] = {
+_PINS: Mapping[str, Callable[[Place, FieldPath], Iterator[FloatingReference]]] = {
     "git": _pin_of_git,
     "huggingface": _pin_of_hub,
-    "s3": pinnable.of_s3,
+    "s3": floating.of_s3,
 }

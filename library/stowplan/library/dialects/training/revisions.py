@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from stowplan.library.dialects.dataset.locked import ref_of, revision_of
-from stowplan.library.dialects.reading.pinnable import COMMIT
+from stowplan.library.dialects.reading.floating import COMMIT
 from stowplan.schema.diagnostics import FieldPath, Finding, finding
 from stowplan.schema.forms import LOCKED
 from stowplan.schema.kinds.native.dataset import Dataset

@@ -28,7 +28,7 @@ class Section(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Pinnable:
+class FloatingReference:
     """One reference of a document that can be pinned, by the section and key of its entry in the lock file.
 
     `path` is the field that users wrote, and `at` the one that gets the pinned value; it may not exist yet. If it is
@@ -53,32 +53,32 @@ class Pinnable:
 
 
 class Spot(NamedTuple):
-    """Where a reference is: `path`, `at` and `option` of `Pinnable`."""
+    """Where a reference is: `path`, `at` and `option` of `FloatingReference`."""
 
     path: FieldPath
     at: FieldPath
     option: str = ""
 
 
-def of_git(url: Any, ref: Any, spot: Spot) -> Iterator[Pinnable]:
+def of_git(url: Any, ref: Any, spot: Spot) -> Iterator[FloatingReference]:
     """Yield the branch or tag `ref` of a repository, its own branch if that is None; nothing for a commit."""
     parts = git_url.split(url) if isinstance(url, str) else None
     if isinstance(parts, git_url.GitUrl) and _literal(parts.url, ref or ""):
         revision = ref or _HEAD
         key = f"{parts.url}#{revision}"
-        yield Pinnable(Section.GIT, key, spot.path, spot.at, parts.url, revision=revision, option=spot.option)
+        yield FloatingReference(Section.GIT, key, spot.path, spot.at, parts.url, revision=revision, option=spot.option)
 
 
-def of_hub(repository: tuple[Any, Any, Any], revision: Any, spot: Spot) -> Iterator[Pinnable]:
+def of_hub(repository: tuple[Any, Any, Any], revision: Any, spot: Spot) -> Iterator[FloatingReference]:
     """Yield the branch of a repository, which is given by the address of its Hub, its type and its name."""
     hub, kind, repo = repository
     if repo and _literal(hub, kind, repo, revision or ""):
         name, wanted = f"{kind}s/{repo}", revision or _HEAD
         key = f"{name}@{wanted}" if hub == HUB else f"{hub}/{name}@{wanted}"
-        yield Pinnable(Section.HUGGINGFACE, key, spot.path, spot.at, hub, name, wanted, option=spot.option)
+        yield FloatingReference(Section.HUGGINGFACE, key, spot.path, spot.at, hub, name, wanted, option=spot.option)
 
 
-def of_s3(place: Mapping[str, Any], path: FieldPath) -> Iterator[Pinnable]:
+def of_s3(place: Mapping[str, Any], path: FieldPath) -> Iterator[FloatingReference]:
     """Yield the prefix of a place in an S3 store at `path`; nothing if it names a listing, its `revision`."""
     given, endpoint, region = place.get("uri"), place.get("endpoint") or "", place.get("region") or ""
     uri = S3Uri.parse(given) if isinstance(given, str) else None
@@ -89,7 +89,7 @@ def of_s3(place: Mapping[str, Any], path: FieldPath) -> Iterator[Pinnable]:
     key = f"s3://{name} {server}" if server else f"s3://{name}"
     in_path = place.get("pathStyle", bool(server)) is not False
     at = (*path, "revision")
-    yield Pinnable(Section.S3, key, (*path, "uri"), at, server, name, region=region, path_style=in_path)
+    yield FloatingReference(Section.S3, key, (*path, "uri"), at, server, name, region=region, path_style=in_path)
 
 
 def _literal(*texts: Any) -> bool:
