@@ -6,17 +6,11 @@ from dataclasses import replace
 from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.model import Program, Spec
 from stowplan.library.dialects import awaited
-from stowplan.library.dialects.data_cube import environment
+from stowplan.library.dialects.registry import DIALECTS
 from stowplan.library.dialects.registry import lower as lower_spec
 from stowplan.library.dialects.shared.context import Context
-from stowplan.library.manifest import ExternalReference, Unit
-from stowplan.schema.diagnostics import FieldPath, Finding, did_you_mean, finding
-from stowplan.schema.juicefs.options import VOLUME_SECRET_KEYS
-from stowplan.schema.kinds.custom_resource import CustomResource
-from stowplan.schema.kinds.data_cube import DataCube
-from stowplan.schema.kinds.native.dataset import Dataset
-from stowplan.schema.kinds.native.dataset_task import DatasetTask
-from stowplan.schema.kinds.sample_set import SampleSet
+from stowplan.library.manifest import Unit
+from stowplan.schema.diagnostics import Finding, did_you_mean, finding
 from stowplan.schema.kinds.table import DATASET_KINDS
 
 
@@ -51,46 +45,17 @@ def _about_other_spelling(found: Finding, spec: Spec) -> bool:
     return found.code == "SP407" and not spec.document.root.nearest(found.path)[1]
 
 
-def _missing_keys(spec: Spec, unit: Unit, program: Program) -> list[Finding]:
-    """Return SP304 for keys that a spec needs and a Secret of the repository lacks.
-
-    Checked are the Secrets of datasets, of copies and of DataCubes. Other tasks use the Secrets of their dataset, so
-    the finding is not repeated for them.
-    """
+def _missing_keys(spec: Spec, unit: Unit, program: Program) -> Iterator[Finding]:
+    """Yield SP304 for keys that a spec needs and a Secret of the repository lacks."""
     if not program.secret_keys:
-        return []
-    if isinstance(spec.model, DataCube):
-        return list(_missing_options(spec.model, spec.id.namespace, program))
-    copies = isinstance(spec.model, DatasetTask) and spec.model.spec.copy_ is not None
-    if not copies and not isinstance(spec.model, Dataset | SampleSet):
-        return []
-    found = []
-    for reference in unit.externals:
-        keys = program.secret_keys.get((reference.namespace, reference.name))
-        missing = sorted(set(reference.keys) - keys) if keys is not None else []
-        if missing:
-            message = f"Secret {reference.namespace}/{reference.name} lacks {', '.join(missing)}."
-            hint = "Add the keys where the Secret is defined."
-            found.append(finding("SP304", _secret_path(spec.model, reference), message, hint))
-    return found
-
-
-def _secret_path(model: CustomResource, reference: ExternalReference) -> FieldPath:
-    """Return the path of the field that names the Secret of a dataset or a copy."""
-    if isinstance(model, DatasetTask) and model.spec.copy_:
-        (place,) = model.spec.copy_.to.model_dump(exclude_none=True)
-        return ("spec", "copy", "to", place, "secretRef", "name")
-    if not isinstance(model, Dataset):
-        return ("spec", "secretRef", "name")
-    if reference.keys == VOLUME_SECRET_KEYS:
-        return ("spec", "volume", "juicefs", "secretRef", "name")
-    (kind,) = model.spec.source.model_dump(exclude_none=True) if model.spec.source else ("",)
-    return ("spec", "source", kind, "secretRef", "name")
-
-
-def _missing_options(model: DataCube, namespace: str, program: Program) -> Iterator[Finding]:
-    for path, name, key in environment.secret_keys(model):
-        keys = program.secret_keys.get((namespace, name))
-        if keys is not None and key not in keys:
-            message = f'Secret {namespace}/{name} has no key "{key}".'
-            yield finding("SP304", path, message, did_you_mean(key, keys))
+        return
+    for wanted in DIALECTS[spec.id.kind].secrets(spec.model, unit):
+        own = wanted.reference
+        keys = program.secret_keys.get((own.namespace, own.name))
+        missing = sorted(set(own.keys) - keys) if keys is not None else []
+        if missing and wanted.chosen:
+            message = f'Secret {own.namespace}/{own.name} has no key "{missing[0]}".'
+            yield finding("SP304", wanted.at, message, did_you_mean(missing[0], keys or ()))
+        elif missing:
+            message = f"Secret {own.namespace}/{own.name} lacks {', '.join(missing)}."
+            yield finding("SP304", wanted.at, message, "Add the keys where the Secret is defined.")

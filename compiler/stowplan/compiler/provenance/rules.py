@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from stowplan.compiler.provenance.leaves import pointer
+from stowplan.library.dialects.registry import DIALECTS
+from stowplan.library.engines.registry import ENGINE_KINDS
 from stowplan.schema.diagnostics import FieldPath
 from stowplan.schema.kinds.table import TRAINING_KINDS
 
@@ -41,6 +43,8 @@ _TEMPLATES = re.compile(
 _JOBS = re.compile(r"^/spec/(?:jobTemplate|replicatedJobs/[^/]*/template)/(?:spec|(?=metadata))")
 
 RULES: tuple[Rule, ...] = (
+    *(_rule(*each, kinds=kind.kind) for kind in ENGINE_KINDS for each in kind.reasons),
+    *(_rule(*each, specs=kind) for kind, dialect in DIALECTS.items() for each in dialect.reasons),
     _rule(
         "identity",
         "Every object has the version and kind that Kubernetes knows it by.",
@@ -185,43 +189,9 @@ RULES: tuple[Rule, ...] = (
         kinds="CronJob",
     ),
     _rule(
-        "jobset",
-        "The roles start together, and one that ends for all ends the others. A failure starts none anew unless the "
-        "spec asks for restarts; then a lost pod does at no cost, and a final exit code or the deadline does not.",
-        "/spec/failurePolicy/** /spec/successPolicy/** /spec/network/** /spec/startupPolicy/** "
-        "/spec/replicatedJobs/*/name /spec/replicatedJobs/*/groupName /spec/replicatedJobs/*/replicas",
-        kinds="JobSet",
-    ),
-    _rule("closed", "A run that waits is suspended until its gate opens it.", "/spec/suspend", kinds="JobSet"),
-    _rule(
-        "gang",
-        "All pods of the job are placed together or none is.",
-        "/spec/** pod/metadata/annotations/volcano.sh~1*",
-        kinds="PodGroup",
-    ),
-    _rule(
         "gang-pods",
         "The pods belong to their gang.",
         "pod/metadata/annotations/** pod/spec/schedulerName pod/spec/schedulingGates/**",
-    ),
-    _rule(
-        "training-security",
-        'What Pod Security "restricted" asks for is filled in where neither the spec nor its template says anything, '
-        "unless `policy.fillSecurityContext` of the platform file is false; without a word pods get no token.",
-        "pod/spec/securityContext/** pod/spec/containers/*/securityContext/** pod/spec/automountServiceAccountToken",
-        specs="Training",
-    ),
-    _rule(
-        "training-mounts",
-        "Datasets are read-only unless the spec says otherwise, and shared memory is a volume in memory.",
-        "pod/spec/containers/*/volumeMounts/** pod/spec/volumes/**",
-        specs="Training",
-    ),
-    _rule(
-        "trainer",
-        "The container that trains has one name in every Training, by which a template changes it.",
-        "pod/spec/containers/*/name",
-        specs="Training",
     ),
     _rule(
         "restricted-pods",

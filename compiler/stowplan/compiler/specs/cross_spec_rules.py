@@ -14,7 +14,6 @@ from stowplan.library.dialects.shared import claim_writes
 from stowplan.library.dialects.shared.claim_rules import is_single_node
 from stowplan.library.dialects.shared.claim_writes import Write
 from stowplan.schema.diagnostics import FieldPath, Finding, Severity, finding
-from stowplan.schema.kinds.paddle_job import HOST_PORT_ANNOTATION
 from stowplan.schema.kinds.table import DATASET_KINDS, KINDS, TRAINING_KINDS
 from stowplan.schema.meta import SpecId
 
@@ -32,10 +31,6 @@ _Single = Mapping[tuple[str, str], Callable[[], str]]
 
 The value is a function that returns the location of the setting that limits the claim, for messages.
 """
-
-
-_FIELDS = {"SampleSet": "the `sampleSetRef`", "Dataset": "`datasets`"}
-"""The field of training jobs that names datasets, by the kind of the dataset, for hints."""
 
 
 def check(program: Program, specs: Sequence[SpecFacts], document_of: DocumentOf, report: Report) -> None:
@@ -126,19 +121,26 @@ def _unused(spec: SpecFacts, used: Mapping[tuple[str, str], set[str]]) -> Iterat
     names = used.get((spec.id.kind, spec.id.namespace))
     if names is not None and spec.id.name not in names:
         message = f"No job in namespace {spec.id.namespace} mounts the dataset."
-        hint = f"Name it in {_FIELDS[spec.id.kind]} of a job, or remove it if nothing else mounts its claim."
+        hint = f"Name it in {_field_of(spec.id.kind)} of a job, or remove it if nothing else mounts its claim."
         yield finding("SP307", ("metadata", "name"), message, hint)
+
+
+def _field_of(dataset: str) -> str:
+    """Return the field of training jobs that names datasets of a kind, for hints."""
+    fields = (model.DATASETS for model in KINDS.values() if model.TRAINS and model.DATASETS)
+    _, name, *rest = next(field.path for field in fields if field.kind == dataset)
+    return f"`{name}`" if "*" in rest else f"the `{name}`"
 
 
 def _ports(spec: SpecFacts, blocks: list[tuple[range, SpecFacts]]) -> Iterator[Finding]:
     if spec.ports is None:
         return
-    own = range(*spec.ports)
+    own = range(spec.ports.start, spec.ports.stop)
     for block, other in blocks:
         if own.start < block.stop and block.start < own.stop:
             message = f"Ports {own.start}-{own.stop - 1} overlap with {block.start}-{block.stop - 1} of {other.id}."
-            hint = f'Choose others for one of them, such as the annotation `{HOST_PORT_ANNOTATION}: "{block.stop}"`.'
-            yield finding("SP310", ("spec", "intranet"), message, hint)
+            hint = f'Choose others for one of them, such as the annotation `{spec.ports.choice}: "{block.stop}"`.'
+            yield finding("SP310", spec.ports.at, message, hint)
             break
     blocks.append((own, spec))
 

@@ -3,9 +3,10 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from stowplan.compiler.specs.spec_facts import SpecFacts
+from stowplan.library.dialects.shared import run_order
 from stowplan.library.dialects.shared.run_order import Predecessor
-from stowplan.schema.diagnostics import Finding, did_you_mean, finding
-from stowplan.schema.kinds.table import TRAINING_KINDS
+from stowplan.schema.diagnostics import FieldPath, Finding, did_you_mean, finding
+from stowplan.schema.kinds.table import KINDS, TRAINING_KINDS
 from stowplan.schema.meta import AFTER_ANNOTATION, SpecId
 
 _OPPOSITES = {"sync": "rmr", "rmr": "sync", "warmup": "clear", "clear": "warmup"}
@@ -73,20 +74,18 @@ def unrecorded(spec: SpecFacts, changed: Mapping[SpecId, SpecFacts]) -> Iterator
 
 def contradictions(specs: Specs) -> Iterator[tuple[SpecFacts, Finding]]:
     """Yield each spec that contradicts an earlier task on its dataset without an order between them, and a finding."""
-    seen: dict[SpecId, list[SpecFacts]] = {}
+    seen: dict[SpecId, list[tuple[str, SpecFacts]]] = {}
     for spec in sorted(specs.values(), key=lambda each: (each.file, each.index)):
-        opposite = _OPPOSITES.get(spec.operation)
-        for reference in spec.references if opposite else ():
+        if spec.operation is None or spec.operation.word not in _OPPOSITES:
+            continue
+        for reference in spec.references:
             others = seen.setdefault(reference.spec, [])
-            for other in others:
-                if (
-                    other.operation == opposite
-                    and not _way(spec.id, other.id, specs)
-                    and not _way(other.id, spec.id, specs)
-                ):
-                    yield spec, _unordered(spec, other)
+            for word, other in others:
+                opposite = word == _OPPOSITES[spec.operation.word]
+                if opposite and not _way(spec.id, other.id, specs) and not _way(other.id, spec.id, specs):
+                    yield spec, _unordered(spec.id, other.id, spec.operation.at)
                     break
-            others.append(spec)
+            others.append((spec.operation.word, spec))
 
 
 def _missing(named: Predecessor, specs: Collection[SpecId]) -> Finding:
@@ -96,15 +95,12 @@ def _missing(named: Predecessor, specs: Collection[SpecId]) -> Finding:
     return finding("SP751", named.at, message, did_you_mean(name, known))
 
 
-def _unordered(spec: SpecFacts, other: SpecFacts) -> Finding:
-    message = f"{other.id} does the opposite, on the same data and at the same time: the last one to end decides."
-    entry = f"{{kind: {other.id.kind}, name: {other.id.name}}}"
-    native = spec.id.kind == "DatasetTask"
-    order = (
-        f"`runAfter: [{entry}]`" if native else f"the annotation `{AFTER_ANNOTATION}: {other.id.kind}/{other.id.name}`"
-    )
+def _unordered(spec: SpecId, other: SpecId, path: FieldPath) -> Finding:
+    message = f"{other} does the opposite, on the same data and at the same time: the last one to end decides."
+    order = f"`runAfter: [{{kind: {other.kind}, name: {other.name}}}]`"
+    if KINDS[spec.kind].AFTER == run_order.ANNOTATION:
+        order = f"the annotation `{AFTER_ANNOTATION}: {other.kind}/{other.name}`"
     hint = f"Write {order} here, or the reverse there. A task that is over can be removed."
-    path = ("spec", "datasetRef", "name") if native else ("spec", "type")
     return finding("SP754", path, message, hint)
 
 

@@ -20,7 +20,6 @@ from stowplan.library.dialects.shared import run_order
 from stowplan.library.values.names import is_dns_label, is_dns_subdomain
 from stowplan.schema.diagnostics import FieldPath, Finding, did_you_mean, dotted, finding, has_errors
 from stowplan.schema.kinds.custom_resource import CustomResource
-from stowplan.schema.kinds.sample_set import SampleSet
 from stowplan.schema.kinds.table import KINDS
 from stowplan.schema.legacy import modernise
 from stowplan.schema.meta import PATCH, Model, SpecId
@@ -118,8 +117,8 @@ def _version(kind: str, data: dict[str, Any]) -> list[Finding]:
 
 def _metadata(model: CustomResource, data: dict[str, Any], platform: Platform) -> Iterator[Finding]:
     meta = model.metadata
-    if isinstance(model, SampleSet) and not _SERVICE_NAME.fullmatch(meta.name):
-        message = f'"{meta.name}" cannot name the Service of a SampleSet.'
+    if model.SERVICE and not _SERVICE_NAME.fullmatch(meta.name):
+        message = f'"{meta.name}" cannot name the Service of a {model.kind}.'
         hint = "Use lower-case letters, digits and `-`, beginning with a letter and not ending in `-`."
         yield finding("SP210", ("metadata", "name"), message, hint)
     elif not is_dns_subdomain(meta.name):

@@ -13,10 +13,11 @@ from stowplan.library.dialects.reading.api import NOTHING, Reading
 from stowplan.library.dialects.sample_set import sample_job_dialect, sample_set_dialect
 from stowplan.library.dialects.shared import own_retries
 from stowplan.library.dialects.shared.context import Context, Lowered
-from stowplan.library.dialects.shared.dialect import Dialect
+from stowplan.library.dialects.shared.dialect import USUAL, Dialect, Pods
 from stowplan.library.dialects.training import dialect as training
 from stowplan.library.dialects.training_job import dialect as training_job
 from stowplan.schema.kinds.custom_resource import CustomResource
+from stowplan.schema.meta import SpecId
 
 DIALECTS: dict[str, Dialect[Any]] = {
     "DataCube": data_cube.DIALECT,
@@ -38,10 +39,15 @@ def reading(kind: object) -> Reading:
     return known.reading if known else NOTHING
 
 
+def pods(spec: SpecId | None) -> Pods:
+    """Return what others ask about the pods of a spec; None stands for objects that belong to no spec."""
+    return DIALECTS[spec.kind].pods if spec else USUAL
+
+
 def lower(model: CustomResource, context: Context) -> Lowered:
     """Return the manifests and the findings of one spec. A user's mistake becomes a finding and never raises."""
     made = _lower(model, replace(context, awaited=awaited.of(model, context, _lower)))
-    return replace(made, findings=(*made.findings, *own_retries.findings(model)))
+    return replace(made, findings=(*made.findings, *own_retries.findings(model, DIALECTS[model.kind].retries)))
 
 
 def _lower(model: CustomResource, context: Context) -> Lowered:

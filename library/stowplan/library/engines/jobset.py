@@ -15,6 +15,7 @@ from stowplan.library.engines.gang.api import GangEngine, WorkloadMarks, marked
 from stowplan.library.engines.kinds import JOB, EngineKind
 from stowplan.library.ir.data import Site
 from stowplan.library.ir.placement import Offer
+from stowplan.library.ir.reason import Reason
 from stowplan.library.ir.training import Environment, Environments, Hosts, Role, TrainingGroup, with_hosts
 from stowplan.library.manifest import Json, Manifest
 from stowplan.library.values import names
@@ -28,6 +29,17 @@ JOB_SET = EngineKind(
     pods=("spec", "replicatedJobs", "*", "template", "spec", "template"),
     starts=True,
     mutable=frozenset({"coordinator", "suspend", "ttlSecondsAfterFinished"}),
+    reasons=(
+        Reason(
+            "jobset",
+            "The roles start together, and one that ends for all ends the others. A failure starts none anew unless "
+            "the spec asks for restarts; then a lost pod does at no cost, and a final exit code or the deadline does "
+            "not.",
+            "/spec/failurePolicy/** /spec/successPolicy/** /spec/network/** /spec/startupPolicy/** "
+            "/spec/replicatedJobs/*/name /spec/replicatedJobs/*/groupName /spec/replicatedJobs/*/replicas",
+        ),
+        Reason("closed", "A run that waits is suspended until its gate opens it.", "/spec/suspend"),
+    ),
 )
 EXCLUSIVE = "alpha.jobset.sigs.k8s.io/exclusive-topology"
 _NO_RESTART: Json = {"maxRestarts": 0, "restartStrategy": "Recreate"}

@@ -4,8 +4,12 @@
 `$`, so `$$(NAME)` is the string `$(NAME)`. Nothing else has a meaning: no shell is involved.
 """
 
+import re
 from collections.abc import Collection, Mapping
 from graphlib import CycleError, TopologicalSorter
+
+SECRET_NAME = re.compile(r"(^|_)(API_KEY|PASSWD|PASSWORD|SECRET|SECRET_ACCESS_KEY|SECRET_KEY|TOKEN)$", re.IGNORECASE)
+"""Names of variables whose value is secret, such as HF_TOKEN."""
 
 
 def references(text: str) -> list[str]:

@@ -82,6 +82,9 @@ class CustomResource(Model):
     DATASETS: ClassVar[DatasetReference | None] = None
     """The field that names the datasets that it uses; None if it uses none."""
 
+    SERVICE: ClassVar[bool] = False
+    """Whether it has a Service of its name, which must begin with a letter then and hold no dot."""
+
     AFTER: ClassVar[tuple[str, ...]] = ("metadata", "annotations", AFTER_ANNOTATION)
     """The path of what names the specs after which it runs: a field `runAfter`, or an annotation; empty for datasets."""
 

@@ -144,6 +144,7 @@ class SampleSet(CustomResource):
         AGE,
     )
     STATUS: ClassVar[type[Model]] = SampleSetStatus
+    SERVICE: ClassVar[bool] = True
     AFTER: ClassVar[tuple[str, ...]] = ()
     DONE: ClassVar[str] = "Ready"
     OUTSIDE_RUN: ClassVar[tuple[tuple[str, ...], ...]] = (

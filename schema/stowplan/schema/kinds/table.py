@@ -34,3 +34,6 @@ DATASET_KINDS = frozenset(model.DATASETS.kind for model in KINDS.values() if mod
 
 TRAINING_KINDS = frozenset(name for name, model in KINDS.items() if model.TRAINS)
 """Names of the kinds whose pods train: users bring the templates of these pods."""
+
+TASK_KINDS = {model.DATASETS.kind: name for name, model in KINDS.items() if model.DATASETS and not model.TRAINS}
+"""The kind of tasks on a dataset, by the kind of the dataset."""

@@ -12,6 +12,7 @@ from stowplan.compiler.checks.objects.summary import ObjectSummary
 from stowplan.compiler.checks.pods.excess import Excess, excess_of
 from stowplan.compiler.checks.pods.security import baseline_violations, violations
 from stowplan.compiler.checks.pods.violation import Violation
+from stowplan.library.dialects.registry import pods
 from stowplan.schema.diagnostics import FieldPath, Severity, dotted
 from stowplan.schema.platform.platform import Platform
 
@@ -108,7 +109,6 @@ def _refused(pod: UserPod, level: str, platform: Platform) -> list[ObjectFinding
 
 
 def _hint(owner: ObjectSummary) -> str:
-    """Return the hint. A TrainingJob has no template that a user could change, so only the level remains."""
+    """Return the hint. Without a template that a user could change, only the level remains."""
     lower = "`namespaces.podSecurity` in the platform file"
-    without_template = owner.spec is not None and owner.spec.kind == "TrainingJob"
-    return f"Lower {lower}." if without_template else f"Change the template, or {lower}."
+    return f"Change the template, or {lower}." if pods(owner.spec).templates else f"Lower {lower}."

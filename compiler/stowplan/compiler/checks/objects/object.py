@@ -16,7 +16,7 @@ from stowplan.compiler.model import Output
 from stowplan.library.builders import gate
 from stowplan.library.builders.pods import waits
 from stowplan.library.builders.pods.await_pod import CONTAINER
-from stowplan.library.dialects.training_job.etcd import ETCD
+from stowplan.library.dialects.registry import pods as pods_of_kind
 from stowplan.library.manifest import Json
 from stowplan.library.values import labels
 from stowplan.schema.kinds.table import TRAINING_KINDS
@@ -132,7 +132,7 @@ def _json(body: Json) -> bytes:
 
 def _authored(pods: tuple[Pod, ...], spec: SpecId | None) -> tuple[Pod, ...]:
     """Return the parts of a training job's pods that Stowplan writes."""
-    ours = (CONTAINER, ETCD) if spec and spec.kind == "TrainingJob" else (CONTAINER,)
+    ours = (CONTAINER, *pods_of_kind(spec).containers)
     return tuple([_only(pod, ours) for pod in pods])
 
 

@@ -22,7 +22,9 @@ def check(objects: Objects) -> list[ObjectFinding]:
 
     Also for Jobs that Argo CD would start again, and for Applications with an option that makes syncs wait.
     """
-    found = [each for obj in objects.of_kind(*_PROTECTED) for each in (*_recreated(obj), *_unprotected(obj))]
+    found = [each for obj in objects.of_kind(*_PROTECTED) for each in _recreated(obj)]
+    kept = [obj for obj in objects.of_kind(*_PROTECTED) if not _is_given_up(obj, objects)]
+    found += [each for obj in kept for each in _unprotected(obj)]
     found += [each for obj in objects.of_kind("PersistentVolume") for each in _reclaimed(obj)]
     found += [each for obj in objects.of_kind("Job") for each in _run_again(obj)]
     return found + [each for obj in objects.of_kind("Application") for each in _application(obj)]
@@ -37,8 +39,6 @@ def _recreated(obj: Object) -> Iterator[ObjectFinding]:
 
 def _unprotected(obj: Object) -> Iterator[ObjectFinding]:
     given = obj.sync_options
-    if _is_given_up(obj):
-        return
     missing = ",".join(
         f"{option}=false" for option in ("Prune", "Delete") if not {f"{option}=false", f"{option}=confirm"} & {*given}
     )
@@ -48,10 +48,11 @@ def _unprotected(obj: Object) -> Iterator[ObjectFinding]:
         yield about(obj, "SP530", _SYNC_OPTIONS, message, hint, severity=warning_if_foreign(obj))
 
 
-def _is_given_up(obj: Object) -> bool:
-    """Return whether the object is a claim or volume of a Dataset with `retain: false`, which may go with its spec."""
-    of_dataset = obj.spec is not None and obj.spec.kind == "Dataset" and obj.kind[1] in _VOLUMES
-    return of_dataset and set(parts(labels.REMOVE)) <= {*obj.sync_options}
+def _is_given_up(obj: Object, objects: Objects) -> bool:
+    """Return whether the object is a claim or volume of a spec with `retain: false`, which may go with the spec."""
+    if obj.spec is None or obj.kind[1] not in _VOLUMES or not set(parts(labels.REMOVE)) <= {*obj.sync_options}:
+        return False
+    return any(mapping(each.body, "spec").get("retain") is False for each in objects.of_kind(obj.spec.kind))
 
 
 def _reclaimed(obj: Object) -> Iterator[ObjectFinding]:

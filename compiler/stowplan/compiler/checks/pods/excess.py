@@ -9,6 +9,7 @@ from stowplan.compiler.checks.pods.security import baseline_violations, violatio
 from stowplan.compiler.checks.pods.violation import Violation
 from stowplan.compiler.kubernetes.fields import mapping
 from stowplan.compiler.kubernetes.pod_networks import NETWORK_ANNOTATIONS
+from stowplan.library.dialects.registry import pods
 from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import FieldPath
 from stowplan.schema.meta import SpecId
@@ -69,10 +70,10 @@ def _networks(pod: Pod, platform: Platform) -> Iterator[Violation]:
 
 
 def _without_devices(pod: Pod, spec: SpecId | None, platform: Platform) -> Pod:
-    """Return the pod without the host directories that `accelerators` of the platform file gives to MxJobs."""
-    if spec is None or spec.kind != "MxJob" or not platform.accelerators:
+    """Return the pod without the host directories that the platform file gives to pods of this kind."""
+    given = [*pods(spec).host_paths(platform)]
+    if not given:
         return pod
-    given = [volume.host_path for each in platform.accelerators.values() for volume in each.volumes]
     volumes: list[Json] = [
         {"name": ""} if volume.get("hostPath") in [{"path": path} for path in given] else volume
         for volume in pod.volumes
@@ -84,8 +85,7 @@ def _excess(found: Violation, spec: SpecId | None, level: str) -> Excess:
     message = f"{found.message} The platform allows no more than the level {level} (`policy.podSecurityLevel`)."
     if found.grant == _NETWORKS:
         message = f"{found.message} The platform does not allow it."
-    hint = found.hint.removesuffix(".")
-    if found.grant == _NETWORK and spec and spec.kind == "PaddleJob":
-        hint = "Remove `hostNetwork` or `intranet: Host`"
-    way_out = f"allow: [{found.grant}]" if found.grant else "podSecurityLevel: baseline"
+    hint, way_out = found.hint.removesuffix("."), "podSecurityLevel: baseline"
+    if found.grant:
+        hint, way_out = pods(spec).hints.get(found.grant, hint), f"allow: [{found.grant}]"
     return Excess(found.path, message, f"{hint}, or write `policy.{way_out}` in the platform file.")

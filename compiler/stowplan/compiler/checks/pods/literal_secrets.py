@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from stowplan.compiler.checks.objects.finding import ObjectFinding, about
 from stowplan.compiler.checks.objects.object import Objects
 from stowplan.compiler.kubernetes.fields import items
-from stowplan.library.dialects.data_cube.environment import SECRET_NAME
 from stowplan.library.manifest import Json
-from stowplan.library.values.variable_references import references
+from stowplan.library.values.variable_references import SECRET_NAME, references
 from stowplan.schema.diagnostics import FieldPath
 from stowplan.schema.platform.platform import Platform
 

@@ -5,17 +5,18 @@ from collections.abc import Callable, Iterator
 from stowplan.compiler.checks.history.fixed_fields import fixed
 from stowplan.compiler.diff.change import Action, Danger, Pair, Risk, worst_first
 from stowplan.compiler.diff.risks import pod_risks
-from stowplan.compiler.diff.risks.deletions import deletions
 from stowplan.compiler.diff.risks.grants import grants
 from stowplan.compiler.diff.risks.lineages import lineages
 from stowplan.compiler.diff.risks.pods import Pods
 from stowplan.compiler.kubernetes.fields import annotation, identity, mapping
 from stowplan.library.builders import gate
+from stowplan.library.dialects.registry import reading
 from stowplan.library.engines.registry import STARTING_KINDS
 from stowplan.library.manifest import Json
 from stowplan.library.values import labels
 from stowplan.library.values.quantities import larger
 from stowplan.schema.kinds.table import DATASET_KINDS
+from stowplan.schema.meta import RUN_ANNOTATION
 
 _Rule = Callable[[Pair], Iterator[Risk]]
 
@@ -56,6 +57,20 @@ def _left(pair: Pair) -> Iterator[Risk]:
     removed = pair.before if pair.kind in DATASET_KINDS and pair.action is Action.REMOVED else None
     if removed and mapping(removed, "spec", "volume", "claim"):
         yield Risk(Danger.DATA, "Its data stays in the claim; nothing manages or deletes it any more.")
+
+
+def _deletions(pair: Pair) -> Iterator[Risk]:
+    """Yield a risk if the spec in the custom resource now requests a deletion, or requests it again for a new run."""
+    before, after = pair.before or {}, pair.after or {}
+    text = _deletion(after)
+    if text and (text != _deletion(before) or annotation(before, RUN_ANNOTATION) != annotation(after, RUN_ANNOTATION)):
+        yield Risk(Danger.DATA, text)
+
+
+def _deletion(body: Json) -> str:
+    spec, loss = mapping(body, "spec"), reading(body.get("kind")).loss(body)
+    held = spec.get("terminate") or spec.get("suspend")
+    return loss.text if loss and not held else ""
 
 
 def _run(pair: Pair) -> Iterator[Risk]:
@@ -126,4 +141,4 @@ def _opened(pair: Pair, pods: Pods) -> Iterator[Risk]:
             yield Risk(Danger.SECURITY, "What it shut out is let in.")
 
 
-_RULES: tuple[_Rule, ...] = (_data, _left, deletions, _run, lineages, _schedule, _rollout, _immutable, grants, _crd)
+_RULES: tuple[_Rule, ...] = (_data, _left, _deletions, _run, lineages, _schedule, _rollout, _immutable, grants, _crd)

@@ -2,13 +2,15 @@
 
 from collections.abc import Iterator
 
+from stowplan.library.dialects.data_cube import environment
 from stowplan.library.dialects.data_cube.lower import lower
 from stowplan.library.dialects.data_cube.reading import READING
 from stowplan.library.dialects.data_cube.remotes.registry import REMOTES
 from stowplan.library.dialects.shared import claim_paths
 from stowplan.library.dialects.shared.claim_writes import Write
 from stowplan.library.dialects.shared.context import Context
-from stowplan.library.dialects.shared.dialect import Dialect, Relations
+from stowplan.library.dialects.shared.dialect import Dialect, Relations, SecretKeys
+from stowplan.library.manifest import ExternalReference, Unit
 from stowplan.schema.diagnostics import FieldPath
 from stowplan.schema.kinds.data_cube import ClaimReference, DataCube
 
@@ -47,4 +49,11 @@ def _write(model: DataCube, namespace: str) -> Write | None:
     return Write(namespace, claim.name or "", path, mirror, at, template)
 
 
-DIALECT = Dialect(lower, relations, reading=READING)
+def _secrets(model: DataCube, unit: Unit) -> Iterator[SecretKeys]:
+    for path, name, key in environment.secret_keys(model):
+        yield SecretKeys(ExternalReference("Secret", unit.spec.namespace, name, (key,)), path, chosen=True)
+
+
+_RETRIES = "spec.executor.options.backoffLimit"
+
+DIALECT = Dialect(lower, relations, reading=READING, secrets=_secrets, retries=_RETRIES)

@@ -23,10 +23,6 @@ PROVIDED = frozenset({"HOME", NODE_ENV, POD_ENV, RUN_ENV})
 OF_THE_KUBELET = frozenset({"KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT"})
 """Variables that the kubelet sets. Values may refer to them."""
 
-SECRET_NAME = re.compile(r"(^|_)(API_KEY|PASSWD|PASSWORD|SECRET|SECRET_ACCESS_KEY|SECRET_KEY|TOKEN)$", re.IGNORECASE)
-"""Names of variables whose value is secret, such as HF_TOKEN."""
-
-
 _ALLOWED = re.compile(
     r"([A-Za-z0-9]+_)*PROXY|PROXY_[A-Z0-9_]+|([a-z0-9]+_)*proxy|HF_[A-Z0-9_]+|AWS_[A-Z0-9_]+|TZ|LANG|LANGUAGE|LC_[A-Z]+"
 )
@@ -141,7 +137,7 @@ def _secrets(variables: Sequence[Variable]) -> Iterator[Finding]:
         value = each.value
         if each.option or not value:
             continue
-        secret = SECRET_NAME.search(each.name) and not variable_references.references(value)
+        secret = variable_references.SECRET_NAME.search(each.name) and not variable_references.references(value)
         if secret or carries_credentials(value):
             message = f"{each.name} holds credentials; what is committed to Git is no secret any more."
             hint = "Take it from a Secret by `valueFrom.secretKeyRef`, and revoke these."

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from stowplan.library.dialects.dataset import locked, volumes
+from stowplan.library.dialects.dataset import locked, sources, volumes
 from stowplan.library.dialects.dataset.cached import cached_dataset
 from stowplan.library.dialects.dataset.lower import lower
 from stowplan.library.dialects.reading import native_places
@@ -12,11 +12,12 @@ from stowplan.library.dialects.reading.progress import cached
 from stowplan.library.dialects.shared.claim_rules import is_single_node
 from stowplan.library.dialects.shared.claim_writes import Write
 from stowplan.library.dialects.shared.context import Context
-from stowplan.library.dialects.shared.dialect import Dialect, Relations
+from stowplan.library.dialects.shared.dialect import Dialect, Relations, SecretKeys
 from stowplan.library.drivers.registry import STORAGE_DRIVERS
 from stowplan.library.ir.data import CachedDataset
-from stowplan.library.manifest import Json
+from stowplan.library.manifest import Json, Unit
 from stowplan.schema.diagnostics import FieldPath
+from stowplan.schema.juicefs.options import VOLUME_SECRET_KEYS
 from stowplan.schema.kinds.custom_resource import values
 from stowplan.schema.kinds.native.dataset import Dataset
 
@@ -90,4 +91,12 @@ READING = Reading(
     progress=cached,
 )
 
-DIALECT = Dialect(lower, relations, reading=READING)
+
+def _secrets(model: Dataset, unit: Unit) -> Iterator[SecretKeys]:
+    (place,) = model.spec.source.model_dump(exclude_none=True) if model.spec.source else ("",)
+    for each in unit.externals:
+        base = volumes.JUICEFS if each.keys == VOLUME_SECRET_KEYS else (*sources.PATH, place)
+        yield SecretKeys(each, (*base, "secretRef", "name"))
+
+
+DIALECT = Dialect(lower, relations, reading=READING, secrets=_secrets)

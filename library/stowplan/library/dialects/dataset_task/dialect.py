@@ -1,5 +1,6 @@
 """The dialect of the kind DatasetTask."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from stowplan.library.dialects.dataset_task import copy_rules, reference, task
@@ -10,8 +11,8 @@ from stowplan.library.dialects.reading.progress import files
 from stowplan.library.dialects.shared import claim_paths
 from stowplan.library.dialects.shared.claim_writes import Write
 from stowplan.library.dialects.shared.context import Context
-from stowplan.library.dialects.shared.dialect import Deletion, Dialect, Reference, Relations
-from stowplan.library.manifest import Json
+from stowplan.library.dialects.shared.dialect import Deletion, Dialect, Operation, Reference, Relations, SecretKeys
+from stowplan.library.manifest import Json, Unit
 from stowplan.schema.kinds.custom_resource import values
 from stowplan.schema.kinds.native.dataset_task import TASKS, DatasetTask
 from stowplan.schema.meta import SpecId
@@ -25,7 +26,7 @@ def relations(model: DatasetTask, context: Context) -> Relations:
     done = task.operation(model)
     own = Relations(
         references,
-        operation="" if repeats or model.spec.suspend else TASKS.get(done, ""),
+        operation=None if repeats or model.spec.suspend else Operation(TASKS.get(done, ""), reference.PATH),
         repeats=repeats,
         changes=done in ("sync", "remove") and not model.spec.suspend,
         deletes=Deletion("", ("spec", "sync", "delete")) if model.spec.sync and model.spec.sync.delete else None,
@@ -60,4 +61,12 @@ READING = Reading(
     progress=_progress,
 )
 
-DIALECT = Dialect(lower, relations, reading=READING)
+
+def _secrets(model: DatasetTask, unit: Unit) -> Iterator[SecretKeys]:
+    """Yield those of a copy; other tasks use the Secrets of their dataset."""
+    if model.spec.copy_:
+        (place,) = model.spec.copy_.to.model_dump(exclude_none=True)
+        yield from (SecretKeys(each, (*copy_rules.TO, place, "secretRef", "name")) for each in unit.externals)
+
+
+DIALECT = Dialect(lower, relations, reading=READING, secrets=_secrets)

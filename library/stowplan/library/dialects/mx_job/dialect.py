@@ -1,16 +1,19 @@
 """The dialect of the kind MxJob."""
 
+from collections.abc import Iterator
+
 from stowplan.library.dialects import mounted_claims
 from stowplan.library.dialects.mx_job import rules
 from stowplan.library.dialects.mx_job.lower import lower
 from stowplan.library.dialects.reading import template_fields
 from stowplan.library.dialects.reading.api import Reading, RolePod
 from stowplan.library.dialects.shared.context import Context
-from stowplan.library.dialects.shared.dialect import Dialect, Relations
+from stowplan.library.dialects.shared.dialect import Dialect, Pods, Relations
 from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import FieldPath
 from stowplan.schema.kinds.custom_resource import values
 from stowplan.schema.kinds.mx_job import MxJob
+from stowplan.schema.platform.platform import Platform
 
 
 def relations(model: MxJob, _: Context) -> Relations:
@@ -30,4 +33,8 @@ def _field(path: FieldPath, pod: RolePod, document: Json) -> FieldPath | None:
     return None
 
 
-DIALECT = Dialect(lower, relations, rules.findings, Reading(field=_field))
+def _host_paths(platform: Platform) -> Iterator[str]:
+    return (volume.host_path for each in platform.accelerators.values() for volume in each.volumes)
+
+
+DIALECT = Dialect(lower, relations, rules.findings, Reading(field=_field), pods=Pods(host_paths=_host_paths))

@@ -7,11 +7,11 @@ from stowplan.library.dialects.reading import template_fields
 from stowplan.library.dialects.reading.api import Reading, RolePod
 from stowplan.library.dialects.sample_set.reference import references
 from stowplan.library.dialects.shared.context import Context
-from stowplan.library.dialects.shared.dialect import Dialect, Relations
+from stowplan.library.dialects.shared.dialect import Dialect, Pods, Ports, Relations
 from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import FieldPath
 from stowplan.schema.kinds.custom_resource import values
-from stowplan.schema.kinds.paddle_job import ROLES, PaddleJob, PaddleRole
+from stowplan.schema.kinds.paddle_job import HOST_PORT_ANNOTATION, ROLES, PaddleJob, PaddleRole
 
 
 def relations(model: PaddleJob, context: Context) -> Relations:
@@ -40,11 +40,11 @@ def _pods(counts: Json) -> str:
     return ", ".join(f"{counts[word]} {word}" for word in words if counts.get(word))
 
 
-def _ports(model: PaddleJob, context: Context) -> tuple[int, int] | None:
+def _ports(model: PaddleJob, context: Context) -> Ports | None:
     if model.spec.intranet != "Host":
         return None
     taken = [block for block in ports_of(model, context)[0].values() if block]
-    return (taken[0].start, taken[-1].stop) if taken else None
+    return Ports(taken[0].start, taken[-1].stop, ("spec", "intranet"), HOST_PORT_ANNOTATION) if taken else None
 
 
 def _field(path: FieldPath, pod: RolePod, document: Json) -> FieldPath | None:
@@ -55,4 +55,6 @@ def _field(path: FieldPath, pod: RolePod, document: Json) -> FieldPath | None:
 
 READING = Reading(progress=_progress, field=_field)
 
-DIALECT = Dialect(lower, relations, rules.findings, READING)
+_PODS = Pods(hints={"hostNetwork": "Remove `hostNetwork` or `intranet: Host`"})
+
+DIALECT = Dialect(lower, relations, rules.findings, READING, pods=_PODS)

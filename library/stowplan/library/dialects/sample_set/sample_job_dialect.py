@@ -8,7 +8,7 @@ from stowplan.library.dialects.sample_set.reference import references
 from stowplan.library.dialects.sample_set.sample_job import lower
 from stowplan.library.dialects.shared import claim_paths
 from stowplan.library.dialects.shared.context import Context
-from stowplan.library.dialects.shared.dialect import Deletion, Dialect, Relations
+from stowplan.library.dialects.shared.dialect import Deletion, Dialect, Operation, Relations
 from stowplan.library.manifest import Json
 from stowplan.schema.kinds.custom_resource import values
 from stowplan.schema.kinds.sample_job import SampleJob
@@ -20,7 +20,7 @@ def relations(model: SampleJob, context: Context) -> Relations:
     repeats = model.spec.schedule is not None
     return Relations(
         references(model.spec.sample_set_ref, namespace),
-        operation="" if repeats or model.spec.terminate else model.spec.type or "",
+        operation=None if repeats or model.spec.terminate else Operation(model.spec.type or "", ("spec", "type")),
         repeats=repeats,
         deletes=_deletes(model),
     )

@@ -9,8 +9,9 @@ from stowplan.library.dialects.sample_set.sample_set import cached_dataset, driv
 from stowplan.library.dialects.shared import claim_paths
 from stowplan.library.dialects.shared.claim_writes import Write
 from stowplan.library.dialects.shared.context import Context
-from stowplan.library.dialects.shared.dialect import Dialect, Relations
+from stowplan.library.dialects.shared.dialect import Dialect, Relations, SecretKeys
 from stowplan.library.ir.data import CachedDataset
+from stowplan.library.manifest import Unit
 from stowplan.schema.diagnostics import FieldPath
 from stowplan.schema.kinds.custom_resource import values
 from stowplan.schema.kinds.sample_set import SampleSet
@@ -62,4 +63,9 @@ READING = Reading(
     progress=cached,
 )
 
-DIALECT = Dialect(lower, relations, reading=READING)
+
+def _secrets(_: SampleSet, unit: Unit) -> Iterator[SecretKeys]:
+    return (SecretKeys(each, ("spec", "secretRef", "name")) for each in unit.externals)
+
+
+DIALECT = Dialect(lower, relations, reading=READING, secrets=_secrets)

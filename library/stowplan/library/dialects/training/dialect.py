@@ -11,6 +11,7 @@ from stowplan.library.dialects.shared.context import Context
 from stowplan.library.dialects.shared.dialect import Dialect, Reference, Relations
 from stowplan.library.dialects.training import checkpoints, places, rules
 from stowplan.library.dialects.training.lower import lower
+from stowplan.library.ir.reason import Reason
 from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import FieldPath
 from stowplan.schema.forms import LOCKED
@@ -75,4 +76,23 @@ READING = Reading(
     field=_field,
 )
 
-DIALECT = Dialect(lower, relations, rules.findings, READING)
+_REASONS = (
+    Reason(
+        "training-security",
+        'What Pod Security "restricted" asks for is filled in where neither the spec nor its template says anything, '
+        "unless `policy.fillSecurityContext` of the platform file is false; without a word pods get no token.",
+        "pod/spec/securityContext/** pod/spec/containers/*/securityContext/** pod/spec/automountServiceAccountToken",
+    ),
+    Reason(
+        "training-mounts",
+        "Datasets are read-only unless the spec says otherwise, and shared memory is a volume in memory.",
+        "pod/spec/containers/*/volumeMounts/** pod/spec/volumes/**",
+    ),
+    Reason(
+        "trainer",
+        "The container that trains has one name in every Training, by which a template changes it.",
+        "pod/spec/containers/*/name",
+    ),
+)
+
+DIALECT = Dialect(lower, relations, rules.findings, READING, reasons=_REASONS)

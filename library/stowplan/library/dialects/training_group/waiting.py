@@ -15,6 +15,7 @@ from stowplan.library.values.names import HASH_LENGTH
 from stowplan.schema.agents.gate_config import ReadyCondition, digest
 from stowplan.schema.agents.wait_config import DEFAULT_TIMEOUT, SECOND_LOOK, Until, WaitConfig
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, Severity, finding
+from stowplan.schema.kinds.table import TASK_KINDS
 from stowplan.schema.meta import SpecId
 from stowplan.schema.platform.platform import Platform
 
@@ -111,19 +112,16 @@ def findings(given: GivenWait, dataset: CachedDataset, path: FieldPath, platform
 
 def _steps(given: GivenWait, dataset: CachedDataset, path: FieldPath) -> Iterator[Finding]:
     """Yield a finding if a job waits for a step, `synced` or `warmed`, that the dataset does not take itself."""
-    name = dataset.names.name
+    name, kind = dataset.names.name, dataset.origin.spec.kind
     if given.until == "warmed" and not dataset.warmed:
-        task = "SampleJob" if dataset.origin.spec.kind == "SampleSet" else "DatasetTask"
         message = f"No warmup follows a sync of {name}, so the pods would wait in vain."
         if dataset.warms:
-            message = f"{name} copies nothing itself, so the pods wait in vain unless a {task} syncs it."
+            message = f"{name} copies nothing itself, so the pods wait in vain unless a {TASK_KINDS[kind]} syncs it."
         hint = f"Wait until `{step(dataset)}`, or let the dataset be warmed after its sync."
         yield finding("SP454", path, message, hint)
     elif given.until == "synced" and not dataset.source:
-        kind = dataset.origin.spec.kind
-        task = "SampleJob" if kind == "SampleSet" else "DatasetTask"
         message = f"{name} copies nothing itself, so the pods wait for whatever else syncs its volume."
-        hint = f"Nothing to do where a {task} or another {kind} does; else wait until `mounted`."
+        hint = f"Nothing to do where a {TASK_KINDS[kind]} or another {kind} does; else wait until `mounted`."
         yield finding("SP454", path, message, hint, severity=Severity.INFO)
 
 

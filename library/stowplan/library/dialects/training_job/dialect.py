@@ -3,8 +3,9 @@
 from stowplan.library.dialects import mounted_claims
 from stowplan.library.dialects.reading.api import Reading
 from stowplan.library.dialects.shared.context import Context
-from stowplan.library.dialects.shared.dialect import Dialect, Relations
+from stowplan.library.dialects.shared.dialect import Dialect, Pods, Relations
 from stowplan.library.dialects.training_job import fields, rules
+from stowplan.library.dialects.training_job.etcd import ETCD
 from stowplan.library.dialects.training_job.lower import lower
 from stowplan.library.dialects.training_job.topology import shape
 from stowplan.schema.kinds.training_job import TrainingJob
@@ -19,4 +20,6 @@ def relations(model: TrainingJob, context: Context) -> Relations:
     return Relations(mounted=mounted)
 
 
-DIALECT = Dialect(lower, relations, rules.findings, Reading(field=fields.of_pod))
+_PODS = Pods(containers=(ETCD,), templates=False)
+
+DIALECT = Dialect(lower, relations, rules.findings, Reading(field=fields.of_pod), pods=_PODS)

@@ -14,7 +14,7 @@ from stowplan.library.engines.gang.api import (
     priority,
     priority_class,
 )
-from stowplan.library.engines.gang.pod_group import given_resources, pod_group
+from stowplan.library.engines.gang.pod_group import REASONS, given_resources, pod_group
 from stowplan.library.engines.kinds import EngineKind
 from stowplan.library.ir.data import Site
 from stowplan.library.ir.placement import Offer
@@ -23,7 +23,7 @@ from stowplan.library.manifest import ExternalReference, Json, Manifest
 from stowplan.schema.diagnostics import Anchor, Finding, finding
 from stowplan.schema.platform.platform import Platform
 
-POD_GROUP = EngineKind("scheduling.x-k8s.io", "v1alpha1", "PodGroup", "podgroups")
+POD_GROUP = EngineKind("scheduling.x-k8s.io", "v1alpha1", "PodGroup", "podgroups", reasons=REASONS)
 _POD_GROUP = "scheduling.x-k8s.io/pod-group"
 _TIMEOUT = 60
 """Seconds that placed pods wait for the rest of their group; the value of Kubeflow Trainer."""

@@ -4,12 +4,15 @@ from collections.abc import Mapping
 
 from stowplan.library.builders.metadata import metadata
 from stowplan.library.builders.pods import requests
+from stowplan.library.ir.reason import Reason
 from stowplan.library.ir.training import TrainingGroup
 from stowplan.library.manifest import Json, Manifest
 from stowplan.library.values import labels, quantities
 
 SKIP_DRY_RUN = {labels.SYNC_OPTIONS: labels.SKIP_DRY_RUN}
 """Annotation that lets Argo CD sync the object even if the cluster does not have its CRD yet."""
+
+REASONS = (Reason("gang", "All pods of the job are placed together or none is.", "/spec/**"),)
 
 
 def pod_group(api_version: str, group: TrainingGroup, spec: Json, run: str) -> Manifest:

@@ -14,7 +14,7 @@ from stowplan.library.engines.gang.api import (
     priority,
     priority_class,
 )
-from stowplan.library.engines.gang.pod_group import min_resources, pod_group
+from stowplan.library.engines.gang.pod_group import REASONS, min_resources, pod_group
 from stowplan.library.engines.kinds import EngineKind
 from stowplan.library.ir.data import Site
 from stowplan.library.ir.placement import Offer
@@ -27,7 +27,7 @@ SCHEDULER = "volcano"
 DEFAULT_QUEUE = "default"
 """The queue that every installation of Volcano has."""
 
-POD_GROUP = EngineKind("scheduling.volcano.sh", "v1beta1", "PodGroup", "podgroups")
+POD_GROUP = EngineKind("scheduling.volcano.sh", "v1beta1", "PodGroup", "podgroups", reasons=REASONS)
 
 
 class Volcano:
