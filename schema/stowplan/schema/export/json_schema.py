@@ -38,7 +38,7 @@ def _document(model: type[Model]) -> Schema:
 
 
 def _schema(model: type[Model]) -> Schema:
-    return _with_spellings(model.__name__, with_rules(model.__name__, _with_references(plain_schema(model))))
+    return _with_spellings(model.__name__, with_rules(model, _with_references(plain_schema(model))))
 
 
 def _with_spellings(kind: str, schema: Schema) -> Schema:

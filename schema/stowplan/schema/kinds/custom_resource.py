@@ -7,6 +7,7 @@ from typing import Any, ClassVar, get_args
 from pydantic import Field
 
 from stowplan.schema.diagnostics import FieldPath
+from stowplan.schema.kinds.editor_rules import Schema
 from stowplan.schema.meta import AFTER_ANNOTATION, Model, ObjectMeta
 
 SpecFields = Mapping[str, tuple[str, ...] | None]
@@ -99,6 +100,9 @@ class CustomResource(Model):
 
     PLACE: ClassVar[tuple[tuple[str, ...], ...]] = ()
     """Of a dataset: the fields of its spec, as paths, that say where its data comes from and where it is stored."""
+
+    EDITOR_RULES: ClassVar[Mapping[str, Schema]] = {}
+    """Rules that only editors apply, by the path of the field. `[]` stands for the items of a list."""
 
     OBSERVED: ClassVar[SpecFields]
     """What the reporter reads of `spec`."""

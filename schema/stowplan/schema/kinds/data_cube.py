@@ -1,13 +1,16 @@
 """`DataCube`: copies data between a claim and a Git repository, a Hugging Face Hub or an S3 store."""
 
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
 from stowplan.schema.agents.left_out import LINKS, Links
+from stowplan.schema.kinds import editor_rules
 from stowplan.schema.kinds.custom_resource import AGE, Column, CustomResource, SpecFields
 from stowplan.schema.kinds.data_cube_status import DataCubeStatus
+from stowplan.schema.kinds.editor_rules import Schema
 from stowplan.schema.kinds.kubernetes_shapes import ENV_VAR, TOLERATION
 from stowplan.schema.meta import Int32, KubernetesType, Model, ObjectMeta
 from stowplan.schema.remotes.registry import REMOTES, RemoteBlocks, RemoteName
@@ -167,6 +170,29 @@ class DataCube(CustomResource):
         AGE,
     )
     STATUS: ClassVar[type[Model]] = DataCubeStatus
+    EDITOR_RULES: ClassVar[Mapping[str, Schema]] = {
+        "spec": {
+            "allOf": [
+                {
+                    "if": {"properties": {"source": editor_rules.where("type", "pvc")}},
+                    "then": {"properties": {"sink": {"properties": {"type": {"not": {"const": "pvc"}}}}}},
+                    "else": {"properties": {"sink": {"properties": {"type": {"const": "pvc"}}}}},
+                }
+            ]
+        },
+        **{
+            f"spec.{side}": {
+                "if": editor_rules.where("type", "pvc"),
+                "then": editor_rules.below("pvc", editor_rules.needs("name")),
+            }
+            for side in ("source", "sink")
+        },
+        **{
+            f"spec.{side}.pvc.subPath": editor_rules.pattern("([^/].*)?", "A path in a claim does not begin with /.")
+            for side in ("source", "sink")
+        },
+        "spec.schedule": editor_rules.SCHEDULE,
+    }
     OBSERVED: ClassVar[SpecFields] = {"schedule": None}
 
     api_version: Literal["tensorstack.dev/v1beta1"] = Field(description="Version of this kind.")

@@ -1,11 +1,14 @@
 """`MxJob`: training with MXNet, on one pod or with its parameter server."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
+from stowplan.schema.kinds import editor_rules
 from stowplan.schema.kinds.conditions import Conditions
 from stowplan.schema.kinds.custom_resource import AGE, Column, CustomResource, SpecFields
+from stowplan.schema.kinds.editor_rules import Schema
 from stowplan.schema.meta import KubernetesType, Model, ObjectMeta
 
 MxPodTemplate = Annotated[dict[str, Any], KubernetesType("io.k8s.api.core.v1.PodTemplateSpec")]
@@ -85,6 +88,13 @@ class MxJob(CustomResource):
     COLUMNS: ClassVar[tuple[Column, ...]] = (Column("PHASE", ".status.phase"), Column("STATE", ".status.state"), AGE)
     STATUS: ClassVar[type[Model]] = MxJobStatus
     TRAINS: ClassVar[bool] = True
+    EDITOR_RULES: ClassVar[Mapping[str, Schema]] = {
+        "spec": editor_rules.needs("jobMode"),
+        "spec.jobMode": {"enum": ["local", "dist"]},
+        "spec.replicaSpecs[]": editor_rules.POD,
+        "spec.replicaSpecs[].replicas": editor_rules.PODS,
+        "spec.replicaSpecs[].mxReplicaType": {"enum": ["SCHEDULER", "SERVER", "WORKER"]},
+    }
     OBSERVED: ClassVar[SpecFields] = {
         "jobMode": None,
         "replicaSpecs": ("replicas", "mxReplicaType"),

@@ -6,10 +6,12 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from stowplan.schema.agents.wait_config import Until
+from stowplan.schema.kinds import editor_rules
 from stowplan.schema.kinds.custom_resource import Column, CustomResource, DatasetReference, SpecFields
+from stowplan.schema.kinds.editor_rules import Schema
 from stowplan.schema.kinds.kubernetes_shapes import QUANTITY
 from stowplan.schema.kinds.paddle_job_status import PaddleJobStatus
-from stowplan.schema.meta import Int32, KubernetesType, Model, ObjectMeta
+from stowplan.schema.meta import MOST_NODES, Int32, KubernetesType, Model, ObjectMeta
 
 PodTemplate = Annotated[dict[str, Any], KubernetesType("io.k8s.api.core.v1.PodTemplateSpec")]
 
@@ -129,6 +131,15 @@ class PaddleJob(CustomResource):
     STATUS: ClassVar[type[Model]] = PaddleJobStatus
     TRAINS: ClassVar[bool] = True
     DATASETS: ClassVar[DatasetReference | None] = DatasetReference("SampleSet", ("spec", "sampleSetRef", "name"))
+    EDITOR_RULES: ClassVar[Mapping[str, Schema]] = {
+        **dict.fromkeys(("spec.ps", "spec.worker", "spec.heter"), editor_rules.ROLE_POD),
+        **{f"spec.{role}.replicas": {"minimum": 0, "maximum": MOST_NODES} for role in ("ps", "worker", "heter")},
+        "spec.sampleSetRef": editor_rules.needs("name"),
+        "spec.sampleSetRef.name": editor_rules.SUBDOMAIN,
+        "spec.sampleSetRef.mountPath": editor_rules.MOUNT_PATH,
+        "spec.schedulingPolicy.minAvailable": {"minimum": 1},
+        "spec.withGloo": {"enum": [0, 1, 2]},
+    }
     OBSERVED: ClassVar[SpecFields] = dict.fromkeys(ROLES, ("replicas",))
 
     api_version: Literal["batch.paddlepaddle.org/v1"] = Field(description="Version of this kind.")

@@ -1,12 +1,15 @@
 """`SampleJob`: one task on a `SampleSet`: sync, warmup, rmr or clear."""
 
+from collections.abc import Mapping
 from typing import ClassVar, Literal
 
 from pydantic import Field
 
 from stowplan.schema.juicefs.sync_options import SyncOptions
+from stowplan.schema.kinds import editor_rules
 from stowplan.schema.kinds.conditions import AttemptCounts, Conditions, TaskAttempts
 from stowplan.schema.kinds.custom_resource import Column, CustomResource, DatasetReference, SpecFields
+from stowplan.schema.kinds.editor_rules import Schema
 from stowplan.schema.meta import Int32, Model, NamedReference, ObjectMeta, SecretReference
 
 TaskType = Literal["sync", "warmup", "rmr", "clear"]
@@ -108,6 +111,27 @@ class SampleJob(CustomResource):
     DATASETS: ClassVar[DatasetReference | None] = DatasetReference(
         "SampleSet", ("spec", "sampleSetRef", "name"), digest=True
     )
+    EDITOR_RULES: ClassVar[Mapping[str, Schema]] = {
+        "spec": {
+            "allOf": [
+                editor_rules.needs("type"),
+                editor_rules.below("sampleSetRef", editor_rules.needs("name")),
+                {
+                    "if": editor_rules.where("type", "sync"),
+                    "then": editor_rules.below("syncOptions", editor_rules.needs("source")),
+                },
+                {
+                    "if": editor_rules.where("type", "rmr"),
+                    "then": editor_rules.below("rmrOptions", editor_rules.needs("paths")),
+                },
+            ]
+        },
+        "spec.schedule": editor_rules.SCHEDULE,
+        "spec.sampleSetRef.name": editor_rules.SUBDOMAIN,
+        "spec.secretRef.name": editor_rules.SUBDOMAIN,
+        "spec.syncOptions.source": editor_rules.URI,
+        "spec.syncOptions.threads": {"minimum": 1},
+    }
     OBSERVED: ClassVar[SpecFields] = {
         "type": None,
         "schedule": None,

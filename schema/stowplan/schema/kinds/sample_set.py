@@ -1,11 +1,14 @@
 """`SampleSet`: a dataset from remote storage, cached on the cluster nodes that train on it."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
 from stowplan.schema.juicefs.mount_options import MountOptions
+from stowplan.schema.kinds import editor_rules
 from stowplan.schema.kinds.custom_resource import AGE, Column, CustomResource, SpecFields
+from stowplan.schema.kinds.editor_rules import Schema
 from stowplan.schema.kinds.kubernetes_shapes import NODE_AFFINITY, TOLERATION
 from stowplan.schema.kinds.sample_set_status import SampleSetStatus
 from stowplan.schema.meta import Int32, KubernetesType, Model, ObjectMeta, SecretReference
@@ -164,6 +167,30 @@ class SampleSet(CustomResource):
         ("csi", "claim", "subPath"),
         ("csi", "juiceFSMountOptions", "sub-dir"),
     )
+    EDITOR_RULES: ClassVar[Mapping[str, Schema]] = {
+        "spec": {
+            "allOf": [
+                {
+                    "if": editor_rules.below("csi", editor_rules.where("driver", "pvc")),
+                    "else": {
+                        "allOf": [
+                            editor_rules.needs("partitions"),
+                            editor_rules.below("secretRef", editor_rules.needs("name")),
+                        ]
+                    },
+                },
+                {
+                    "if": editor_rules.where("noSync", value=True),
+                    "else": editor_rules.below("source", editor_rules.needs("uri")),
+                },
+            ]
+        },
+        "spec.source.uri": editor_rules.URI,
+        "spec.secretRef.name": editor_rules.SUBDOMAIN,
+        "spec.source.secretRef.name": editor_rules.SUBDOMAIN,
+        "spec.cache.levels[].cacheSize": {"minimum": 0},
+        "spec.cache.levels[].path": editor_rules.pattern("/.*", "A directory of the node begins with /."),
+    }
     OBSERVED: ClassVar[SpecFields] = {
         "partitions": None,
         "noSync": None,

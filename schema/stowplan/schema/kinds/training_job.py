@@ -1,10 +1,13 @@
 """`TrainingJob`: fault-tolerant and elastic training with PaddlePaddle, as Baidu's operator ran it."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
+from stowplan.schema.kinds import editor_rules
 from stowplan.schema.kinds.custom_resource import AGE, Column, CustomResource, SpecFields
+from stowplan.schema.kinds.editor_rules import Schema
 from stowplan.schema.kinds.training_job_status import TrainingJobStatus
 from stowplan.schema.meta import KubernetesType, Model, ObjectMeta
 
@@ -169,6 +172,13 @@ class TrainingJob(CustomResource):
     )
     STATUS: ClassVar[type[Model]] = TrainingJobStatus
     TRAINS: ClassVar[bool] = True
+    EDITOR_RULES: ClassVar[Mapping[str, Schema]] = {
+        **{f"spec.{field}": {"minimum": 0} for field in ("ports_num", "trainer_ports_num")},
+        **{f"spec.{role}.min-instance": editor_rules.PODS for role in ("trainer", "pserver")},
+        "spec.frame_work": editor_rules.needs("type"),
+        "spec.frame_work.type": {"enum": ["local", "multi", "nccl2"]},
+        "spec.trainer.grace_period_seconds": {"minimum": 0},
+    }
     OBSERVED: ClassVar[SpecFields] = {
         "fault_tolerant": None,
         "trainer": ("min-instance", "max-instance"),

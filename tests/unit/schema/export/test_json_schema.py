@@ -156,6 +156,34 @@ def test_a_mistake_is_reported_once_and_at_its_place(body: dict[str, Any], found
     assert errors(body) == found
 
 
+TRAINING = {"framework": "none", "image": "a:1"}
+
+
+@pytest.mark.parametrize(
+    ("spec", "place", "message"),
+    [
+        ({"datasets": [{"name": "A", "mountPath": "/a"}]}, "spec.datasets[0].name", "'A' does not match"),
+        ({"outputs": [{"path": "/a", "to": {}}]}, "spec.outputs[0].to", "{} should be non-empty"),
+        (
+            {"outputs": [{"path": "/a", "to": {"claim": {"name": "A"}}}]},
+            "spec.outputs[0].to.claim.name",
+            "'A' does not",
+        ),
+        ({"checkpoints": {"claim": {}}}, "spec.checkpoints.claim", "{} is not valid under any of the given schemas"),
+        ({"scheduling": {"topology": {}}}, "spec.scheduling.topology", "{} should be non-empty"),
+    ],
+)
+def test_a_mistake_in_a_training_is_found(spec: dict[str, Any], place: str, message: str) -> None:
+    (error,) = errors(document("Training", apiVersion="stowplan.dev/v1alpha1", spec=TRAINING | spec))
+    assert error.startswith(f"$.{place}: {message}")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_editors_know_how_names_look(kind: str) -> None:
+    if kind != "Platform":
+        assert schemas()[f"{kind.lower()}.schema.json"]["properties"]["metadata"]["properties"]["name"]["pattern"]
+
+
 @pytest.mark.parametrize(
     "body",
     [

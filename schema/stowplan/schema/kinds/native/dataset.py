@@ -1,11 +1,14 @@
 """`Dataset`: data, where it comes from, where it is stored and where it is cached."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
 from stowplan.schema.juicefs.mount_options import MountOptions
+from stowplan.schema.kinds import editor_rules
 from stowplan.schema.kinds.custom_resource import AGE, Column, CustomResource, SpecFields
+from stowplan.schema.kinds.editor_rules import Schema
 from stowplan.schema.kinds.kubernetes_shapes import NODE_AFFINITY, TOLERATION
 from stowplan.schema.kinds.native.dataset_status import DatasetStatus
 from stowplan.schema.kinds.native.places import GitSource, HubSource, S3Source, StorageSource
@@ -186,6 +189,23 @@ class Dataset(CustomResource):
         ("volume", "claim", "subPath"),
         ("volume", "claim", "template", "metadata"),
     )
+    EDITOR_RULES: ClassVar[Mapping[str, Schema]] = {
+        "spec": {
+            "if": editor_rules.below("volume", editor_rules.needs("claim")),
+            "then": {"not": editor_rules.needs("cache")},
+        },
+        "spec.source": {"oneOf": [editor_rules.needs(kind) for kind in ("s3", "huggingface", "git", "storage")]},
+        "spec.volume": editor_rules.ONE,
+        "spec.volume.claim": {"oneOf": [editor_rules.needs("name"), editor_rules.needs("template")]},
+        "spec.source.storage.uri": editor_rules.URI,
+        **{
+            f"spec.source.{kind}.secretRef.name": editor_rules.SUBDOMAIN
+            for kind in ("s3", "huggingface", "git", "storage")
+        },
+        "spec.volume.juicefs.secretRef.name": editor_rules.SUBDOMAIN,
+        "spec.cache.tiers[].path": editor_rules.pattern("/.*", "A directory of the node begins with /."),
+        "spec.refresh.schedule": editor_rules.SCHEDULE,
+    }
     OBSERVED: ClassVar[SpecFields] = {"source": None, "volume": None, "cache": ("nodes",)}
 
     api_version: Literal["stowplan.dev/v1alpha1"] = Field(description="Version of this kind.")

@@ -1,12 +1,15 @@
 """`DatasetTask`: one operation on a dataset, once or on a schedule."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
 from stowplan.schema.agents.left_out import LINKS, Links
+from stowplan.schema.kinds import editor_rules
 from stowplan.schema.kinds.conditions import AttemptCounts, Conditions, TaskAttempts
 from stowplan.schema.kinds.custom_resource import AGE, Column, CustomResource, DatasetReference, SpecFields
+from stowplan.schema.kinds.editor_rules import Schema
 from stowplan.schema.kinds.native.places import GitPlace, HubPlace, S3Place
 from stowplan.schema.kinds.run_after import RunAfter
 from stowplan.schema.meta import KubernetesType, Model, ObjectMeta
@@ -166,6 +169,14 @@ class DatasetTask(CustomResource):
         "Dataset", ("spec", "datasetRef", "name"), digest=True
     )
     AFTER: ClassVar[tuple[str, ...]] = ("spec", "runAfter")
+    EDITOR_RULES: ClassVar[Mapping[str, Schema]] = {
+        "spec": {"oneOf": [editor_rules.needs(field) for field in ("sync", "warmup", "evict", "remove", "copy")]},
+        "spec.datasetRef.name": editor_rules.SUBDOMAIN,
+        "spec.copy.to": editor_rules.ONE,
+        "spec.copy.to.claim.name": editor_rules.SUBDOMAIN,
+        **{f"spec.copy.to.{kind}.secretRef.name": editor_rules.SUBDOMAIN for kind in ("s3", "huggingface", "git")},
+        "spec.schedule": editor_rules.SCHEDULE,
+    }
     OBSERVED: ClassVar[SpecFields] = {
         "datasetRef": None,
         "sync": None,

@@ -1,11 +1,14 @@
 """`Training`: a training job on one or more nodes, with torch, JAX, XGBoost, Paddle or any other program."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
 from stowplan.schema.forms import PROCESSES
+from stowplan.schema.kinds import editor_rules
 from stowplan.schema.kinds.custom_resource import AGE, Column, CustomResource, DatasetReference, SpecFields
+from stowplan.schema.kinds.editor_rules import Schema
 from stowplan.schema.kinds.kubernetes_shapes import ENV_VAR
 from stowplan.schema.kinds.native.training_parts import (
     Checkpoints,
@@ -133,6 +136,16 @@ class Training(CustomResource):
     DATASETS: ClassVar[DatasetReference | None] = DatasetReference("Dataset", ("spec", "datasets", "*", "name"))
     AFTER: ClassVar[tuple[str, ...]] = ("spec", "runAfter")
     OUTSIDE_RUN: ClassVar[tuple[tuple[str, ...], ...]] = (("outputs",),)
+    EDITOR_RULES: ClassVar[Mapping[str, Schema]] = {
+        "spec.outputs[].to": editor_rules.ONE,
+        "spec.outputs[].to.claim.name": editor_rules.SUBDOMAIN,
+        **{f"spec.outputs[].to.{kind}.secretRef.name": editor_rules.SUBDOMAIN for kind in ("s3", "huggingface", "git")},
+        "spec.code.git.secretRef.name": editor_rules.SUBDOMAIN,
+        "spec.datasets[].name": editor_rules.SUBDOMAIN,
+        "spec.checkpoints.claim": {"oneOf": [editor_rules.needs("name"), editor_rules.needs("template")]},
+        "spec.checkpoints.claim.name": editor_rules.SUBDOMAIN,
+        "spec.scheduling.topology": editor_rules.ONE,
+    }
     OBSERVED: ClassVar[SpecFields] = {
         "numNodes": None,
         "suspend": None,
