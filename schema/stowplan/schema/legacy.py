@@ -23,34 +23,12 @@ SET_BY_CLUSTER = (
 )
 """Fields of an object's metadata that only the API server of Kubernetes and controllers write."""
 
-API_VERSIONS: Mapping[str, Mapping[str, str]] = {
-    "TrainingJob": {"paddlepaddle.org/v1": "paddlepaddle.org/v1alpha1"},
-}
-"""By kind: values of `apiVersion` in old documents that no cluster ever accepted, and the accepted values for them."""
-
-OUTPUTS: Mapping[str, tuple[tuple[str, ...], ...]] = {
-    "TrainingJob": tuple(
-        ("spec", role, key) for role in ("master", "pserver", "trainer") for key in ("replicaSpec", "index_succeed")
-    ),
-}
-"""Fields of the spec that the old operator wrote itself, by kind."""
-
-MOVED: Mapping[str, tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]] = {
-    "TrainingJob": ((("spec", "trainer", "passes"), ("spec", "passes")),),
-}
-"""By kind: pairs of paths of a misplaced field in public examples and of the field that is meant."""
-
 DEVICES = {"alpha.kubernetes.io/nvidia-gpu": "nvidia.com/gpu"}
 """Device names that Kubernetes has dropped (1.11), and the present names of the device plug-ins."""
 
 _DEVICE_NAMES = frozenset(DEVICES)
 
 _OLD_FINALIZERS = ("paddlepaddle.org/sampleset-", "paddlepaddle.org/samplejob-", "finalizers.paddlepaddle.org")
-
-SPELLINGS: Mapping[str, tuple[tuple[tuple[str, ...], str, str], ...]] = {
-    "SampleSet": ((("spec", "csi", "juiceFSMountOptions"), "subdir", "sub-dir"),),
-}
-"""By kind: path of the mapping that holds the field, an accepted spelling of the field's key, and the canonical one."""
 
 
 def modernise(model: type[CustomResource], document: Mapping[str, Any]) -> tuple[dict[str, Any], list[Finding]]:
@@ -59,7 +37,7 @@ def modernise(model: type[CustomResource], document: Mapping[str, Any]) -> tuple
     Each change of the copy has a finding.
     """
     copies: dict[int, Any] = {}
-    kind, data = model.__name__, _copied(dict(document), copies)
+    data = _copied(dict(document), copies)
     found = list(fold_keys(model, data)) if model.FOLDED_KEYS else []
     if "status" in data:
         found.append(_dropped(data, (), "status"))
@@ -67,11 +45,11 @@ def modernise(model: type[CustomResource], document: Mapping[str, Any]) -> tuple
     if isinstance(metadata, dict):
         found += [_dropped(metadata, ("metadata",), key) for key in SET_BY_CLUSTER if key in metadata]
         found += _annotations(metadata) + _finalizers(metadata)
-    found += _version(kind, data)
-    found += [_dropped(holder, path[:-1], path[-1]) for path in OUTPUTS.get(kind, ()) if (holder := _holds(data, path))]
-    for old, new in MOVED.get(kind, ()):
+    found += _version(model, data)
+    found += [_dropped(holder, path[:-1], path[-1]) for path in model.OUTPUTS if (holder := _holds(data, path))]
+    for old, new in model.MOVED:
         found += _move(data, old, new)
-    for place, spelling, canonical in SPELLINGS.get(kind, ()):
+    for place, spelling, canonical in model.SPELLINGS:
         found += _rename(data, place, spelling, canonical)
     if any(each.__class__ is dict and not _DEVICE_NAMES.isdisjoint(each) for each in copies.values()):
         found += _devices(data.get("spec"), ("spec",))
@@ -95,9 +73,9 @@ def _copied(value: Any, known: dict[int, Any]) -> Any:
     return found
 
 
-def _version(kind: str, data: dict[str, Any]) -> list[Finding]:
+def _version(model: type[CustomResource], data: dict[str, Any]) -> list[Finding]:
     given = data.get("apiVersion")
-    served = API_VERSIONS.get(kind, {}).get(given) if isinstance(given, str) else None
+    served = model.OLD_VERSIONS.get(given) if isinstance(given, str) else None
     if served is None:
         return []
     data["apiVersion"] = served

@@ -113,6 +113,9 @@ RESTARTS_ANNOTATION = "stowplan.dev/restarts"
 AFTER_ANNOTATION = "stowplan.dev/run-after"
 """Annotation of kinds without the field `runAfter`: what must be done first, as `Kind/name`, separated by commas."""
 
+PLACEMENT_ANNOTATION = "stowplan.dev/cache-placement"
+"""Annotation of a job: `required` if its pods must run on cluster nodes that cache the dataset, else `preferred`."""
+
 
 class ObjectMeta(Model):
     """The part of Kubernetes' ObjectMeta that a spec may carry. What only the cluster sets is dropped on reading."""

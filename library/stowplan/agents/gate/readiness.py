@@ -5,7 +5,7 @@ from typing import Any
 
 from stowplan.agents.cluster.answers import Manifest
 from stowplan.schema.agents.gate_config import GateWait, digest
-from stowplan.schema.kinds.conditions import TASK_FIELDS
+from stowplan.schema.kinds.table import TASK_FIELDS
 
 SETTLED = 60.0
 """Seconds for which a spec must be ready by another run than the compiled one, before that run counts too.

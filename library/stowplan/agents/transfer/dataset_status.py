@@ -5,8 +5,7 @@ from typing import Any, Literal
 from stowplan.agents.attempt.outcome import FAILED, RUNNING, SUCCEEDED, AttemptOutcome, condition, filled
 from stowplan.agents.runtime.timestamp import now
 from stowplan.schema.agents import field_managers
-from stowplan.schema.kinds.conditions import TASK_FIELDS
-from stowplan.schema.kinds.table import DATASET_KINDS, KINDS
+from stowplan.schema.kinds.table import DATASET_KINDS, KINDS, TASK_FIELDS
 
 _PHASES_OF_JOB = {RUNNING: "Running", SUCCEEDED: "Succeeded", FAILED: "Failed"}
 

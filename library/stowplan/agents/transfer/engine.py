@@ -20,8 +20,7 @@ from stowplan.agents.transfer.files.extra import Extra, Rule
 from stowplan.agents.transfer.settings import TransferSettings
 from stowplan.agents.transfer.tree import Tree
 from stowplan.schema.agents.transfer_config import PvcEndpoint, TransferConfig
-from stowplan.schema.kinds.conditions import TASK_FIELDS
-from stowplan.schema.kinds.table import DATASET_KINDS
+from stowplan.schema.kinds.table import DATASET_KINDS, TASK_FIELDS
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 from stowplan.schema.export.editor_rules import with_rules
 from stowplan.schema.export.plain_schema import Schema, plain_schema
+from stowplan.schema.kinds.custom_resource import CustomResource
 from stowplan.schema.kinds.table import KINDS
-from stowplan.schema.legacy import SPELLINGS
 from stowplan.schema.lock import Lock
 from stowplan.schema.meta import KUBERNETES_TYPE, Model
 from stowplan.schema.platform.platform import Platform
@@ -38,12 +38,12 @@ def _document(model: type[Model]) -> Schema:
 
 
 def _schema(model: type[Model]) -> Schema:
-    return _with_spellings(model.__name__, with_rules(model, _with_references(plain_schema(model))))
+    return _with_spellings(model, with_rules(model, _with_references(plain_schema(model))))
 
 
-def _with_spellings(kind: str, schema: Schema) -> Schema:
+def _with_spellings(model: type[Model], schema: Schema) -> Schema:
     """Return a schema that also has the other accepted spellings of fields."""
-    for holder, spelling, canonical in SPELLINGS.get(kind, ()):
+    for holder, spelling, canonical in model.SPELLINGS if issubclass(model, CustomResource) else ():
         node = schema
         for key in holder:
             node = node["properties"][key]

@@ -98,7 +98,3 @@ class AttemptCounts(Model):
     running: Int32 | None = Field(default=None, description="Partitions that are being worked on, or wait.")
     succeeded: Int32 | None = Field(default=None, description="Partitions that are done.")
     failed: Int32 | None = Field(default=None, description="Partitions whose newest attempt failed.")
-
-
-TASK_FIELDS = {"DatasetTask": ("run", "partitions"), "SampleJob": ("jobName", "counts")}
-"""Names of the fields of a status with the first Job and with the `AttemptCounts`, for each kind of task on a dataset."""

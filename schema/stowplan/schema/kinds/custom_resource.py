@@ -92,6 +92,9 @@ class CustomResource(Model):
     DONE: ClassVar[str] = "Complete"
     """Type of the status condition that is true once a spec of this kind is done, for specs that run after it."""
 
+    TASK_FIELDS: ClassVar[tuple[str, str] | None] = None
+    """Of a task on a dataset: the fields of its status with the first Job and with the `AttemptCounts`."""
+
     OUTSIDE_RUN: ClassVar[tuple[tuple[str, ...], ...]] = ()
     """The fields of its spec, as paths, that its run does not depend on.
 
@@ -100,6 +103,18 @@ class CustomResource(Model):
 
     PLACE: ClassVar[tuple[tuple[str, ...], ...]] = ()
     """Of a dataset: the fields of its spec, as paths, that say where its data comes from and where it is stored."""
+
+    OLD_VERSIONS: ClassVar[Mapping[str, str]] = {}
+    """Values of `apiVersion` in old documents that no cluster ever accepted, and the accepted values for them."""
+
+    OUTPUTS: ClassVar[tuple[tuple[str, ...], ...]] = ()
+    """Paths of fields that the old operator wrote itself."""
+
+    MOVED: ClassVar[tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]] = ()
+    """Pairs of paths: of a misplaced field in public examples, and of the field that is meant."""
+
+    SPELLINGS: ClassVar[tuple[tuple[tuple[str, ...], str, str], ...]] = ()
+    """Paths of a mapping that holds a field, each with an accepted spelling of the field's key and the canonical one."""
 
     EDITOR_RULES: ClassVar[Mapping[str, Schema]] = {}
     """Rules that only editors apply, by the path of the field. `[]` stands for the items of a list."""

@@ -18,9 +18,6 @@ PodTemplate = Annotated[dict[str, Any], KubernetesType("io.k8s.api.core.v1.PodTe
 HOST_PORT_ANNOTATION = "host-port"
 """Annotation of a PaddleJob with `intranet: Host`: the first port of its block. The old operator wrote it itself."""
 
-PLACEMENT_ANNOTATION = "stowplan.dev/cache-placement"
-"""Annotation of a job: `required` if its pods must run on cluster nodes that cache the dataset, else `preferred`."""
-
 ROLES = ("ps", "worker", "heter")
 """Fields of `spec` with roles, in the order in which roles take their ports on the host network."""
 

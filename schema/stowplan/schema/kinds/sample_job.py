@@ -111,6 +111,7 @@ class SampleJob(CustomResource):
     DATASETS: ClassVar[DatasetReference | None] = DatasetReference(
         "SampleSet", ("spec", "sampleSetRef", "name"), digest=True
     )
+    TASK_FIELDS: ClassVar[tuple[str, str] | None] = ("jobName", "counts")
     EDITOR_RULES: ClassVar[Mapping[str, Schema]] = {
         "spec": {
             "allOf": [

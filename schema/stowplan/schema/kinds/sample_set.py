@@ -167,6 +167,9 @@ class SampleSet(CustomResource):
         ("csi", "claim", "subPath"),
         ("csi", "juiceFSMountOptions", "sub-dir"),
     )
+    SPELLINGS: ClassVar[tuple[tuple[tuple[str, ...], str, str], ...]] = (
+        (("spec", "csi", "juiceFSMountOptions"), "subdir", "sub-dir"),
+    )
     EDITOR_RULES: ClassVar[Mapping[str, Schema]] = {
         "spec": {
             "allOf": [

@@ -37,3 +37,6 @@ TRAINING_KINDS = frozenset(name for name, model in KINDS.items() if model.TRAINS
 
 TASK_KINDS = {model.DATASETS.kind: name for name, model in KINDS.items() if model.DATASETS and not model.TRAINS}
 """The kind of tasks on a dataset, by the kind of the dataset."""
+
+TASK_FIELDS = {name: model.TASK_FIELDS for name, model in KINDS.items() if model.TASK_FIELDS}
+"""Names of the fields of a status with the first Job and with the `AttemptCounts`, for each kind of task on a dataset."""

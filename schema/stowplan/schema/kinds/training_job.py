@@ -172,6 +172,13 @@ class TrainingJob(CustomResource):
     )
     STATUS: ClassVar[type[Model]] = TrainingJobStatus
     TRAINS: ClassVar[bool] = True
+    OLD_VERSIONS: ClassVar[Mapping[str, str]] = {"paddlepaddle.org/v1": "paddlepaddle.org/v1alpha1"}
+    OUTPUTS: ClassVar[tuple[tuple[str, ...], ...]] = tuple(
+        ("spec", role, key) for role in ("master", "pserver", "trainer") for key in ("replicaSpec", "index_succeed")
+    )
+    MOVED: ClassVar[tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]] = (
+        (("spec", "trainer", "passes"), ("spec", "passes")),
+    )
     EDITOR_RULES: ClassVar[Mapping[str, Schema]] = {
         **{f"spec.{field}": {"minimum": 0} for field in ("ports_num", "trainer_ports_num")},
         **{f"spec.{role}.min-instance": editor_rules.PODS for role in ("trainer", "pserver")},

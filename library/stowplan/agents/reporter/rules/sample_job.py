@@ -9,7 +9,7 @@ from stowplan.agents.reporter.outcome import ABSENT, RunOutcome, explained, of_j
 from stowplan.agents.reporter.rules import tasks
 from stowplan.agents.reporter.rules.conditions import Draft, Status, is_final, last_cause, of_work, settled
 from stowplan.agents.reporter.rules.tasks import Entry
-from stowplan.schema.kinds.conditions import TASK_FIELDS
+from stowplan.schema.kinds.table import TASK_FIELDS
 
 FIELDS = frozenset("phase jobName counts startTime completionTime conditions observedGeneration".split())
 

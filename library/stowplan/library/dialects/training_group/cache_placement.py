@@ -2,8 +2,7 @@
 
 from stowplan.library.dialects.shared.context import Context
 from stowplan.schema.diagnostics import Finding, did_you_mean, finding
-from stowplan.schema.kinds.paddle_job import PLACEMENT_ANNOTATION
-from stowplan.schema.meta import ObjectMeta
+from stowplan.schema.meta import PLACEMENT_ANNOTATION, ObjectMeta
 
 _PLACEMENTS = ("preferred", "required")
 

@@ -169,6 +169,7 @@ class DatasetTask(CustomResource):
         "Dataset", ("spec", "datasetRef", "name"), digest=True
     )
     AFTER: ClassVar[tuple[str, ...]] = ("spec", "runAfter")
+    TASK_FIELDS: ClassVar[tuple[str, str] | None] = ("run", "partitions")
     EDITOR_RULES: ClassVar[Mapping[str, Schema]] = {
         "spec": {"oneOf": [editor_rules.needs(field) for field in ("sync", "warmup", "evict", "remove", "copy")]},
         "spec.datasetRef.name": editor_rules.SUBDOMAIN,

@@ -10,8 +10,7 @@ from stowplan.agents.cache.drivers.juicefs.tasks.work import TaskOutcome
 from stowplan.agents.cluster.answers import Manifest
 from stowplan.agents.runtime import cache_fit
 from stowplan.schema.agents.cache_config import CACHE_TOO_SMALL, ClearConfig, WarmupConfig
-from stowplan.schema.kinds.conditions import TASK_FIELDS
-from stowplan.schema.kinds.table import KINDS
+from stowplan.schema.kinds.table import KINDS, TASK_FIELDS
 
 Entry = Mapping[str, Any]
 
