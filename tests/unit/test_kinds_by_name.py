@@ -78,7 +78,7 @@ def _is_of_a_kind(module: str) -> bool:
 
 
 def test_no_kind_is_named_outside_of_what_it_is() -> None:
-    found = {}
+    found: dict[str, list[int]] = {}
     for path in SOURCES:
         place = path.relative_to(ROOT).as_posix()
         if not place.startswith(OWN):

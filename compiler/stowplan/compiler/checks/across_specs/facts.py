@@ -1,6 +1,6 @@
 """Facts: what the checks across specs know of one spec, without the bodies of its objects."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -8,8 +8,11 @@ from stowplan.compiler.checks.across_specs.registry import CHECKS
 from stowplan.compiler.checks.objects.object import Object, SpecObjects
 from stowplan.compiler.checks.objects.object_graph import ObjectGraph
 from stowplan.compiler.checks.objects.summary import ObjectSummary
-from stowplan.compiler.checks.objects.template_fields import templates_of
+from stowplan.compiler.kubernetes.fields import items
+from stowplan.library.builders.pods import waits
 from stowplan.library.dialects.reading.api import RolePod
+from stowplan.library.manifest import Json
+from stowplan.library.values.labels import ROLE
 from stowplan.schema.kinds.table import TRAINING_KINDS
 from stowplan.schema.meta import ObjectId
 from stowplan.schema.platform.platform import Platform
@@ -40,9 +43,21 @@ def facts_of(found: SpecObjects, unsound: Sequence[Object] = ()) -> Facts:
     trains = found.spec is not None and found.spec.kind in TRAINING_KINDS
     return Facts(
         (*(obj.summary for obj in sound), *(obj.unsound_summary for obj in unsound)),
-        tuple((obj.id, templates_of(obj)) for obj in (*sound, *unsound) if obj.pods) if trains else (),
+        tuple((obj.id, tuple(roles_of(obj))) for obj in (*sound, *unsound) if obj.pods) if trains else (),
         tuple(tuple(facts) for facts in collected.values()),
     )
+
+
+def roles_of(obj: Object) -> Iterator[RolePod]:
+    """Yield the pod of each role in an object of a training job."""
+    for pod in obj.training_pods:
+        if role := pod.labels.get(ROLE):
+            init, own = items(pod.spec, "initContainers"), items(pod.spec, "containers")
+            yield RolePod(pod.path, str(role), _names(init), _names(own), sum(map(waits.is_ours, init)))
+
+
+def _names(containers: Iterable[Json]) -> tuple[str, ...]:
+    return tuple(str(each.get("name")) for each in containers)
 
 
 def graph_of(parts: Iterable[Facts], platform: Platform) -> ObjectGraph:

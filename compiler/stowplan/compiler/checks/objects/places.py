@@ -4,13 +4,13 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 
 from stowplan.compiler.checks.objects.finding import ObjectFinding
-from stowplan.compiler.checks.objects.template_fields import in_template
 from stowplan.compiler.diagnostics.document import Document
 from stowplan.compiler.diagnostics.locations import Location, is_platform_file
 from stowplan.compiler.diagnostics.report import Diagnostic
 from stowplan.compiler.kubernetes.fields import identity
 from stowplan.compiler.model import Program
 from stowplan.library.dialects.reading.api import RolePod
+from stowplan.library.dialects.registry import reading
 from stowplan.schema.diagnostics import Anchor, FieldPath, dotted
 from stowplan.schema.meta import ObjectId, SpecId
 
@@ -52,10 +52,13 @@ class Places:
         )
 
     def _in_template(self, found: ObjectFinding, document: Document | None) -> FieldPath | None:
-        templates = self._templates.get(found.object) if found.spec and document else None
-        if not (found.spec and document and templates):
-            return None
-        return in_template(found.found.path, templates, found.spec.kind, document.data)
+        """Return the path in the user's document for a field of a compiled pod; None for any other field."""
+        path = found.found.path
+        if found.spec and document:
+            for pod in self._templates.get(found.object, ()):
+                if len(path) > len(pod.path) and path[: len(pod.path)] == pod.path:
+                    return reading(found.spec.kind).field(path[len(pod.path) :], pod, document.data)
+        return None
 
     def _without_document(self, source: str) -> Location:
         """Return the location for an object without a document: of an extension or the platform file, or removed.

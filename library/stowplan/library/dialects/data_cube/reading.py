@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from stowplan.library.dialects.reading import floating
-from stowplan.library.dialects.reading.api import Address, DataLoss, Reading
+from stowplan.library.dialects.reading.api import Address, Reading, loss_if
 from stowplan.library.dialects.reading.floating import HUB, FloatingReference, Spot
 from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import FieldPath
@@ -28,11 +28,6 @@ def _addresses(document: Json, side: str) -> Iterator[Address]:
         names = (*_mappings(claim, "template", "metadata"), {"name": "new"})
         name = claim.get("name") or next(each["name"] for each in names if each.get("name"))
         yield Address(f"claim {name}" if kind == "pvc" else f"{kind} {place}".strip())
-
-
-def _loss(document: Json) -> DataLoss | None:
-    mirrors = any(each for each, _ in values(document, "spec", "executor", "options", "sync"))
-    return DataLoss("It deletes what the source lacks.") if mirrors else None
 
 
 def _pins(document: Json) -> Iterator[FloatingReference]:
@@ -77,5 +72,5 @@ READING = Reading(
     sources=lambda document: _addresses(document, "source"),
     sinks=lambda document: _addresses(document, "sink"),
     pins=_pins,
-    loss=_loss,
+    loss=loss_if("It deletes what the source lacks.", "spec", "executor", "options", "sync"),
 )

@@ -6,7 +6,7 @@ from stowplan.library.dialects.dataset import locked, sources, volumes
 from stowplan.library.dialects.dataset.cached import cached_dataset
 from stowplan.library.dialects.dataset.lower import lower
 from stowplan.library.dialects.reading import native_places
-from stowplan.library.dialects.reading.api import DataLoss, Reading
+from stowplan.library.dialects.reading.api import Reading, loss_if
 from stowplan.library.dialects.reading.floating import FloatingReference
 from stowplan.library.dialects.reading.progress import cached
 from stowplan.library.dialects.shared.claim_rules import is_single_node
@@ -73,11 +73,6 @@ def _single(dataset: CachedDataset) -> FieldPath:
     return (*volumes.CLAIM, "template", "spec", "accessModes") if is_single_node(modes) else ()
 
 
-def _loss(document: Json) -> DataLoss | None:
-    deletes = any(each for each, _ in values(document, "spec", "refresh", "delete"))
-    return DataLoss("Its refresh deletes what the source lacks.") if deletes else None
-
-
 def _pins(document: Json) -> Iterator[FloatingReference]:
     """Yield what can be pinned of the source, unless a refresh follows it."""
     if not any(each for each, _ in values(document, "spec", "refresh")):
@@ -85,9 +80,9 @@ def _pins(document: Json) -> Iterator[FloatingReference]:
 
 
 READING = Reading(
-    sources=lambda document: native_places.addresses(document, "spec", "source"),
+    sources=native_places.addresses("spec", "source"),
     pins=_pins,
-    loss=_loss,
+    loss=loss_if("Its refresh deletes what the source lacks.", "spec", "refresh", "delete"),
     progress=cached,
 )
 

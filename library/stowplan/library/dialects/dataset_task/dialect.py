@@ -56,7 +56,7 @@ def _progress(resource: Json) -> str:
 
 
 READING = Reading(
-    sinks=lambda document: native_places.addresses(document, "spec", "copy", "to"),
+    sinks=native_places.addresses("spec", "copy", "to"),
     loss=_loss,
     progress=_progress,
 )

@@ -1,12 +1,13 @@
 """Interface for what others read in documents: each answer is optional, and a kind without one says nothing."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from stowplan.library.dialects.reading.floating import FloatingReference
 from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import FieldPath
+from stowplan.schema.kinds.custom_resource import values
 
 
 class Address(NamedTuple):
@@ -50,8 +51,8 @@ class Reading:
     deletes there when it is told to, would have:
 
         Reading(
-            sources=lambda document: (Address(str(each)) for each, _ in values(document, "spec", "from")),
-            loss=lambda document: DataLoss("It empties the source.") if values(document, "spec", "move") else None,
+            sources=addresses("spec", "from"),
+            loss=loss_if("It empties the source.", "spec", "move"),
         )
     """
 
@@ -79,3 +80,13 @@ class Reading:
 
 NOTHING = Reading()
 """What others read in documents of a kind that has nothing to say."""
+
+
+def addresses(*path: str) -> Callable[[Json], Iterator[Address]]:
+    """Return a function that yields the addresses that are written at `path` of a document."""
+    return lambda document: (Address(str(each)) for each, _ in values(document, *path) if each)
+
+
+def loss_if(text: str, *path: str) -> Callable[[Json], DataLoss | None]:
+    """Return a function that returns a loss with this `text` if the switch at `path` of a document is on."""
+    return lambda document: DataLoss(text) if any(each for each, _ in values(document, *path)) else None

@@ -13,12 +13,16 @@ from stowplan.schema.kinds.custom_resource import values
 Place = Mapping[str, Any]
 
 
-def addresses(document: Json, *path: str, word: str = "") -> Iterator[Address]:
-    """Yield the addresses of the places at `path` of a document; `word` is that of each."""
-    for given, _ in values(document, *path):
-        for name, text in _ADDRESSES.items():
-            if place := _place(given, name):
-                yield Address(text(place), word)
+def addresses(*path: str, word: str = "") -> Callable[[Json], Iterator[Address]]:
+    """Return a function that yields the addresses of the places at `path` of a document; `word` is that of each."""
+
+    def found(document: Json) -> Iterator[Address]:
+        for given, _ in values(document, *path):
+            for name, text in _ADDRESSES.items():
+                if place := _place(given, name):
+                    yield Address(text(place), word)
+
+    return found
 
 
 def pins(document: Json, *path: str) -> Iterator[FloatingReference]:

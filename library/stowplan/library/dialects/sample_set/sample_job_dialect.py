@@ -1,8 +1,6 @@
 """The dialect of the kind SampleJob."""
 
-from collections.abc import Iterator
-
-from stowplan.library.dialects.reading.api import Address, DataLoss, Reading
+from stowplan.library.dialects.reading.api import DataLoss, Reading, addresses
 from stowplan.library.dialects.reading.progress import files
 from stowplan.library.dialects.sample_set.reference import references
 from stowplan.library.dialects.sample_set.sample_job import lower
@@ -33,10 +31,6 @@ def _deletes(model: SampleJob) -> Deletion | None:
     return Deletion(claim_paths.canonical(options.destination or ""), ("spec", "syncOptions", "delete-dst"))
 
 
-def _sources(document: Json) -> Iterator[Address]:
-    return (Address(str(each)) for each, _ in values(document, "spec", "syncOptions", "source") if each)
-
-
 def _loss(document: Json) -> DataLoss | None:
     spec = next((each for each, _ in values(document, "spec") if isinstance(each, dict)), {})
     if spec.get("type") == "rmr":
@@ -48,7 +42,7 @@ def _loss(document: Json) -> DataLoss | None:
 
 
 READING = Reading(
-    sources=_sources,
+    sources=addresses("spec", "syncOptions", "source"),
     loss=_loss,
     progress=lambda resource: files(resource, (resource.get("spec") or {}).get("type") or ""),
 )

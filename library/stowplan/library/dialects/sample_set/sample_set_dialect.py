@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from stowplan.library.dialects.reading.api import Address, Reading
+from stowplan.library.dialects.reading.api import Reading, addresses
 from stowplan.library.dialects.reading.progress import cached
 from stowplan.library.dialects.sample_set import claim
 from stowplan.library.dialects.sample_set.sample_set import cached_dataset, driver_of, lower
@@ -13,7 +13,6 @@ from stowplan.library.dialects.shared.dialect import Dialect, Relations, SecretK
 from stowplan.library.ir.data import CachedDataset
 from stowplan.library.manifest import Unit
 from stowplan.schema.diagnostics import FieldPath
-from stowplan.schema.kinds.custom_resource import values
 from stowplan.schema.kinds.sample_set import SampleSet
 
 
@@ -59,7 +58,7 @@ def _directory_path(model: SampleSet, directory: str) -> FieldPath:
 
 
 READING = Reading(
-    sources=lambda document: (Address(str(each)) for each, _ in values(document, "spec", "source", "uri") if each),
+    sources=addresses("spec", "source", "uri"),
     progress=cached,
 )
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from stowplan.library.dialects import mounted_claims
 from stowplan.library.dialects.reading import native_places
-from stowplan.library.dialects.reading.api import Address, Reading, RolePod
+from stowplan.library.dialects.reading.api import Reading, RolePod
 from stowplan.library.dialects.shared import claim_paths
 from stowplan.library.dialects.shared.claim_writes import Write
 from stowplan.library.dialects.shared.context import Context
@@ -52,10 +52,6 @@ def _copied(model: Training, namespace: str) -> Iterator[Write]:
             yield Write(namespace, claim.name, claim_paths.canonical(claim.sub_path or ""), mirror=False, at=at)
 
 
-def _sources(document: Json) -> Iterator[Address]:
-    return native_places.addresses(document, "spec", "code", word="code")
-
-
 def _progress(resource: Json) -> str:
     status = resource.get("status") or {}
     ready, restarts = status.get("nodesReady"), status.get("restarts")
@@ -69,8 +65,8 @@ def _field(path: FieldPath, pod: RolePod, document: Json) -> FieldPath | None:
 
 
 READING = Reading(
-    sources=_sources,
-    sinks=lambda document: native_places.addresses(document, "spec", "outputs", "*", "to"),
+    sources=native_places.addresses("spec", "code", word="code"),
+    sinks=native_places.addresses("spec", "outputs", "*", "to"),
     pins=lambda document: native_places.pins(document, "spec", "code"),
     progress=_progress,
     field=_field,

@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
-from stowplan.compiler.checks.objects import template_fields
+from stowplan.compiler.checks.across_specs.facts import roles_of
 from stowplan.compiler.checks.objects.object import read
 from stowplan.compiler.model import Output
+from stowplan.library.dialects.registry import reading
 from stowplan.library.manifest import Json, Manifest
 from stowplan.schema.diagnostics import FieldPath
 from stowplan.schema.meta import SpecId
@@ -28,8 +29,10 @@ def found(kind: str, role_name: str, path: FieldPath, **engines: Any) -> FieldPa
 def in_template(
     path: FieldPath, manifest: Manifest, kind: str = "PaddleJob", *, document: Json = DOCUMENT
 ) -> FieldPath | None:
-    templates = template_fields.templates_of(read(output(manifest, kind)))
-    return template_fields.in_template(path, templates, kind, document)
+    for pod in roles_of(read(output(manifest, kind))):
+        if len(path) > len(pod.path) and path[: len(pod.path)] == pod.path:
+            return reading(kind).field(path[len(pod.path) :], pod, document)
+    return None
 
 
 def output(manifest: Manifest, kind: str = "PaddleJob") -> Output:
