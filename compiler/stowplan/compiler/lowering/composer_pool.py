@@ -1,5 +1,6 @@
 """Rendering with cdk8s in Node.js: one Node.js process for each process of the compiler."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class ComposerPool:
-    """One Node.js process for each process of the compiler that renders, started at its first rendering.
+    """One Node.js process for each process of the compiler that renders, started at its first rendering, or by `start`.
 
     `lasting` is True if the pool serves several compilations of one process, as for `stowplan watch`. That process then
     gives no work to other processes.
@@ -26,16 +27,14 @@ class ComposerPool:
         self.lasting = lasting
         self._packages: TemporaryFolder | None = None
         self._composer: Composer | None = None
+        self._owner = os.getpid()
 
     def prepare(self) -> None:
         """Find Node.js and unpack the script for it with its packages, so that processes forked later share both.
 
-        A Node.js that runs already is ended: it could not tell apart what several processes ask. Raises `NodeError`.
+        Raises `NodeError`.
         """
         node.program()
-        if self._composer is not None and self._packages is not None:
-            self._composer.close()
-            self._composer = None
         if self._composer is None and self._packages is None:
             from stowplan.library.composition.packages import unpack  # noqa: PLC0415 - start-up time
 
@@ -71,11 +70,13 @@ class ComposerPool:
         self._composer = JsiiComposer()
 
     def _started(self) -> "Composer":
-        if self._composer is None:
+        # Node.js cannot tell apart what several processes ask, so a forked process needs one of its own.
+        if self._composer is None or (self._packages is not None and self._owner != os.getpid()):
             from stowplan.library.composition.node_composer import NodeComposer  # noqa: PLC0415 - start-up time
 
             self.prepare()
             self._composer = NodeComposer(self._packages.path if self._packages else Path())
+            self._owner = os.getpid()
         return self._composer
 
     def close(self) -> None:
