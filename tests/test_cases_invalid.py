@@ -11,6 +11,7 @@ import re
 import shutil
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -156,7 +157,7 @@ def _lay_out_folder(case: Path, repo: Path) -> None:
 
 def _run(command: str) -> str:
     result = run(*command.split())
-    reported = DIGEST.sub("<digest>", HASH.sub(r"\1<hash>", result.output))
+    reported = DIGEST.sub("<digest>", HASH.sub(r"\1<hash>", result.output)).replace(version("stowplan"), "<version>")
     return f"exit code {result.exit_code}\n{reported}"
 
 
