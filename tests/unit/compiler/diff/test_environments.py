@@ -53,7 +53,7 @@ def test_each_environment_says_what_it_is_behind_the_one_before_it() -> None:
     assert lines[start:] == [
         "stage is behind dev by 2 of 4 specs:",
         "  Training ml/playground is in dev only",
-        "  Dataset ml/imagenet: dev has the image stowplan-transfer:0.2.0.dev1, stage stowplan-transfer:0.1.0",
+        "  Dataset ml/imagenet: dev has the image stowplan-transfer:0.2.0.dev1, stage stowplan-transfer:0.2.0.dev0",
         "prod is behind stage by 1 of 3 specs:",
         "  Training ml/resnet-finetune: stage has run a4n3xwlo, in prod a run waits to be started",
     ]
@@ -63,7 +63,7 @@ def test_a_change_is_in_front_in_the_environments_that_have_it(repo: Path) -> No
     edit(repo / "specs/resnet.yaml", "resnet:1.4", "resnet:1.5")
     told = diff()
     assert "  Training ml/resnet: stage has run " in told
-    assert "in prod a run waits to be started; oqdrnjra goes on" in told
+    assert "in prod a run waits to be started; fpcg6zd7 goes on" in told
     assert "Training ml/resnet: stage has the image resnet:1.5, prod resnet:1.4" in told
 
 
