@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from stowplan.compiler.live.lua import assess
-from stowplan.library.health import FOLDER
+from stowplan.library.health import scripts
 from tests.cluster.client import Client, Manifest
 
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
@@ -56,8 +56,7 @@ def account(live: Manifest) -> list[str]:
 def health_of(live: Manifest) -> dict[str, str]:
     """What Argo CD says."""
     group = live["apiVersion"].partition("/")[0]
-    script = FOLDER / group / live["kind"] / "health.lua"
-    return assess(script.read_text(encoding="utf-8"), live)
+    return assess(scripts()[f"{group}_{live['kind']}"], live)
 
 
 def managers(live: Manifest) -> list[str]:

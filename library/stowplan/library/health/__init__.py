@@ -1,20 +1,23 @@
 """Lua scripts by which Argo CD judges the health of objects: one for each kind of Stowplan.
 
-They have the file layout of Argo CD's own customizations. There is also one for Jobs: the check in Argo CD is wrong for
-Jobs that a queue suspends, or a gate.
+They have the file layout of Argo CD's own customizations, but that a line `-- part: <name>` stands for the file
+`parts/<name>.lua`, which several scripts share. There is also one for Jobs: the check in Argo CD is wrong for Jobs that
+a queue suspends, or a gate.
 """
 
+import re
 from pathlib import Path
 
 from stowplan.library.manifest import Manifest
 
 FOLDER = Path(__file__).parent
+_PART = re.compile(r"^-- part: (\w+)\n", re.MULTILINE)
 
 
 def scripts() -> dict[str, str]:
     """Return the content of the scripts by `<group>_<Kind>`, the form of a kind in the keys of `argocd-cm`."""
     found = sorted(FOLDER.glob("*/*/health.lua"))
-    return {f"{path.parent.parent.name}_{path.parent.name}": path.read_text(encoding="utf-8") for path in found}
+    return {f"{path.parent.parent.name}_{path.parent.name}": _whole(path.read_text(encoding="utf-8")) for path in found}
 
 
 def settings_patch(namespace: str) -> Manifest:
@@ -27,3 +30,8 @@ def settings_patch(namespace: str) -> Manifest:
     metadata = {"name": "argocd-cm", "namespace": namespace}
     body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
     return Manifest(body, stem="argocd-cm")
+
+
+def _whole(script: str) -> str:
+    """Return a script with its parts."""
+    return _PART.sub(lambda found: (FOLDER / f"parts/{found[1]}.lua").read_text(encoding="utf-8"), script)

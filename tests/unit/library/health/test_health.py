@@ -26,7 +26,7 @@ CASES = [
 )
 def test_each_case_of_the_upstream_layout(folder: Path, case: dict[str, Any]) -> None:
     document = yaml.safe_load((folder / case["inputPath"]).read_text())
-    assert assess((folder / "health.lua").read_text(), document) == case["healthStatus"]
+    assert assess(scripts()[f"{folder.parent.name}_{folder.name}"], document) == case["healthStatus"]
 
 
 def test_every_fixture_is_used() -> None:

@@ -1,25 +1,6 @@
 -- Health of a TrainingJob from what is reported of it. Argo CD runs this without the string and math libraries.
-local waiting = "Waiting for the first report"
-if obj.status == nil then
-  return { status = "Progressing", message = waiting }
-end
-local status = obj.status
-if status.observedGeneration ~= nil and obj.metadata.generation ~= nil
-    and status.observedGeneration < obj.metadata.generation then
-  return { status = "Progressing", message = "Waiting for a report on the newest spec" }
-end
--- What keeps the job from its end is told by the condition that waits for it; these reasons say that nothing does.
-local plain = { NotStarted = true, Running = true, Succeeded = true, Suspended = true }
-local holds, kept = {}, nil
-if status.conditions ~= nil then
-  for _, condition in ipairs(status.conditions) do
-    if condition.status == "True" then
-      holds[condition.type] = condition.message or condition.reason
-    elseif condition.type == "Complete" and not plain[condition.reason] then
-      kept = condition.message or condition.reason
-    end
-  end
-end
+-- part: job_report
+-- part: job_conditions
 local phase = status.phase
 if phase == nil or phase == "" then
   phase = (holds.Failed and "Failed") or (holds.Complete and "Succeed")
@@ -43,10 +24,5 @@ local health = phase and ended[phase]
 if health then
   return { status = health[1], message = health[2] }
 end
-if holds.Stalled then
-  return { status = "Degraded", message = holds.Stalled }
-end
-if holds.Suspended then
-  return { status = "Suspended", message = holds.Suspended }
-end
+-- part: job_stopped
 return { status = "Progressing", message = kept or (phase and going[phase] or waiting) }

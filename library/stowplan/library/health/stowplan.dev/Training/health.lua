@@ -1,13 +1,5 @@
 -- Health of a Training from what is reported of it. Argo CD runs this without the string and math libraries.
-local waiting = "Waiting for the first report"
-if obj.status == nil then
-  return { status = "Progressing", message = waiting }
-end
-local status = obj.status
-if status.observedGeneration ~= nil and obj.metadata.generation ~= nil
-    and status.observedGeneration < obj.metadata.generation then
-  return { status = "Progressing", message = "Waiting for a report on the newest spec" }
-end
+-- part: job_report
 local holds = {}
 if status.conditions ~= nil then
   for _, condition in ipairs(status.conditions) do

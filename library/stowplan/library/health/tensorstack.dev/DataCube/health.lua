@@ -14,18 +14,7 @@ if status.observedGeneration ~= nil and obj.metadata.generation ~= nil
   return { status = "Progressing", message = "Waiting for the agent to see the newest spec" }
 end
 -- What keeps the transfer from its start is told by the condition that waits for it; these reasons say that nothing does.
-local plain = { NotStarted = true, Running = true, Succeeded = true, Suspended = true }
-local stalled, kept = nil, nil
-for _, condition in ipairs(status.conditions or {}) do
-  if condition.type == "Stalled" and condition.status == "True" then
-    stalled = condition.message or condition.reason
-  elseif condition.type == "Complete" and condition.status == "False" and not plain[condition.reason] then
-    kept = condition.message or condition.reason
-  end
-end
-if status.phase ~= "Pending" then
-  kept = nil
-end
+-- part: task_conditions
 local message = nil
 if status.attempt ~= nil then
   message = status.attempt.message
