@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import PurePosixPath
 
-from stowplan.compiler.committed import acceptance, local_images
+from stowplan.compiler.checks.objects.pods import pods_anywhere
+from stowplan.compiler.committed import acceptance
 from stowplan.compiler.committed.cache_nodes import larger_cache, ordinals
 from stowplan.compiler.committed.vouching import Base
 from stowplan.compiler.diagnostics.report import Diagnostic, diagnose_at
@@ -15,8 +16,10 @@ from stowplan.compiler.output.folder import OutputFolder
 from stowplan.compiler.output.inventory_lines import Entry
 from stowplan.compiler.output.read_back import reread
 from stowplan.compiler.output.render import Renderings
+from stowplan.library.builders.pods import agent_pod
 from stowplan.library.engines.registry import STARTING_KINDS
 from stowplan.schema.diagnostics import Finding, finding
+from stowplan.schema.meta import SpecId
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +52,7 @@ class Choice:
         runs = _of_present_nodes(runs, own, renderings)
         refused = _refused(runs, entries, own, self.base)
         if spec is not None and not refused:
-            refused = local_images.findings(spec, runs, own)
+            refused = _local(spec, runs, own)
         self.problems.extend(diagnose_at(paths.location(tree.root, path), each) for path, each in refused.items())
         written = [output for output in own if not output.manifest.run] + runs
         return larger_cache.warmed_again(written, own, committed, self.tree)
@@ -156,3 +159,32 @@ def _changed_by_hand(tree: OutputFolder, path: str) -> Diagnostic:
         "Restore the file from Git if the run must go on as it is. To run again, give `stowplan.dev/run` another value."
     )
     return diagnose_at(paths.location(tree.root, path), finding("SP513", (), message, hint))
+
+
+def _local(spec: SpecId, run: Sequence[Output], own: Sequence[Output]) -> dict[str, Finding]:
+    """Return SP543, by path, for each reused file with a local image in a run of `spec`.
+
+    `own` are the compiled outputs of the spec. Empty if these have local images too.
+    """
+    if any(map(_local_images, own)):
+        return {}
+    found = {output.path: _local_images(output) for output in run if output.reused}
+    return {path: _built_here(spec, images[0]) for path, images in found.items() if images}
+
+
+def _local_images(output: Output) -> list[str]:
+    """Return the agent images of an object that no registry has."""
+    images = [container.get("image") for pod in pods_anywhere(output.manifest.body) for _, container in pod.containers]
+    return [image for image in images if isinstance(image, str) and agent_pod.is_local(image)]
+
+
+def _built_here(spec: SpecId, image: str) -> Finding:
+    message = (
+        f"This run of {spec} is reused as it was compiled, with the image {image}, which no registry has: its pods"
+        " would never start. The platform file names a registry by now."
+    )
+    hint = (
+        f'Compile the run anew with `stowplan synth --recompile "{spec}"`, or all runs with `--recompile all`; their'
+        " Jobs start again. A spec whose work is done can be removed."
+    )
+    return finding("SP543", (), message, hint)

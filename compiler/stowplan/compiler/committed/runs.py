@@ -52,7 +52,7 @@ def reuse(
     outputs are reused in the same way, but apart from its run.
 
     A reused file that is not accepted (see `acceptance`) is SP519: an error, since neither reusing the file nor
-    starting a new run is safe. A reused file with an image that no registry has is SP543 (see `local_images`).
+    starting a new run is safe. A reused file with an image that no registry has is SP543.
     """
     fixed = {output.path for output in outputs if not output.manifest.run}
     chosen: list[Output] = []

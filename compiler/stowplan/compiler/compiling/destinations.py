@@ -8,7 +8,7 @@ from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.environments import rules
 from stowplan.compiler.environments.target import Target, names, targets
 from stowplan.compiler.repository.load import Checkout
-from stowplan.compiler.specs import required_version
+from stowplan.compiler.specs.platform import other_version
 from stowplan.schema.diagnostics import has_errors
 from stowplan.schema.parse_model import read as read_model
 from stowplan.schema.platform.platform import Platform
@@ -24,7 +24,7 @@ def destinations(checkout: Checkout, out: Path, report: Report) -> Sequence[Targ
     if not document.data.get("environments"):
         return (Target.whole(document),)
     checkout.report_platform(report)
-    model, found = None, required_version.findings(document.data)
+    model, found = None, other_version(document.data)
     if not found:
         model, found = read_model(Platform, document.data)
         found += rules.findings(model) if model else []

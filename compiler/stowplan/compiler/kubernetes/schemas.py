@@ -15,7 +15,6 @@ from typing import Any
 
 import orjson
 
-from stowplan.compiler.kubernetes.patches import patch_schema, without_directives
 from stowplan.compiler.kubernetes.rules import CLUSTER_SCOPED, REPLACED, rules_of
 from stowplan.compiler.kubernetes.schema_checker import Checker, JsonSchema, SchemaProblem
 from stowplan.schema.meta import PATCH
@@ -24,6 +23,14 @@ PREFIX = "#/$defs/"
 """What references to definitions begin with."""
 
 _GENERATED = Path(__file__).with_name("generated")
+_PARTIAL = frozenset(f"io.k8s.api.core.v1.{name}" for name in ("Container", "PodSpec"))
+"""Types in a pod template whose values a patch may give in part.
+
+All others that have required fields are items of lists, and these fields are the keys by which items are merged, or
+the items are small.
+"""
+
+_ANY_DIRECTIVE: JsonSchema = {"patternProperties": {r"^\$": {}}}
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -53,7 +60,7 @@ def definition_problems(kubernetes: str, definition: str, value: Any) -> list[Sc
     A definition that begins with `PATCH` is that of a strategic merge patch, whose directives are not checked here.
     Raises `KeyError` for an unknown definition, which is a compiler bug.
     """
-    plain = without_directives(value) if definition.startswith(PATCH) else value
+    plain = _without_directives(value) if definition.startswith(PATCH) else value
     return _checker(kubernetes, definition).problems(plain)
 
 
@@ -101,7 +108,7 @@ def _checker(kubernetes: str, definition: str) -> Checker:
 def _definition(kubernetes: str, name: str) -> tuple[JsonSchema, list[str]]:
     """Return a definition as JSON schema with Stowplan's additional rules, and the names of those that it refers to."""
     if name.startswith(PATCH):
-        patch = patch_schema(_definition(kubernetes, name.removeprefix(PATCH))[0])
+        patch = _patch_schema(_definition(kubernetes, name.removeprefix(PATCH))[0])
         return patch, _references(patch)
     schema = REPLACED.get(name)
     if schema is None:
@@ -119,3 +126,29 @@ def _references(schema: Any) -> list[str]:
 def _document(kubernetes: str) -> dict[str, Any]:
     document: dict[str, Any] = orjson.loads((_GENERATED / f"{kubernetes}.json").read_bytes())
     return document
+
+
+def _patch_schema(schema: JsonSchema) -> JsonSchema:
+    """Return the schema of a patch for values of a definition, which refers to patches of the types in `_PARTIAL`."""
+    own = {key: _referring(value) for key, value in schema.items() if key != "required"} | _ANY_DIRECTIVE
+    if "allOf" in own:
+        own["allOf"] = [rule for rule in own["allOf"] if "required" not in rule or "if" in rule or "not" in rule]
+    return own
+
+
+def _without_directives(value: Any) -> Any:
+    """Return a copy of a patch without its directives, such as `$patch`, which are keys that begin with `$`."""
+    if isinstance(value, dict):
+        return {key: _without_directives(below) for key, below in value.items() if not str(key).startswith("$")}
+    return [_without_directives(item) for item in value] if isinstance(value, list) else value
+
+
+def _referring(node: Any) -> Any:
+    if isinstance(node, dict):
+        return {key: _patch_of(below) if key == "$ref" else _referring(below) for key, below in node.items()}
+    return [_referring(item) for item in node] if isinstance(node, list) else node
+
+
+def _patch_of(reference: str) -> str:
+    place, slash, name = reference.rpartition("/")
+    return f"{place}{slash}{PATCH}{name}" if name in _PARTIAL else reference

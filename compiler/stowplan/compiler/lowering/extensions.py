@@ -9,25 +9,30 @@ must pass the check stage and the list of kinds. The isolation here only separat
 sandbox. Anyone who may change these files has the rights of the CI job: let the platform team own and review them.
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stowplan.compiler.diagnostics.locations import Location
 from stowplan.compiler.diagnostics.report import Diagnostic, diagnose
+from stowplan.compiler.kubernetes.rules import CLUSTER_SCOPED
 from stowplan.compiler.lowering.extension_file import Failure, locate, run
-from stowplan.compiler.lowering.extension_objects import Misshapen, manifest_of
 from stowplan.compiler.model import Program
-from stowplan.library.manifest import Manifest, Unit
+from stowplan.library.manifest import Json, Manifest, Unit, group_of
+from stowplan.library.values.names import SUBDOMAIN_LIMIT, is_dns_label
 from stowplan.schema.codes import CATALOGUE
 from stowplan.schema.diagnostics import Severity, finding
+from stowplan.schema.platform.platform import Platform
 
 if TYPE_CHECKING:
     from stowplan.library.constructs import Displaced
 
 FAILED, NOT_ITS_OWN = "SP560", "SP561"
 _RESHAPE = "Give every object apiVersion, kind and a name that Kubernetes allows."
+_KIND = re.compile(r"[A-Za-z][A-Za-z0-9]*")
+_NAME = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.:]*[A-Za-z0-9])?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +73,10 @@ def _extend(program: Program, before: Extensions, root: Path, index: int) -> Ext
     built = run(file, program, before.units)
     if isinstance(built, Failure):
         return _add_problems(before, [_at_file(FAILED, path, built)])
-    manifests = [manifest_of(body, program.platform) for body in built.extended.added]
+    manifests = [_manifest(body, program.platform) for body in built.extended.added]
     problems = [_at_file(NOT_ITS_OWN, path, _displaced(each, built.line)) for each in built.extended.displaced]
     problems += [
-        _at_file(FAILED, path, Failure(each.message, _RESHAPE, built.line))
-        for each in manifests
-        if isinstance(each, Misshapen)
+        _at_file(FAILED, path, Failure(each, _RESHAPE, built.line)) for each in manifests if isinstance(each, str)
     ]
     if problems:
         return _add_problems(before, problems)
@@ -102,3 +105,34 @@ def _at_platform(program: Program, index: int, failure: Failure) -> Diagnostic:
 def _at_file(code: str, path: str, failure: Failure) -> Diagnostic:
     severity = Severity(CATALOGUE[code].severity)
     return Diagnostic(code, severity, Location(path, failure.line or 1, 1), "", failure.message, failure.hint)
+
+
+def _manifest(body: Json, platform: Platform) -> Manifest | str:
+    """Return the manifest of an object that an extension added, or the reason why it cannot be one.
+
+    A namespaced object without a namespace gets the platform's default one. A cluster-scoped object loses the namespace
+    of its chart. Cluster-scoped kinds are the ones of Kubernetes, and those that the platform file marks so in the
+    `kinds` of an extension. Names become file names, so only letters, digits and `-_.:` are allowed.
+    """
+    api_version, kind, metadata = body.get("apiVersion"), body.get("kind"), body.get("metadata")
+    if not isinstance(api_version, str) or not isinstance(kind, str) or not _KIND.fullmatch(kind):
+        return f"An object has apiVersion {api_version!r} and kind {kind!r}; both must be given."
+    name = metadata.get("name") if isinstance(metadata, dict) else None
+    if not isinstance(metadata, dict) or not isinstance(name, str) or not _is_name(name):
+        return f"A {kind} has the name {name!r}; allowed are letters, digits and `-_.:`."
+    placed = {key: value for key, value in metadata.items() if key != "namespace"}
+    if (group_of(api_version), kind) not in _cluster_scoped(platform):
+        namespace = metadata.get("namespace") or platform.default_namespace
+        if not isinstance(namespace, str) or not is_dns_label(namespace):
+            return f"{kind} {name} has the namespace {namespace!r}, which is no DNS label."
+        placed["namespace"] = namespace
+    return Manifest({**body, "metadata": placed}, name)
+
+
+def _is_name(name: str) -> bool:
+    return len(name) <= SUBDOMAIN_LIMIT and _NAME.fullmatch(name) is not None
+
+
+def _cluster_scoped(platform: Platform) -> Iterable[tuple[str, str]]:
+    declared = (kind for extension in platform.extensions for kind in extension.kinds)
+    return CLUSTER_SCOPED | {(kind.group, kind.kind) for kind in declared if kind.cluster_scoped}

@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from stowplan.compiler.diagnostics.document import Node
 from stowplan.compiler.model import Output, Program
 from stowplan.compiler.output.render import render
 from stowplan.compiler.provenance.experiment import Input, key_of
 from stowplan.compiler.provenance.leaves import leaves, pointer, steps
-from stowplan.compiler.provenance.lines import paths_on
 from stowplan.compiler.provenance.source_map import ExplainedLeaf, SourceMap
 from stowplan.compiler.yaml.reader import nodes
 from stowplan.schema.diagnostics import FieldPath
@@ -34,7 +34,7 @@ def on_line(found: SourceMap, output: Output, line: int) -> list[ExplainedLeaf]:
     if line > text.count("\n"):
         return []
     root = nodes(text)[0]
-    places = [tuple(map(str, path)) for path in paths_on(root, line)]
+    places = [tuple(map(str, path)) for path in _paths_on(root, line)]
     return [
         each
         for each in found.entries(output)
@@ -77,3 +77,30 @@ def _lines(given: Input, depth: int, file: str) -> set[int]:
     if (node.file or given.document.file) != file:
         return set()
     return {node.mark.line, node.key_mark.line} if depth == len(given.path) else {node.key_mark.line}
+
+
+def _paths_on(root: Node, line: int) -> list[FieldPath]:
+    """Return the paths of the innermost values that begin on a line, counted from 1.
+
+    For a line on which no value begins, return the path of the last value that begins above it, such as a string of
+    several lines. For a line above the first value, return an empty list.
+    """
+    begins = list(_begins(root, ()))
+    exact = [path for start, path in begins if start == line]
+    if exact:
+        return [path for path in exact if not any(_is_above(path, other) for other in exact)]
+    above = [path for start, path in begins if start < line]
+    return above[-1:]
+
+
+def _begins(node: Node, path: FieldPath) -> Iterator[tuple[int, FieldPath]]:
+    """Yield the line of its key and the path of each value below a node, in the order of the file."""
+    if path:
+        yield node.key_mark.line, path
+    children = node.children.items() if isinstance(node.children, dict) else enumerate(node.children)
+    for key, child in children:
+        yield from _begins(child, (*path, key))
+
+
+def _is_above(path: FieldPath, other: FieldPath) -> bool:
+    return len(path) < len(other) and other[: len(path)] == path

@@ -6,15 +6,18 @@ from stowplan.compiler.diff import environments_wording
 from stowplan.compiler.diff.change import Change, Danger, Risk
 from stowplan.compiler.diff.environments import different, lags
 from stowplan.compiler.diff.wording import summary, title
+from stowplan.compiler.output import inventory_lines
+from stowplan.compiler.output.inventory_files import is_inventory
 from stowplan.compiler.pins.moves import Move, short
 from stowplan.compiler.review.figures import figures
 from stowplan.compiler.review.graph import graph
-from stowplan.compiler.review.model import Cell, Hazard, Matrix, Pin, Review, Row, Verdict
+from stowplan.compiler.review.model import Cell, Hazard, Matrix, Pin, Review, Row, Secret, Verdict
 from stowplan.compiler.review.objects import object_path, objects
 from stowplan.compiler.review.runs import run_changes
 from stowplan.compiler.review.scene import Scene, Scenes
-from stowplan.compiler.review.secrets import secrets
 from stowplan.compiler.review.steps import steps
+
+_Key = tuple[str, str]
 
 
 def review(scenes: Scenes, base: str, version: str) -> Review:
@@ -37,7 +40,7 @@ def review(scenes: Scenes, base: str, version: str) -> Review:
         matrix=_matrix(scenes),
         hazards=tuple(_hazards(scenes)),
         pins=tuple(map(_pin, scenes.moved)),
-        secrets=secrets(scenes),
+        secrets=_secrets(scenes),
         objects=objects(scenes, version),
         base=base,
     )
@@ -84,3 +87,37 @@ def _matrix(scenes: Scenes) -> Matrix | None:
         for spec in different(columns)
     ]
     return Matrix(tuple(each.name for each in columns), tuple(rows))
+
+
+def _secrets(scenes: Scenes) -> tuple[Secret, ...]:
+    """Return the Secrets that must be there, the new ones first, then by namespace and name.
+
+    What they contain is never read.
+    """
+    keys: dict[_Key, set[str]] = {}
+    users: dict[_Key, set[str]] = {}
+    known: set[_Key] = set()
+    defined: set[_Key] = set()
+    for scene in scenes.all:
+        known |= set(_known(scene))
+        defined |= scene.program.secret_keys.keys()
+        for output in scene.outputs:
+            for each in output.externals:
+                if each.kind == "Secret":
+                    key = (each.namespace, each.name)
+                    keys.setdefault(key, set()).update(each.keys)
+                    users.setdefault(key, set()).add(scene.titled(str(output.spec or output.source)))
+    found = [
+        Secret(*key, tuple(sorted(own)), tuple(sorted(users[key])), key in defined, key not in known)
+        for key, own in keys.items()
+    ]
+    return tuple(sorted(found, key=lambda each: (not each.new, each.namespace, each.name)))
+
+
+def _known(scene: Scene) -> Iterator[_Key]:
+    """Yield namespace and name of each Secret that the inventory before the change lists."""
+    for path, content in scene.files.items():
+        if is_inventory(path):
+            for _, entry in inventory_lines.from_lines(content.splitlines(keepends=True)):
+                own = entry.externals if entry else ()
+                yield from ((each.namespace, each.name) for each in own if each.kind == "Secret")

@@ -1,14 +1,20 @@
 """Parsing of the platform file into a `Platform`, with its findings."""
 
 from collections.abc import Iterator
+from importlib.metadata import version
+from typing import Any
+
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.version import Version
 
 from stowplan.compiler.diagnostics.document import Document
 from stowplan.compiler.diagnostics.report import Report
-from stowplan.compiler.specs import placeholders, platform_rules, required_version
+from stowplan.compiler.specs import placeholders, platform_rules
 from stowplan.library.values import image_reference
 from stowplan.schema.diagnostics import Finding, Severity, finding, has_errors
 from stowplan.schema.parse_model import read
 from stowplan.schema.platform.platform import Platform
+from stowplan.schema.wording import describe, found_but
 
 
 def platform(document: Document, report: Report) -> Platform | None:
@@ -16,7 +22,7 @@ def platform(document: Document, report: Report) -> Platform | None:
     data = document.data
     if () in document.refused:
         return None
-    if excluded := required_version.findings(data):
+    if excluded := other_version(data):
         # Another version may have other fields, so nothing else is said of the file.
         report.add_findings(document, excluded)
         return None
@@ -62,3 +68,25 @@ def _without_digest(model: Platform) -> Iterator[Finding]:
         message = f"`images.requireDigests` is true, but the images of these agents have none: {', '.join(missing)}."
         hint = "Give each of them a digest in `images.digests`, or remove `requireDigests`."
         yield finding("SP608", ("images", "requireDigests"), message, hint)
+
+
+def other_version(data: dict[str, Any]) -> list[Finding]:
+    """Return a finding if `requires` of a platform file excludes this version of Stowplan, or is no range.
+
+    Version ranges are those of https://packaging.python.org/en/latest/specifications/version-specifiers/. A development
+    version such as 0.2.0.dev0 counts as the release that it becomes, 0.2.0, and as itself. Empty if `requires` is
+    missing or not a string, which the model of the platform file reports.
+    """
+    wanted = data.get("requires")
+    if not isinstance(wanted, str):
+        return []
+    try:
+        allowed = SpecifierSet(wanted)
+    except InvalidSpecifier:
+        return [finding("SP206", ("requires",), *found_but(describe(wanted), "a range of versions such as >=0.2,<1"))]
+    own = version("stowplan")
+    if any(allowed.contains(each, prereleases=True) for each in (own, Version(own).base_version)):
+        return []
+    message = f"This repository requires Stowplan {wanted}, and this is {own}, which might write other output."
+    hint = "Install a version in this range, or change `requires` together with the output."
+    return [finding("SP811", ("requires",), message, hint)]

@@ -3,14 +3,13 @@
 from collections.abc import Iterator
 
 from stowplan.compiler.migrate.native.fields import get
-from stowplan.compiler.migrate.native.kinds import tiers
 from stowplan.compiler.migrate.native.plan import Move, Omit, Plan, Step, Write, moves, path
 from stowplan.compiler.migrate.native.scope import Scope
 from stowplan.compiler.model import Spec
 from stowplan.library.drivers.juicefs.cache import MEMORY, default_directory
 from stowplan.library.drivers.pvc import source
 from stowplan.schema.diagnostics import Finding, finding
-from stowplan.schema.kinds.sample_set import SampleSet
+from stowplan.schema.kinds.sample_set import CacheLevel, SampleSet
 
 _TO_CACHE = moves(
     ("spec.partitions", "spec.cache.nodes"),
@@ -95,7 +94,7 @@ def _juicefs(model: SampleSet, scope: Scope) -> Iterator[Step]:
     yield from (_TO_JUICEFS[0], sub_path, _TO_JUICEFS[1])
     yield Omit(path("spec.csi.driver"))
     yield _TO_CACHE[0]
-    yield from tiers.steps(model, scope)
+    yield from _tiers(model, scope)
     yield from _TO_CACHE[1:]
     warms = model.spec.warmup_after_sync
     if (options and options.read_only) or (warms is None and not scope.platform.juicefs.warmup_after_sync):
@@ -153,3 +152,37 @@ def _refused(spec: Spec, model: SampleSet, scope: Scope) -> Iterator[Finding]:
         message = "A cache in the memory of the client has no directory, and a tier needs one."
         hint = f"Name a directory in memory, such as {default_directory(model.metadata.name)}."
         yield finding("SP427", path(f"{_OPTIONS}.cache-dir"), message, hint)
+
+
+def _tiers(model: SampleSet, scope: Scope) -> Iterator[Step]:
+    """Yield the steps for the tiers: one for each directory, in the order in which JuiceFS gets the directories.
+
+    A SampleSet adds up the sizes, and JuiceFS splits the sum evenly over all directories.
+    """
+    levels = (model.spec.cache.levels if model.spec.cache else None) or []
+    options = model.spec.csi.juice_fs_mount_options if model.spec.csi else None
+    total = sum(max(level.cache_size or 0, 0) for level in levels)
+    total = total or (options.cache_size if options else None) or scope.platform.juicefs.cache_size
+    if levels and all(level.cache_size and ":" not in (level.path or ":") for level in levels):
+        for index, level in enumerate(levels):
+            yield from _tier(index, level)
+        return
+    named = ":".join(level.path for level in levels if level.path) or (options.cache_dir if options else None) or ""
+    directories = [each for each in named.split(":") if each] or [default_directory(model.metadata.name)]
+    in_memory = {each for level in levels if level.medium_type == "MEM" for each in (level.path or "").split(":")}
+    sizes = [total // len(directories) + (index < total % len(directories)) for index in range(len(directories))]
+    tiers = [
+        {"path": each, "size": f"{size}Mi", **({"medium": "Memory"} if each in in_memory else {})}
+        for each, size in zip(directories, sizes, strict=True)
+    ]
+    yield Write(path("spec.cache.tiers"), tiers, path("spec.cache.levels"))
+
+
+def _tier(index: int, level: CacheLevel) -> Iterator[Step]:
+    old, new = f"spec.cache.levels.{index}", f"spec.cache.tiers.{index}"
+    yield Move(path(f"{old}.path"), path(f"{new}.path"))
+    yield Write(path(f"{new}.size"), f"{level.cache_size}Mi", path(f"{old}.cacheSize"))
+    if level.medium_type == "MEM":
+        yield Write(path(f"{new}.medium"), "Memory", path(f"{old}.mediumType"))
+    else:
+        yield Omit(path(f"{old}.mediumType"), "what is not in memory is a disk")

@@ -1,8 +1,8 @@
-"""`requires` of a platform file: a version in development counts as the release that it becomes."""
+"""`requires` of the platform file: a version in development counts as the release that it becomes."""
 
 import pytest
 
-from stowplan.compiler.specs import required_version
+from stowplan.compiler.specs import platform
 
 
 @pytest.mark.parametrize(
@@ -23,6 +23,6 @@ from stowplan.compiler.specs import required_version
     ],
 )
 def test_requires(monkeypatch: pytest.MonkeyPatch, own: str, requires: str, *, allowed: bool) -> None:
-    monkeypatch.setattr(required_version, "version", lambda _: own)
-    found = required_version.findings({"requires": requires})
+    monkeypatch.setattr(platform, "version", lambda _: own)
+    found = platform.other_version({"requires": requires})
     assert [each.code for each in found] == ([] if allowed else ["SP811"])
