@@ -71,6 +71,16 @@ def test_a_git_repository() -> None:
     assert dataset(text + CLAIM)["source"]["git"] == {"url": "https://a.example/b.git", "ref": "v1", "lfs": False}
 
 
+def test_objects_that_nothing_proves_submodules_and_links_are_copied_as_before() -> None:
+    block = "source: {type: s3, options: [{name: s3-uri, value: s3://b/}], s3: {acceptUnverified: true}}\n"
+    assert dataset(block + CLAIM)["source"]["s3"] == {"uri": "s3://b/", "acceptUnverified": True}
+    block = "source: {type: git, options: [{name: url, value: https://a.example/b.git}], git: {submodules: true}}\n"
+    assert dataset(block + CLAIM)["source"]["git"] == {"url": "https://a.example/b.git", "submodules": True}
+    upload = UPLOAD.replace("a/b/out}", "a/b/out, links: skip}")
+    result = migrated(spec("DataCube", S3 + CLAIM, "data"), spec("DataCube", upload, "upload"))
+    assert "  copy:\n    subPath: out\n    links: skip\n" in result.texts["1.yaml"]
+
+
 def test_a_claim_of_its_own_keeps_its_name() -> None:
     template = "{spec: {accessModes: [ReadWriteMany], resources: {requests: {storage: 1}}}}"
     claim = f"sink: {{type: pvc, pvc: {{name: nfs, template: {template}}}}}\n"

@@ -1,8 +1,10 @@
 """PaddleJobs and MxJobs become Trainings, and TrainingJobs stay."""
 
+import json
 from typing import Any
 
 import pytest
+import yaml
 
 from tests.unit.compiler.migrate.native.migrated import migrated, spec
 
@@ -84,6 +86,15 @@ def test_a_dataset_stays_writable() -> None:
     assert "- name: data\n    mountPath: /data\n    readOnly: false\n" in result.texts["1.yaml"]
 
 
+@pytest.mark.parametrize("wait", [{}, {"until": "warmed", "timeoutSeconds": 600}])
+def test_a_job_waits_for_its_dataset_as_before(wait: dict[str, Any]) -> None:
+    job = spec("PaddleJob", f"sampleSetRef: {{name: data, mountPath: /data, wait: {json.dumps(wait)}}}\n{WORKER}")
+    result = migrated(SET, job)
+    assert result.reasons == []
+    (found,) = yaml.safe_load(result.texts["1.yaml"])["spec"]["datasets"]
+    assert found == {"name": "data", "mountPath": "/data", "readOnly": False, "wait": wait}
+
+
 def test_workers_that_restart_in_place_go_on_to() -> None:
     assert training("PaddleJob", f"intranet: Service\n{WORKER}")["template"]["spec"]["restartPolicy"] == "OnFailure"
 
@@ -113,7 +124,6 @@ def test_fields_without_effect_are_named() -> None:
         ("heter: {replicas: 1, template: {spec: {containers: [{name: a, image: b:1}]}}}", "spec.heter"),
         ("elastic: 1", "spec.elastic"),
         ("intranet: Host", "spec.intranet"),
-        ("sampleSetRef: {name: data, mountPath: /data, wait: {}}", "spec.sampleSetRef.wait"),
     ],
 )
 def test_what_a_training_cannot_hold_is_said_at_its_line(more: str, at: str) -> None:

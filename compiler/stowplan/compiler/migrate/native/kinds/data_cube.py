@@ -124,6 +124,7 @@ def _from_claim(spec: Spec, model: DataCube, scope: Scope) -> Plan:
         Write(path("spec.datasetRef.name"), holder.name, path("spec.source.pvc.name")),
         Write(inside, inner, path("spec.source.pvc.subPath")) if inner else Omit(path("spec.source.pvc.subPath")),
         Omit(path("spec.source.type")),
+        Move(path("spec.source.pvc.links"), path("spec.copy.links")),
         *options.steps(model.spec.sink, side, path(f"spec.copy.to.{model.spec.sink.type}")),
         *_TO_TASK,
         Omit(_SYNC),

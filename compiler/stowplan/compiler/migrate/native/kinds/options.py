@@ -28,7 +28,7 @@ _PLACES = {
     "s3": _Place(
         {"s3-uri": "uri", "s3-endpoint": "endpoint", "s3-region": "region"},
         {"s3-access-key-id": "access-key", "s3-secret-access-key": "secret-key", "s3-session-token": "session-token"},
-        ("anonymous", "include", "exclude", "pathStyle"),
+        ("anonymous", "acceptUnverified", "include", "exclude", "pathStyle"),
     ),
     "huggingface": _Place(
         {
@@ -42,7 +42,7 @@ _PLACES = {
         ("include", "exclude"),
         (("type", "model"),),
     ),
-    "git": _Place({"url": "url", "ref": "ref"}, _TOKEN, ("lfs",)),
+    "git": _Place({"url": "url", "ref": "ref"}, _TOKEN, ("lfs", "submodules")),
 }
 
 _HINT = "Leave the DataCube as it is."

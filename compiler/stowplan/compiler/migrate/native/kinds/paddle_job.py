@@ -18,6 +18,7 @@ _DATASET: tuple[Step, ...] = (
         ("spec.sampleSetRef.mountPath", "spec.datasets.0.mountPath"),
     ),
     Write(path("spec.datasets.0.readOnly"), value=False),
+    Move(path("spec.sampleSetRef.wait"), path("spec.datasets.0.wait")),
 )
 _WITHOUT_EFFECT = (
     Omit(path("spec.cleanPodPolicy"), "pods stay as long as their Job"),
@@ -28,10 +29,9 @@ _WITHOUT_EFFECT = (
 _REASONS = (
     (path("spec.ps"), "a Training has no parameter servers"),
     (path("spec.heter"), "a Training has no heterogeneous workers"),
-    (path("spec.elastic"), "the workers of an elastic PaddleJob meet at an etcd"),
+    (path("spec.elastic"), "an elastic PaddleJob may grow without a limit, and a Training has one, `elastic.max`"),
     (path("spec.schedulingPolicy.minAvailable"), "all pods of a Training start together"),
     (path("spec.schedulingPolicy.minResources"), "all pods of a Training start together"),
-    (path("spec.sampleSetRef.wait"), "a Training does not wait for its datasets yet"),
     (path("spec.intranet"), "the network of the nodes is a profile of the platform file"),
 )
 _RESERVED = frozenset(
@@ -113,6 +113,3 @@ def _refused(model: PaddleJob) -> Iterator[Finding]:
         yield from template.refused(worker.template, _WORKER, 0, _RESERVED)
     elif not others:
         yield finding("SP427", ("spec", "worker"), "The job has no workers.", hint)
-    if job.sample_set_ref and job.sample_set_ref.wait:
-        message = "A Training does not wait for its datasets yet."
-        yield finding("SP427", path("spec.sampleSetRef.wait"), message, hint)
