@@ -6,7 +6,8 @@ import pytest
 import yaml
 
 from stowplan.compiler.diagnostics.report import Diagnostic, Report
-from stowplan.compiler.migrate.native import comments, files
+from stowplan.compiler.migrate.native import files
+from stowplan.compiler.yaml import comments
 from stowplan.schema.kinds.table import KINDS
 from stowplan.schema.parse_model import read
 from tests.repositories import CORPUS, corpus

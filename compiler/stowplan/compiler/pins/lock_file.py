@@ -5,15 +5,14 @@ from io import StringIO
 from shlex import quote
 from typing import Any
 
-import yaml
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedSeq
 
-from stowplan.compiler.diagnostics.document import Document
+from stowplan.compiler.diagnostics.document import Document, Node
 from stowplan.compiler.diagnostics.report import Report
-from stowplan.compiler.pins.comments import collected, restored
+from stowplan.compiler.yaml import comments, reader
 from stowplan.library.dialects.reading.floating import Section
-from stowplan.schema.diagnostics import finding
+from stowplan.schema.diagnostics import FieldPath, finding
 from stowplan.schema.lock import Lock, Pin
 from stowplan.schema.parse_model import read as parse
 
@@ -41,15 +40,19 @@ def with_entries(text: str, entries: Mapping[Section, Mapping[str, Pin]], other_
     `other_platform` is the platform file that the option `--platform` names, if any.
     """
     header = _HEADER.format(f" --platform {quote(other_platform)}" if other_platform else "")
-    try:
-        before = yaml.safe_load(text) if text.strip() else _FIXED
-        if not isinstance(before, dict) or any(before.get(key) != value for key, value in _FIXED.items()):
-            return None
-        comments = collected(text if text.strip() else f"{header}{_plain(_FIXED)}")
-        wanted = {each.value: _fields(entries[each]) for each in Section if entries.get(each)}
-        return restored(_plain({**_FIXED, **wanted}), comments)
-    except yaml.YAMLError:
+    source = text if text.strip() else f"{header}{_plain(_FIXED)}"
+    documents, problems = reader.read(source, "")
+    if problems or len(documents) != 1 or not documents[0].data.items() >= _FIXED.items():
         return None
+    wanted = {each.value: _fields(entries[each]) for each in Section if entries.get(each)}
+    made = _plain({**_FIXED, **wanted})
+    root = reader.nodes(made)[0]
+    notes = comments.read(source, documents[0].root)
+    return comments.written(made, root, {path: note for path, note in notes.items() if _has(root, path)})
+
+
+def _has(root: Node, path: FieldPath) -> bool:
+    return path == comments.END or root.nearest(path)[1]
 
 
 def _fields(pins: Mapping[str, Pin]) -> dict[str, Any]:

@@ -12,11 +12,10 @@ from ruamel.yaml.error import YAMLError
 from ruamel.yaml.scalarstring import ScalarString
 
 from stowplan.compiler.diagnostics.document import Document
-from stowplan.compiler.migrate.native import comments
-from stowplan.compiler.migrate.native.comments import Note
 from stowplan.compiler.migrate.native.fields import carried_out, get
 from stowplan.compiler.migrate.native.plan import Move, Omit, Plan, Write
-from stowplan.compiler.yaml import reader
+from stowplan.compiler.yaml import comments, reader
+from stowplan.compiler.yaml.comments import Note
 from stowplan.schema.diagnostics import FieldPath
 
 _SPEC: FieldPath = ("spec",)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from stowplan.compiler.migrate.native import comments
+from stowplan.compiler.yaml import comments
 from tests.unit.compiler.migrate.native.migrated import migrated, spec
 
 BEFORE = """\
