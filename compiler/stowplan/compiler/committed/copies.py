@@ -1,10 +1,10 @@
 """Outputs of training jobs: their copies are reused apart from the run, so an edit of them does not train again."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from stowplan.compiler.committed.one_run import Choice
+from stowplan.compiler.committed.one_run import RunChoice
 from stowplan.compiler.lowering import output_layout
 from stowplan.compiler.model import Output
 from stowplan.compiler.output.inventory_lines import Entry
@@ -17,14 +17,14 @@ _Part = TypeVar("_Part", Output, Entry)
 
 
 def apart(of_spec: Sequence[_Part]) -> tuple[list[_Part], list[_Part]]:
-    """Return the outputs or entries of a spec without those that copy outputs of its run, and those that do."""
+    """Split the outputs or entries of a spec: those of its run, and those of the Jobs that copy the run's results."""
     found = [output_layout.is_of_copies(each.spec_digest) for each in of_spec]
     pairs = list(zip(of_spec, found, strict=True))
     return [each for each, copies in pairs if not copies], [each for each, copies in pairs if copies]
 
 
-def run_of(outputs: Sequence[Output]) -> ObjectId | None:
-    """Return the Job or JobSet of a Training that trains; None if no run is among the outputs."""
+def run_of(outputs: Iterable[Output]) -> ObjectId | None:
+    """Return the Job or JobSet that trains, which the gate's Job does not; None if no run is among the outputs."""
     starting = (each for each in outputs if each.manifest.run and each.id.kind in STARTING_KINDS)
     return next((each.id for each in starting if not gate.is_gate(each.manifest.body)), None)
 
@@ -37,7 +37,7 @@ def following_run(copies: Sequence[Output], compiled: ObjectId | None, run: Obje
 
 
 def written(
-    compiled: Sequence[Output], committed: Sequence[Entry], own: Sequence[Output], choice: Choice, *, changed: bool
+    compiled: Sequence[Output], committed: Sequence[Entry], own: Sequence[Output], choice: RunChoice, *, changed: bool
 ) -> list[Output]:
     """Return the outputs that copy from a run that is written: the `committed` ones, or those that are `compiled`.
 

@@ -23,7 +23,7 @@ from stowplan.schema.meta import SpecId
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class RunChoice:
     """What the choice between committed and compiled runs depends on, for all specs.
 
     `fixed` are the paths of all outputs that are compiled outside of runs. `tree` lists the output folder. `base` holds

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from stowplan.compiler.committed import copies
 from stowplan.compiler.committed.last_output import Committed
-from stowplan.compiler.committed.one_run import Choice
+from stowplan.compiler.committed.one_run import RunChoice
 from stowplan.compiler.committed.recompile import Recompile
 from stowplan.compiler.diagnostics.report import Diagnostic
 from stowplan.compiler.model import Output
@@ -56,7 +56,7 @@ def reuse(
     """
     fixed = {output.path for output in outputs if not output.manifest.run}
     chosen: list[Output] = []
-    choice = Choice(fixed, committed.tree, renderings, committed.base, problems=[])
+    choice = RunChoice(fixed, committed.tree, renderings, committed.base, problems=[])
     for spec, own in by_spec(outputs).items():
         renewed = spec is None or (committed.recompile.covers(spec) and spec not in kept)
         before = [] if renewed else previous.by_spec.get(spec, ())

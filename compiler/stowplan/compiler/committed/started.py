@@ -16,7 +16,6 @@ from stowplan.compiler.diagnostics.report import Diagnostic, diagnose
 from stowplan.compiler.model import Output, Spec
 from stowplan.compiler.output.inventory import Inventory
 from stowplan.compiler.output.inventory_lines import Entry
-from stowplan.library.builders import gate
 from stowplan.library.engines.registry import STARTING_KINDS
 from stowplan.library.values.names import without_hash
 from stowplan.schema.diagnostics import Severity, finding
@@ -25,7 +24,7 @@ from stowplan.schema.meta import ObjectId, SpecId
 from stowplan.schema.platform.environments import StartedRun
 
 
-class Run(NamedTuple):
+class NamedRun(NamedTuple):
     """A run by the hash in its names and its digest; both are empty without a run."""
 
     hash: str = ""
@@ -39,7 +38,7 @@ class Started:
     environment: str
     runs: Mapping[SpecId, Sequence[StartedRun]]
 
-    def naming(self, spec: SpecId, run: Run) -> list[StartedRun]:
+    def naming(self, spec: SpecId, run: NamedRun) -> list[StartedRun]:
         """Return the entries that name a run of a spec; empty for no run."""
         entries = [each for each in self.runs.get(spec, ()) if each.run == run.hash]
         return [each for each in entries if each.digest in (None, run.digest)]
@@ -105,35 +104,31 @@ def sort(
 
 def run_of(outputs: Iterable[Output]) -> str:
     """Return the hash of the run among the outputs of a spec; empty if there is none."""
-    return _hash([_job(outputs)])
+    job = copies.run_of(outputs)
+    return _hash([job.name]) if job else ""
 
 
-def _job(outputs: Iterable[Output]) -> str:
-    """Return the name of the first object that starts the pods of a run, empty without one; its gate is none."""
-    starting = (each for each in outputs if each.manifest.run and each.id.kind in STARTING_KINDS)
-    return next((each.id.name for each in starting if not gate.is_gate(each.manifest.body)), "")
-
-
-def _compiled(own: Sequence[Output]) -> Run:
-    job = _job(own)
+def _compiled(own: Sequence[Output]) -> NamedRun:
+    job = copies.run_of(own)
     bodies = [each.manifest.body for each in copies.apart(own)[0] if each.manifest.run]
-    return Run(_hash([job]), run_digest.of_objects(bodies)) if job else Run()
+    return NamedRun(_hash([job.name]), run_digest.of_objects(bodies)) if job else NamedRun()
 
 
-def _before(entries: Sequence[Entry], own: Sequence[Output], committed: Committed) -> Run:
+def _before(entries: Sequence[Entry], own: Sequence[Output], committed: Committed) -> NamedRun:
     """Return the committed run, whose files are `entries`; without a digest if one of them is missing or edited.
 
     `own` are the compiled outputs of the spec.
     """
     names = [entry.id.name for entry in entries if entry.id.kind in STARTING_KINDS]
     # A run has Jobs of its gate too, with hashes of their own.
-    found = _hash(sorted(names, key=lambda name: without_hash(name) != without_hash(_job(own))))
+    job = copies.run_of(own)
+    found = _hash(sorted(names, key=lambda name: not job or without_hash(name) != without_hash(job.name)))
     bodies = [body_of(entry, committed.tree) for entry in entries]
     sound = [body for body in bodies if body is not None]
-    return Run(found, run_digest.of_objects(sound) if len(sound) == len(bodies) else "")
+    return NamedRun(found, run_digest.of_objects(sound) if len(sound) == len(bodies) else "")
 
 
-def _unknown(spec: SpecId, run: Run, committed: Committed) -> Severity | None:
+def _unknown(spec: SpecId, run: NamedRun, committed: Committed) -> Severity | None:
     """Return the severity with which the base commit refuses runs that it does not have; None if it has this one.
 
     None also without a base commit, where nobody knows.
@@ -154,7 +149,7 @@ def _hash(names: Iterable[str]) -> str:
     return next((name.rpartition("-")[2] for name in names if without_hash(name) != name), "")
 
 
-def _waiting(started: Started, spec: Spec, run: Run, before: Run, *, kept: bool, renewed: bool) -> Diagnostic:
+def _waiting(started: Started, spec: Spec, run: NamedRun, before: NamedRun, *, kept: bool, renewed: bool) -> Diagnostic:
     """Return SP810 for the run that waits. `before` is the committed run, if any; with `kept` it stays.
 
     With `renewed`, only `--recompile` makes this run of an unchanged spec.
@@ -176,7 +171,7 @@ def _waiting(started: Started, spec: Spec, run: Run, before: Run, *, kept: bool,
     return diagnose(spec.document, found)
 
 
-def _incomplete(started: Started, spec: Spec, run: Run, severity: Severity | None) -> Diagnostic:
+def _incomplete(started: Started, spec: Spec, run: NamedRun, severity: Severity | None) -> Diagnostic:
     """Return SP816 for a run that is named without its digest. `severity` is as from `_unknown`."""
     message = (
         f"`start` of {started.environment} names the run {run.hash} of {spec.id} by these characters alone, which "
@@ -188,6 +183,6 @@ def _incomplete(started: Started, spec: Spec, run: Run, severity: Severity | Non
     return diagnose(spec.document, finding("SP816", ("metadata", "name"), message, hint, severity=severity))
 
 
-def _entry(spec: Spec, run: Run) -> str:
+def _entry(spec: Spec, run: NamedRun) -> str:
     named = f"kind: {spec.id.kind}, namespace: {spec.id.namespace}, name: {spec.id.name}"
     return f"{{{named}, digest: {run.digest}, run: {run.hash}}}"
