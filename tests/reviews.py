@@ -2,28 +2,28 @@
 
 from stowplan.compiler.diff.change import Action, Danger, Risk
 from stowplan.compiler.review.model import (
-    Cell,
+    ChangedObject,
+    ChangedValue,
     DiffLine,
     Edge,
-    Fate,
     Figure,
     Hazard,
-    Leaf,
     Matrix,
+    MatrixCell,
     Node,
-    Object,
-    Origin,
     Part,
     Pin,
-    Place,
     Review,
     Row,
-    Run,
+    RunChange,
+    RunFate,
     Secret,
     Side,
+    SourceLine,
     SpecName,
     State,
     Step,
+    ValueOrigin,
     Verdict,
 )
 
@@ -33,12 +33,14 @@ MARKUP = '</style></title><script>hacked = 1</script><img src=x onerror="hacked 
 
 def every_section(name: str = "llama") -> Review:
     """A review with something in each section; `name` is in every text that users choose."""
-    place = Place(f"specs/{name}.yaml", 7)
-    run = Run(Fate.REPLACED, SpecName("Training", "ml", name, place), "training", (f"spec.image: {name}:1 → {name}:2",))
+    place = SourceLine(f"specs/{name}.yaml", 7)
+    run = RunChange(
+        RunFate.REPLACED, SpecName("Training", "ml", name, place), "training", (f"spec.image: {name}:1 → {name}:2",)
+    )
     return Review(
         summary="3 objects: 1 replaced, 1 created, 1 removed",
         verdict=Verdict(
-            runs=(run, *(Run(fate, run.spec, "sync", ()) for fate in (Fate.STARTS, Fate.ENDS))),
+            runs=(run, *(RunChange(fate, run.spec, "sync", ()) for fate in (RunFate.STARTS, RunFate.ENDS))),
             data=(f"Claim ml/{name}: its data is deleted.",),
             rights=(f"Role ml/{name}: it may get Secrets.",),
             security=(f"{name} is no file of Stowplan.",),
@@ -54,7 +56,7 @@ def every_section(name: str = "llama") -> Review:
             for start, end in zip(nodes(name), nodes(name)[1:], strict=False)
         ),
         steps=(Step("Wave 0", (f"1 Training {name}",), "Argo CD"), Step("Training runs", (name,), "agents")),
-        matrix=Matrix(("dev", name), (Row(name, (Cell(name, ""), Cell("1.4", f"behind {name}"))),)),
+        matrix=Matrix(("dev", name), (Row(name, (MatrixCell(name, ""), MatrixCell("1.4", f"behind {name}"))),)),
         hazards=(Hazard(Risk(Danger.DATA, f"The data of {name} is deleted."), ("a.yaml", "gone.yaml")),),
         pins=(Pin("image", name, "sha256:aa", "", name), Pin("git", name, "", "c0ffee", name)),
         secrets=(Secret("ml", name, (name,), (f"Training ml/{name}",), defined=False, new=True),),
@@ -66,19 +68,24 @@ def every_section(name: str = "llama") -> Review:
 def nodes(name: str) -> tuple[Node, ...]:
     """One node of each state and part."""
     return tuple(
-        Node(f"{part} {name}", part, name, (f"{name}, 8 GPUs",), state, Place("specs/a.yaml", 3), (path,))
+        Node(f"{part} {name}", part, name, (f"{name}, 8 GPUs",), state, SourceLine("specs/a.yaml", 3), (path,))
         for part, state, path in zip(Part, State, ("a.yaml", "b.yaml", "c.yaml", "d.yaml", "e.yaml"), strict=True)
     )
 
 
-def changed(path: str, name: str, action: Action = Action.CHANGED, *, lines: int = 4) -> Object:
+def changed(path: str, name: str, action: Action = Action.CHANGED, *, lines: int = 4) -> ChangedObject:
     """A changed object with a diff of some lines, half of them new, and one value with an origin for each new one."""
     diff = [DiffLine(Side.BEFORE if index % 2 else Side.AFTER, index, index, f"key: {name}") for index in range(lines)]
     leaves = [
-        Leaf(f"spec.{name}.{index}", f"{name}:1", f"{name}:2", (Origin(name, Place("specs/a.yaml", index + 1)),))
+        ChangedValue(
+            f"spec.{name}.{index}",
+            f"{name}:1",
+            f"{name}:2",
+            (ValueOrigin(name, SourceLine("specs/a.yaml", index + 1)),),
+        )
         for index in range(lines // 2)
     ]
-    return Object(
+    return ChangedObject(
         action,
         path,
         f"Job ml/{name}",

@@ -10,7 +10,7 @@ import typer
 from stowplan.compiler.diagnostics.escaping import logged
 from stowplan.compiler.generate.starter import installation, upgrade
 from stowplan.compiler.generate.starter.stamp import line_of
-from stowplan.compiler.generate.starter.upgrade import StarterFile, State
+from stowplan.compiler.generate.starter.upgrade import FileState, StarterFile
 
 
 def upgrade_files(folder: Path) -> None:
@@ -24,7 +24,7 @@ def check_files(folder: Path) -> None:
     """Say what `upgrade_files` would say; exit code 1 if it would write anything."""
     found = upgrade.compare(folder)
     _say(folder, found, "older")
-    if any(each.state is State.OLDER for each in found):
+    if any(each.state is FileState.OLDER for each in found):
         own = f"Stowplan {version('stowplan')}"
         typer.echo(f"These files are older than {own}, which may have mended them.")
         typer.echo(f"With {own} run `stowplan init{_argument(folder)} --upgrade`, and commit what it writes.")
@@ -34,19 +34,19 @@ def check_files(folder: Path) -> None:
 def _say(folder: Path, found: list[StarterFile], word: str) -> None:
     for each in found:
         path = folder / each.path
-        if each.state is State.OLDER:
+        if each.state is FileState.OLDER:
             _echo(_diff(each))
             typer.echo(f"{word} {path}")
-        elif each.state is State.EDITED:
+        elif each.state is FileState.EDITED:
             _echo(_diff(each))
             typer.echo(f"edited {path}: it stays. Merge by hand what the diff shows.")
             if stamp := line_of(each.wanted):
                 typer.echo(f"Then let it end in this line: {stamp}")
             elif each.path == installation.FILE and installation.incomplete(each.wanted):
                 typer.echo("CI installs another Stowplan until then.")
-    if absent := [each.path for each in found if each.state is State.ABSENT]:
+    if absent := [each.path for each in found if each.state is FileState.ABSENT]:
         typer.echo(f"Not here, so left out: {', '.join(absent)}. `stowplan init` writes them.")
-    if all(each.state in (State.CURRENT, State.ABSENT) for each in found):
+    if all(each.state in (FileState.CURRENT, FileState.ABSENT) for each in found):
         typer.echo("All files are those of this version.")
 
 

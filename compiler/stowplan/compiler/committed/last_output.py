@@ -8,7 +8,7 @@ from stowplan.compiler.committed.objects import body_of, unlisted
 from stowplan.compiler.committed.recompile import NOTHING, Recompile
 from stowplan.compiler.committed.vouching import Base
 from stowplan.compiler.output import paths
-from stowplan.compiler.output.folder import Files, OutputFolder
+from stowplan.compiler.output.folder import OutputFiles, OutputFolder
 from stowplan.compiler.output.inventory import Inventory
 from stowplan.compiler.output.inventory_files import OLD
 from stowplan.compiler.output.inventory_lines import Entry
@@ -21,14 +21,14 @@ class Compared:
     """The output since which changes count, and its objects that belong to no present spec."""
 
     inventory: Inventory
-    files: Files
+    files: OutputFiles
     gone: tuple[Entry, ...]
     """Entries of specs that no longer exist."""
     strays: Mapping[ObjectId, Json]
     """Bodies of the objects of the `gone` entries, and of generated files that the inventory does not list."""
 
     @classmethod
-    def of(cls, inventory: Inventory, files: Files, specs: Collection[SpecId]) -> "Compared":
+    def of(cls, inventory: Inventory, files: OutputFiles, specs: Collection[SpecId]) -> "Compared":
         """Collect the objects of an output. `specs` are all specs that exist now."""
         lost = sorted(spec for spec in inventory.by_spec.keys() - {*specs} if spec is not None)
         gone = tuple(entry for spec in lost for entry in inventory.by_spec[spec])

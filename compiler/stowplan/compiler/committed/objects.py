@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 from stowplan.compiler.diagnostics.report import Diagnostic
 from stowplan.compiler.model import Output
 from stowplan.compiler.output import inventory_problems, paths
-from stowplan.compiler.output.folder import Files, OutputFolder
+from stowplan.compiler.output.folder import OutputFiles, OutputFolder
 from stowplan.compiler.output.inventory import Inventory
 from stowplan.compiler.output.inventory_files import OLD, PENDING, is_inventory, of_spec
 from stowplan.compiler.output.inventory_lines import Entry
@@ -17,7 +17,7 @@ from stowplan.schema.meta import ObjectId, SpecId
 
 
 def previous(
-    outputs: Sequence[Output], inventory: Inventory, tree: Files, renderings: Renderings
+    outputs: Sequence[Output], inventory: Inventory, tree: OutputFiles, renderings: Renderings
 ) -> Mapping[ObjectId, Json]:
     """Return the bodies of the objects in the files of `inventory`; files that are missing or unreadable are left out.
 
@@ -36,7 +36,7 @@ def previous(
     return objects
 
 
-def unlisted(inventory: Inventory, tree: Files) -> Iterator[tuple[ObjectId, Json]]:
+def unlisted(inventory: Inventory, tree: OutputFiles) -> Iterator[tuple[ObjectId, Json]]:
     """Yield identity and body of each object in a generated file that the inventory does not list.
 
     Such files exist if the inventory was lost or merged badly.
@@ -68,20 +68,20 @@ def lost_inventory(
     return [(folders[each], inventory_problems.missing_of(folders[each], each, tree.root)) for each in found]
 
 
-def _unlisted(inventory: Inventory, tree: Files) -> Iterator[str]:
+def _unlisted(inventory: Inventory, tree: OutputFiles) -> Iterator[str]:
     """Return the paths of files with Stowplan's header that the inventory does not list, sorted."""
     others = sorted({*tree.files}.difference(entry.path for entry in inventory.entries))
     return (path for path in others if path.endswith(".yaml") and carries_header(_head(tree, path)))
 
 
-def _head(tree: Files, path: str) -> bytes:
+def _head(tree: OutputFiles, path: str) -> bytes:
     try:
         return tree.head(path, HEADER_LENGTH)
     except OSError:
         return b""
 
 
-def body_of(entry: Entry, tree: Files) -> Json | None:
+def body_of(entry: Entry, tree: OutputFiles) -> Json | None:
     """Return the body of the object in a committed file; None if the file is missing or holds another object."""
     content = tree.read(entry.path) if entry.path in tree.files else None
     manifest = reread(content, PurePosixPath(entry.path).stem) if content else None

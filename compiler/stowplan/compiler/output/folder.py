@@ -24,7 +24,7 @@ _READ = os.O_RDONLY | getattr(os, "O_BINARY", 0)
 _CHUNK = 1 << 20
 
 
-class Files(Protocol):
+class OutputFiles(Protocol):
     """Files of an output folder, on disk or in a commit, by paths relative to the folder, with forward slashes."""
 
     @property

@@ -34,7 +34,7 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class OutputComparison:
     """Differences between an output folder and the compiled specs; paths are sorted.
 
     `stale`: files that `synth` would remove. `foreign`: files and folders that `synth` would neither write nor remove.
@@ -73,7 +73,7 @@ class Comparison:
             yield from ("", *difference.diff) if difference.diff else ()
 
 
-def compare(files: Sequence[Rendered], out: Path, previous: Inventory, report: Report) -> Comparison:
+def compare(files: Sequence[Rendered], out: Path, previous: Inventory, report: Report) -> OutputComparison:
     """Return the changes that `write` would make in the folder `out`. Nothing is changed, and no lock is taken.
 
     `previous` is the inventory of the output folder.
@@ -83,7 +83,7 @@ def compare(files: Sequence[Rendered], out: Path, previous: Inventory, report: R
     problems = paths.diagnostics(files)
     report.add(*problems)
     if problems:
-        return Comparison(blocked=True)
+        return OutputComparison(blocked=True)
     digests = {entry.path: entry.sha256 for entry in previous.entries}
     try:
         tree = scan(out)
@@ -91,9 +91,9 @@ def compare(files: Sequence[Rendered], out: Path, previous: Inventory, report: R
         changed = tuple(_difference(change, digests, tree) for change in planned.changes if not change.new)
     except OSError as error:
         report.add(unusable(out, error))
-        return Comparison(blocked=True)
+        return OutputComparison(blocked=True)
     report.add(*(replace(each, severity=Severity.ERROR) for each in observations(planned, out)))
-    return Comparison(
+    return OutputComparison(
         missing=tuple(change.path for change in planned.changes if change.new),
         changed=changed,
         stale=tuple(sorted({*planned.stale, *tree.leftovers})),

@@ -11,7 +11,7 @@ from stowplan.compiler.output.inventory_files import is_inventory
 from stowplan.compiler.pins.moves import Move, short
 from stowplan.compiler.review.figures import figures
 from stowplan.compiler.review.graph import graph
-from stowplan.compiler.review.model import Cell, Hazard, Matrix, Pin, Review, Row, Secret, Verdict
+from stowplan.compiler.review.model import Hazard, Matrix, MatrixCell, Pin, Review, Row, Secret, Verdict
 from stowplan.compiler.review.objects import object_path, objects
 from stowplan.compiler.review.runs import run_changes
 from stowplan.compiler.review.scene import Scene, Scenes
@@ -80,7 +80,7 @@ def _matrix(scenes: Scenes) -> Matrix | None:
         Row(
             str(spec),
             tuple(
-                Cell(environments_wording.cell(each.cells.get(spec)), behind.get((each.name, spec), ""))
+                MatrixCell(environments_wording.cell(each.cells.get(spec)), behind.get((each.name, spec), ""))
                 for each in columns
             ),
         )

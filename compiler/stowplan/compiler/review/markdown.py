@@ -6,7 +6,7 @@ from stowplan.compiler.diff import markdown as changes_markdown
 from stowplan.compiler.diff.change import Change
 from stowplan.compiler.diff.markdown import LIMIT, code, escaped
 from stowplan.compiler.review.mermaid import mermaid
-from stowplan.compiler.review.model import Fate, Figure, Review, Run
+from stowplan.compiler.review.model import Figure, Review, RunChange, RunFate
 from stowplan.schema.wording import counted
 
 MOST_LINES = 20
@@ -14,7 +14,7 @@ MOST_LINES = 20
 MOST_ENVIRONMENTS = 20
 """Environments with changes of their own that have a section."""
 _SIGNS_OF_GRAPH = "In the graph, `(+)` is created, `(~)` changed, `(!)` replaced, `(-)` removed."
-_SIGNS = {Fate.ENDS: "ends", Fate.REPLACED: "**ends and starts again**", Fate.STARTS: "starts"}
+_SIGNS = {RunFate.ENDS: "ends", RunFate.REPLACED: "**ends and starts again**", RunFate.STARTS: "starts"}
 
 
 def comment(review: Review, changes: Mapping[str, Sequence[Change]], *, page: str = "", limit: int = LIMIT) -> str:
@@ -83,9 +83,9 @@ def verdict_line(review: Review) -> str:
     runs, verdict = review.verdict.runs, review.verdict
     parts = []
     for fate, one, several in (
-        (Fate.ENDS, "run ends", "runs end"),
-        (Fate.REPLACED, "run ends and starts again", "runs end and start again"),
-        (Fate.STARTS, "run starts", "runs start"),
+        (RunFate.ENDS, "run ends", "runs end"),
+        (RunFate.REPLACED, "run ends and starts again", "runs end and start again"),
+        (RunFate.STARTS, "run starts", "runs start"),
     ):
         number = sum(run.fate is fate for run in runs)
         if number:
@@ -97,7 +97,7 @@ def verdict_line(review: Review) -> str:
     return "; ".join([first, *security, data, rights])
 
 
-def _run(run: Run) -> str:
+def _run(run: RunChange) -> str:
     spec = run.spec
     place = f" (`{code(spec.place.file)}:{spec.place.line}`)" if spec.place.line else ""
     why = escaped("; ".join(each.removesuffix(".") for each in run.reasons))

@@ -16,7 +16,7 @@ class State(StrEnum):
     UNCHANGED = "unchanged"
 
 
-class Fate(StrEnum):
+class RunFate(StrEnum):
     """What a change does to a run of a spec."""
 
     ENDS = "ends"
@@ -35,7 +35,7 @@ class Part(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SourceLine:
     """A line of a user's file. `line` counts from 1; 0 means the file as a whole."""
 
     file: str
@@ -49,18 +49,18 @@ class SpecName:
     kind: str
     namespace: str
     name: str
-    place: Place
+    place: SourceLine
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class RunChange:
     """A run that a change starts, ends or replaces, such as the `sync` of a dataset (`part`).
 
     `reasons` say why: which fields were changed, or a sentence. `effects` are sentences about what follows, such as
     what it asks for. `environment` is the environment or cluster where it runs, empty without environments.
     """
 
-    fate: Fate
+    fate: RunFate
     spec: SpecName
     part: str
     reasons: tuple[str, ...]
@@ -78,7 +78,7 @@ class Run:
 class Verdict:
     """What a reviewer must know first. `data` and `rights` are sentences; all empty means that nothing is at stake."""
 
-    runs: tuple[Run, ...]
+    runs: tuple[RunChange, ...]
     data: tuple[str, ...]
     """Data that may be lost, or that nothing manages any more."""
     rights: tuple[str, ...]
@@ -109,7 +109,7 @@ class Node:
     title: str
     lines: tuple[str, ...]
     state: State
-    place: Place | None
+    place: SourceLine | None
     objects: tuple[str, ...]
     """Paths of the changed files of the output that belong to it, for links to their diffs."""
 
@@ -135,7 +135,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class MatrixCell:
     """What an environment holds of one spec: a short text for each aspect (run, image, revision), and how it stands.
 
     `note` says how far it is behind another environment, if it is.
@@ -148,7 +148,7 @@ class Cell:
 @dataclass(frozen=True, slots=True)
 class Row:
     title: str
-    cells: tuple[Cell, ...]
+    cells: tuple[MatrixCell, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,21 +185,21 @@ class Secret:
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class ValueOrigin:
     """Where a changed value comes from: the line of a spec, or a sentence for a default or a constant."""
 
     text: str
-    place: Place | None
+    place: SourceLine | None
 
 
 @dataclass(frozen=True, slots=True)
-class Leaf:
+class ChangedValue:
     """A changed value of an object: its path in dots, its texts before and after, and its origins."""
 
     path: str
     before: str
     after: str
-    origins: tuple[Origin, ...]
+    origins: tuple[ValueOrigin, ...]
 
 
 class Side(StrEnum):
@@ -223,7 +223,7 @@ class DiffLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Object:
+class ChangedObject:
     """A changed object with its diff. `path` is that of its file in the output; unique in a review."""
 
     action: Action
@@ -232,7 +232,7 @@ class Object:
     source: str
     environment: str
     risks: tuple[Risk, ...]
-    leaves: tuple[Leaf, ...]
+    leaves: tuple[ChangedValue, ...]
     lines: tuple[DiffLine, ...]
     others: tuple[str, ...] = ()
     """Titles of objects with the same change, which are not shown by themselves."""
@@ -260,6 +260,6 @@ class Review:
     hazards: tuple[Hazard, ...]
     pins: tuple[Pin, ...]
     secrets: tuple[Secret, ...]
-    objects: tuple[Object, ...]
+    objects: tuple[ChangedObject, ...]
     base: str
     """What the change is compared with, such as the name of a commit."""

@@ -6,7 +6,7 @@ from difflib import SequenceMatcher
 from stowplan.compiler.diff.change import Action, Change
 from stowplan.compiler.diff.groups import Group, grouped
 from stowplan.compiler.diff.wording import shown, title
-from stowplan.compiler.review.model import DiffLine, Leaf, Object, Side
+from stowplan.compiler.review.model import ChangedObject, ChangedValue, DiffLine, Side
 from stowplan.compiler.review.origins import Origins
 from stowplan.compiler.review.scene import Scene, Scenes
 from stowplan.schema.diagnostics import dotted
@@ -20,7 +20,7 @@ MOST_LEAVES = 40
 _HIDDEN = ("Secret",)
 
 
-def objects(scenes: Scenes, version: str) -> tuple[Object, ...]:
+def objects(scenes: Scenes, version: str) -> tuple[ChangedObject, ...]:
     """Return the changed objects, the riskiest first; `version` is that of Stowplan.
 
     Of similar objects the first is shown, and the others are named.
@@ -29,7 +29,7 @@ def objects(scenes: Scenes, version: str) -> tuple[Object, ...]:
     return tuple(each for _, each in sorted(found, key=lambda pair: pair[0]))
 
 
-def _of_scene(scene: Scene, version: str) -> Iterator[tuple[tuple[int, int, str, str], Object]]:
+def _of_scene(scene: Scene, version: str) -> Iterator[tuple[tuple[int, int, str, str], ChangedObject]]:
     """Yield each object of an output folder with its rank among all."""
     origins = Origins(scene, version)
     for group in grouped(scene.changes):
@@ -41,9 +41,9 @@ def object_path(scene: Scene, path: str) -> str:
     return f"{scene.name}/{path}" if scene.name else path
 
 
-def _object(group: Group, scene: Scene, origins: Origins) -> Object:
+def _object(group: Group, scene: Scene, origins: Origins) -> ChangedObject:
     change = group.first
-    return Object(
+    return ChangedObject(
         change.action,
         object_path(scene, change.path),
         title(change),
@@ -84,6 +84,6 @@ def _bounded(lines: Iterator[DiffLine]) -> Iterator[DiffLine]:
         yield DiffLine(Side.GAP, 0, 0, f"{len(found) - MOST_LINES} more lines are left out here")
 
 
-def _leaves(change: Change, origins: Origins) -> Iterator[Leaf]:
+def _leaves(change: Change, origins: Origins) -> Iterator[ChangedValue]:
     for field in change.fields[:MOST_LEAVES]:
-        yield Leaf(dotted(field.path), shown(field.before), shown(field.after), origins.of(change, field))
+        yield ChangedValue(dotted(field.path), shown(field.before), shown(field.after), origins.of(change, field))

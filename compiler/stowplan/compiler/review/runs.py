@@ -7,7 +7,7 @@ from stowplan.compiler.diff.risks.lineages import lineage_of
 from stowplan.compiler.diff.wording import field_line, title
 from stowplan.compiler.kubernetes.fields import identity, mapping
 from stowplan.compiler.review.figures import accelerators
-from stowplan.compiler.review.model import Fate, Place, Run, SpecName
+from stowplan.compiler.review.model import RunChange, RunFate, SourceLine, SpecName
 from stowplan.compiler.review.scene import Objects, Scene, component, runs, specs
 from stowplan.library.manifest import Json
 from stowplan.library.values import labels
@@ -17,11 +17,11 @@ from stowplan.schema.meta import ObjectId, SpecId
 from stowplan.schema.wording import counted
 
 MOST_REASONS = 4
-_FATES = {(True, True): Fate.REPLACED, (True, False): Fate.ENDS, (False, True): Fate.STARTS}
-_ORDER = tuple(Fate)
+_FATES = {(True, True): RunFate.REPLACED, (True, False): RunFate.ENDS, (False, True): RunFate.STARTS}
+_ORDER = tuple(RunFate)
 
 
-def run_changes(scene: Scene) -> list[Run]:
+def run_changes(scene: Scene) -> list[RunChange]:
     """Return the runs that the change of one output folder starts, ends or replaces, those that end first."""
     before, after = _parts(scene.before), _parts(scene.after)
     changes = _by_spec(scene)
@@ -36,7 +36,7 @@ def run_changes(scene: Scene) -> list[Run]:
             effects = [*_of_training(spec, part, [old[each] for each in gone], [new[each] for each in come])]
             effects += _risks(own, part, scene, named=bool(gone and come))
             found.append(
-                Run(
+                RunChange(
                     _FATES[bool(gone), bool(come)],
                     name,
                     part_title(spec, part),
@@ -60,12 +60,12 @@ def spec_name(scene: Scene, spec: SpecId) -> SpecName:
     for each in scene.program.specs:
         if (each.id.kind, each.id.namespace) == spec[:2] and shorten(each.id.name, LABEL_LIMIT) == spec.name:
             found = each.document.locate(())
-            return SpecName(spec.kind, spec.namespace, each.id.name, Place(found.file, found.line))
+            return SpecName(spec.kind, spec.namespace, each.id.name, SourceLine(found.file, found.line))
     for own in (scene.after, scene.before):
         if held := specs(own).get(spec):
             annotations = mapping(held[1], "metadata", "annotations")
-            return SpecName(spec.kind, spec.namespace, spec.name, Place(str(annotations.get(labels.SOURCE, ""))))
-    return SpecName(spec.kind, spec.namespace, spec.name, Place(""))
+            return SpecName(spec.kind, spec.namespace, spec.name, SourceLine(str(annotations.get(labels.SOURCE, ""))))
+    return SpecName(spec.kind, spec.namespace, spec.name, SourceLine(""))
 
 
 def _of_training(spec: SpecId, part: str, gone: Sequence[Json], come: Sequence[Json]) -> Iterator[str]:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from stowplan.compiler.diff.change import Action
-from stowplan.compiler.review.model import Fate, Run, Step
+from stowplan.compiler.review.model import RunChange, RunFate, Step
 from stowplan.compiler.review.scene import Scene, Scenes, runs
 from stowplan.library.builders import gate
 from stowplan.library.manifest import Manifest
@@ -16,7 +16,7 @@ ARGO_CD, CLUSTER = "Argo CD", "cluster"
 _APPLIED = (Action.CREATED, Action.CHANGED, Action.REPLACED)
 
 
-def steps(scenes: Scenes, changed: Iterable[Run]) -> tuple[Step, ...]:
+def steps(scenes: Scenes, changed: Iterable[RunChange]) -> tuple[Step, ...]:
     """Return the steps of a change: the removal of what is gone, each sync wave, and the runs that start then."""
     found = [each for scene in scenes.all for each in (*_removed(scene), *_waves(scene))]
     return (*found, *_runs(scenes, list(changed)))
@@ -45,10 +45,10 @@ def _counts(kinds: Iterable[str]) -> str:
     return ", ".join(f"{number} {kind}" for kind, number in sorted(Counter(kinds).items()))
 
 
-def _runs(scenes: Scenes, changed: list[Run]) -> Iterator[Step]:
+def _runs(scenes: Scenes, changed: list[RunChange]) -> Iterator[Step]:
     """Yield a step for each kind of work that starts: datasets, tasks, then training, each with what it waits for."""
     waits = {(scene.name, spec): gate.waits(body) for scene in scenes.all for spec, _, body in runs(scene.after)}
-    starts = [run for run in changed if run.fate is not Fate.ENDS]
+    starts = [run for run in changed if run.fate is not RunFate.ENDS]
     for title, mine in (
         ("Datasets are filled and cached", [each for each in starts if each.spec.kind in DATASET_KINDS]),
         ("Tasks and transfers run", [each for each in starts if each.spec.kind not in DATASET_KINDS | TRAINING_KINDS]),
@@ -58,7 +58,7 @@ def _runs(scenes: Scenes, changed: list[Run]) -> Iterator[Step]:
             yield Step(title, tuple(dict.fromkeys(_line(each, waits) for each in mine)), CLUSTER)
 
 
-def _line(run: Run, waits: dict[tuple[str, SpecId], str]) -> str:
+def _line(run: RunChange, waits: dict[tuple[str, SpecId], str]) -> str:
     spec = run.spec
     text = waits.get((run.environment, SpecId(spec.kind, spec.namespace, spec.name)), "")
     after = f", once {text} is ready" if text and run.part == "training" else ""

@@ -131,15 +131,18 @@ def test_owners_are_found_where_services_look(begun: Path) -> None:
 @pytest.mark.parametrize(
     ("before", "state"),
     [
-        ("stowplan==0.1.0 --hash=sha256:" + "1" * 64, upgrade.State.OLDER),
-        ("# Ours.\nstowplan @ git+https://git.example.com/a@" + "1" * 40, upgrade.State.OLDER),
-        ("stowplan @ git+https://git.example.com/a@v0.1.0", upgrade.State.EDITED),
-        ("--index-url https://packages.example.com\nstowplan==0.1.0 --hash=sha256:" + "1" * 64, upgrade.State.EDITED),
-        (f"stowplan @ {INDEX.format(2)} --hash=sha256:{'2' * 64}", upgrade.State.CURRENT),
+        ("stowplan==0.1.0 --hash=sha256:" + "1" * 64, upgrade.FileState.OLDER),
+        ("# Ours.\nstowplan @ git+https://git.example.com/a@" + "1" * 40, upgrade.FileState.OLDER),
+        ("stowplan @ git+https://git.example.com/a@v0.1.0", upgrade.FileState.EDITED),
+        (
+            "--index-url https://packages.example.com\nstowplan==0.1.0 --hash=sha256:" + "1" * 64,
+            upgrade.FileState.EDITED,
+        ),
+        (f"stowplan @ {INDEX.format(2)} --hash=sha256:{'2' * 64}", upgrade.FileState.CURRENT),
     ],
 )
 def test_the_line_that_installs_stowplan_counts(
-    begun: Path, monkeypatch: pytest.MonkeyPatch, before: str, state: upgrade.State
+    begun: Path, monkeypatch: pytest.MonkeyPatch, before: str, state: upgrade.FileState
 ) -> None:
     origin = f'{{"url": "{INDEX.format(2)}", "archive_info": {{"hashes": {{"sha256": "{"2" * 64}"}}}}}}'
     monkeypatch.setattr(installation, "_installed", lambda: ("2", origin))
@@ -148,7 +151,7 @@ def test_the_line_that_installs_stowplan_counts(
     (found,) = (each for each in upgrade.compare(begun) if each.path == installation.FILE)
     assert found.state == state
     run(begun, "--upgrade")
-    assert (file.read_text() == installation.requirements()) == (state == upgrade.State.OLDER)
+    assert (file.read_text() == installation.requirements()) == (state == upgrade.FileState.OLDER)
 
 
 def test_a_line_that_works_is_not_replaced_by_one_to_complete(begun: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ import pytest
 from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.model import Output
 from stowplan.compiler.output import inventory, lock
-from stowplan.compiler.output.up_to_date import Comparison, compare
+from stowplan.compiler.output.up_to_date import OutputComparison, compare
 from stowplan.compiler.output.write import write
 from stowplan.schema.diagnostics import Severity
 from tests.unit.outputs import INVENTORY, config_map, files, folders, output, rendered, written
@@ -18,7 +18,7 @@ def out(tmp_path: Path) -> Path:
     return tmp_path / "out"
 
 
-def compared(out: Path, outputs: list[Output]) -> tuple[Comparison, list[str]]:
+def compared(out: Path, outputs: list[Output]) -> tuple[OutputComparison, list[str]]:
     report = Report()
     before = (files(out), folders(out))
     found = compare(rendered(outputs), out, inventory.read(out)[0], report)
@@ -30,7 +30,7 @@ def test_output_that_synth_just_wrote_has_no_difference(out: Path) -> None:
     outputs = [output("ml/a.yaml"), output("b.yaml")]
     written(out, outputs)
     found, codes = compared(out, outputs)
-    assert (found, codes, found.same, list(found.lines())) == (Comparison(), [], True, [])
+    assert (found, codes, found.same, list(found.lines())) == (OutputComparison(), [], True, [])
 
 
 def test_a_folder_that_does_not_exist_lacks_everything_and_is_not_made(out: Path) -> None:
@@ -224,7 +224,7 @@ def test_an_empty_folder_where_nothing_is_synced_is_none(out: Path) -> None:
     """No commit holds it, and what Git checks out as one is looked for in Git."""
     written(out, [output("ml/a.yaml")])
     (out / "mine/empty").mkdir(parents=True)
-    assert compared(out, [output("ml/a.yaml")]) == (Comparison(), [])
+    assert compared(out, [output("ml/a.yaml")]) == (OutputComparison(), [])
 
 
 def test_folder_of_which_all_outputs_are_stale_is_none_of_strangers(out: Path) -> None:
@@ -240,7 +240,7 @@ def test_other_files_of_a_work_tree_whose_top_the_folder_is_are_none_of_its(out:
     for name in (".git/config", ".github/workflows/a.yaml", "README.md"):
         (out / name).parent.mkdir(parents=True, exist_ok=True)
         (out / name).write_text("mine")
-    assert compared(out, [output("ml/a.yaml")]) == (Comparison(), [])
+    assert compared(out, [output("ml/a.yaml")]) == (OutputComparison(), [])
 
 
 def test_in_ci_nothing_is_written_beside_foreign_entries(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -256,15 +256,15 @@ def test_in_ci_nothing_is_written_beside_foreign_entries(out: Path, monkeypatch:
 @pytest.mark.parametrize(
     ("found", "remedy"),
     [
-        (Comparison(missing=("a",)), "Run `stowplan synth` and commit the result."),
-        (Comparison(foreign=("a",)), "Remove the foreign entries and commit the result."),
+        (OutputComparison(missing=("a",)), "Run `stowplan synth` and commit the result."),
+        (OutputComparison(foreign=("a",)), "Remove the foreign entries and commit the result."),
         (
-            Comparison(stale=("a",), foreign=("b",)),
+            OutputComparison(stale=("a",), foreign=("b",)),
             "Remove the foreign entries, run `stowplan synth` and commit the result.",
         ),
     ],
 )
-def test_remedy(found: Comparison, remedy: str) -> None:
+def test_remedy(found: OutputComparison, remedy: str) -> None:
     assert found.remedy == remedy
 
 

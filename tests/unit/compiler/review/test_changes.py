@@ -13,7 +13,7 @@ from stowplan.compiler.cli.review.reviewing import reviewed
 from stowplan.compiler.environments.target import Target
 from stowplan.compiler.repository.layout import Repository
 from stowplan.compiler.repository.load import Checkout
-from stowplan.compiler.review.model import Fate, Review, State
+from stowplan.compiler.review.model import Review, RunFate, State
 from stowplan.compiler.review.page.render import render
 from stowplan.compiler.review.runs import MOST_REASONS
 from tests.unit.users import PLATFORM, codes, laid_out, run
@@ -80,7 +80,7 @@ def review() -> Review:
     return reviewed(compared(checkout, Path("out"), "HEAD", [Target.whole(checkout.platform)]), Path(), "HEAD")
 
 
-def fates(found: Review) -> list[tuple[Fate, str, str]]:
+def fates(found: Review) -> list[tuple[RunFate, str, str]]:
     return [(each.fate, f"{each.spec.kind} {each.spec.name}", each.part) for each in found.verdict.runs]
 
 
@@ -108,7 +108,7 @@ def test_an_edit_of_a_dataset_replaces_its_sync_and_says_which_field() -> None:
     edited("acme/c4", "acme/c5")
     found = review()
     (sync,) = [each for each in found.verdict.runs if each.part == "sync"]
-    assert sync.fate is Fate.REPLACED
+    assert sync.fate is RunFate.REPLACED
     assert (sync.spec.place.file, sync.spec.place.line) == ("specs/imagenet.yaml", 1)
     assert any("acme/c4" in each and "acme/c5" in each for each in sync.reasons)
     assert "Dataset" in {str(each.part).capitalize() for each in found.nodes if each.state is not State.UNCHANGED}
@@ -186,14 +186,17 @@ def test_many_changed_fields_hide_no_effect() -> None:
 
 def test_a_renamed_training_is_a_run_that_ends_and_another_that_starts() -> None:
     edited("name: sft,", "name: sft-2,")
-    assert fates(review()) == [(Fate.ENDS, "Training sft", "training"), (Fate.STARTS, "Training sft-2", "training")]
+    assert fates(review()) == [
+        (RunFate.ENDS, "Training sft", "training"),
+        (RunFate.STARTS, "Training sft-2", "training"),
+    ]
 
 
 def test_a_renamed_dataset_leaves_its_data_behind() -> None:
     edited("{name: c4,", "{name: c4-en,")
     found = review()
-    assert (Fate.ENDS, "Dataset c4", "sync") in fates(found)
-    assert (Fate.STARTS, "Dataset c4-en", "sync") in fates(found)
+    assert (RunFate.ENDS, "Dataset c4", "sync") in fates(found)
+    assert (RunFate.STARTS, "Dataset c4-en", "sync") in fates(found)
     assert found.verdict.data == (
         "Dataset ml/c4: Its data stays in the claim; nothing manages or deletes it any more.",
     )
@@ -205,7 +208,7 @@ def test_a_renamed_dataset_leaves_its_data_behind() -> None:
 def test_a_removed_dataset_is_about_data() -> None:
     SPEC.write_text(TRAINING.replace("  datasets: [{name: c4, mountPath: /c4}]\n", ""))
     found = review()
-    assert (Fate.ENDS, "Dataset c4", "sync") in fates(found)
+    assert (RunFate.ENDS, "Dataset c4", "sync") in fates(found)
     assert any("c4" in each for each in found.verdict.data)
     stopped = run("diff", "--base", "HEAD", "--fail-on", "data-loss")
     assert stopped.exit_code == 1

@@ -10,7 +10,7 @@ from stowplan.compiler.cli.review.changes import compared
 from stowplan.compiler.cli.review.reviewing import reviewed
 from stowplan.compiler.repository.layout import Repository
 from stowplan.compiler.repository.load import Checkout
-from stowplan.compiler.review.model import Fate, Review
+from stowplan.compiler.review.model import Review, RunFate
 from stowplan.compiler.review.page.render import render
 from tests.unit.compiler.review.test_changes import TRAINING
 from tests.unit.users import PLATFORM, laid_out, run
@@ -62,7 +62,7 @@ def test_a_run_names_its_environment() -> None:
     with_images(stage="2")
     found = review()
     assert [(each.fate, each.spec.name, each.environment) for each in found.verdict.runs] == [
-        (Fate.REPLACED, "sft", "stage/s")
+        (RunFate.REPLACED, "sft", "stage/s")
     ]
     assert "ml/sft (stage/s)" in comment()
     assert "ml/sft</strong> (stage/s)" in render(found)

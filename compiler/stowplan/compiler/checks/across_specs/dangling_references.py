@@ -18,7 +18,7 @@ _BUILT_IN_ROLES = frozenset({"admin", "cluster-admin", "edit", "view"})
 _IN_EVERY_NAMESPACE = frozenset({("ServiceAccount", "default"), ("ConfigMap", "kube-root-ca.crt")})
 
 
-class Reference(NamedTuple):
+class ObjectReference(NamedTuple):
     """A field of `owner` that names another object.
 
     `path` is the path of the field in the owner. `key` is the key of a ConfigMap that the field needs, or empty.
@@ -54,10 +54,10 @@ class External(NamedTuple):
     name: str
 
 
-FACTS = (Reference, ConfigMapKeys, Replicas, External)
+FACTS = (ObjectReference, ConfigMapKeys, Replicas, External)
 
 
-def collect(found: SpecObjects) -> Iterator[Reference | ConfigMapKeys | Replicas | External]:
+def collect(found: SpecObjects) -> Iterator[ObjectReference | ConfigMapKeys | Replicas | External]:
     """Yield the facts of one spec: its ConfigMaps' keys, StatefulSets' pods, external objects, and references.
 
     A reference is left out if its target is an object of the same spec, has the key or pod that is asked for, and is
@@ -88,7 +88,7 @@ def check(graph: ObjectGraph) -> list[ObjectFinding]:
     keys = {each.id: each.keys for each in graph.facts(ConfigMapKeys)}
     replicas = {each.id: each.number for each in graph.facts(Replicas)}
     found: list[ObjectFinding] = []
-    for reference in graph.facts(Reference):
+    for reference in graph.facts(ObjectReference):
         owner, target = reference.owner, reference.target
         if target[1:] in given or _is_in_every_cluster(target):
             continue
@@ -102,16 +102,16 @@ def check(graph: ObjectGraph) -> list[ObjectFinding]:
     return found
 
 
-def references_to(graph: ObjectGraph, targets: Collection[ObjectId]) -> Iterator[Reference]:
+def references_to(graph: ObjectGraph, targets: Collection[ObjectId]) -> Iterator[ObjectReference]:
     """Return the collected references that lead to one of `targets`."""
-    return (each for each in graph.facts(Reference) if each.target in targets)
+    return (each for each in graph.facts(ObjectReference) if each.target in targets)
 
 
-def _references(objects: Objects) -> Iterator[Reference]:
+def _references(objects: Objects) -> Iterator[ObjectReference]:
     for obj in objects:
         if obj.pods or obj.kind[1] in REFERRING:
             for each in references_of(obj.id, obj.body, obj.pods):
-                yield Reference(obj.summary, *each)
+                yield ObjectReference(obj.summary, *each)
 
 
 def _externals(objects: Objects) -> set[tuple[str, str, str]]:
@@ -148,7 +148,7 @@ def _is_in_every_cluster(target: ObjectId) -> bool:
 
 
 def _missing(
-    reference: Reference, keys: dict[ObjectId, tuple[str, ...]], replicas: dict[ObjectId, int]
+    reference: ObjectReference, keys: dict[ObjectId, tuple[str, ...]], replicas: dict[ObjectId, int]
 ) -> Iterator[tuple[str, str]]:
     """Yield a pair of message and hint for a key or a pod that the target of a reference does not have.
 

@@ -15,7 +15,7 @@ _SCHEDULING = "scheduling.k8s.io"
 _REFERRING_VOLUMES = frozenset({"configMap", "persistentVolumeClaim", "projected"})
 
 Found = tuple[ObjectId, FieldPath, str, int | None]
-"""A reference: target, path of the field, key and ordinal; see `dangling_references.Reference`."""
+"""A reference: target, path of the field, key and ordinal; see `dangling_references.ObjectReference`."""
 
 
 def references_of(own: ObjectId, body: Json, pods: Iterable[Pod]) -> list[Found]:

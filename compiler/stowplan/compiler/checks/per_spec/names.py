@@ -14,7 +14,7 @@ from stowplan.schema.diagnostics import Anchor, FieldPath
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Rule:
+class NameRule:
     """The pattern that a name must match, its greatest length in characters, and the pattern in words for messages."""
 
     pattern: re.Pattern[str]
@@ -27,30 +27,30 @@ _LABEL_WORDS = "lower-case letters, digits and -, with a letter or digit at both
 _SUBDOMAIN_PATTERN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 _SUBDOMAIN_WORDS = "lower-case letters, digits, - and ., with a letter or digit at both ends of each part"
 
-_LABEL = Rule(_LABEL_PATTERN, names.LABEL_LIMIT, _LABEL_WORDS)
-_SUBDOMAIN = Rule(_SUBDOMAIN_PATTERN, names.SUBDOMAIN_LIMIT, _SUBDOMAIN_WORDS)
-_PATH_SEGMENT = Rule(re.compile(r"(?!\.\.?$)[^/%]+"), names.SUBDOMAIN_LIMIT, "any characters but / and %")
-_SERVICE = Rule(
+_LABEL = NameRule(_LABEL_PATTERN, names.LABEL_LIMIT, _LABEL_WORDS)
+_SUBDOMAIN = NameRule(_SUBDOMAIN_PATTERN, names.SUBDOMAIN_LIMIT, _SUBDOMAIN_WORDS)
+_PATH_SEGMENT = NameRule(re.compile(r"(?!\.\.?$)[^/%]+"), names.SUBDOMAIN_LIMIT, "any characters but / and %")
+_SERVICE = NameRule(
     re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?"),
     names.LABEL_LIMIT,
     "lower-case letters, digits and -, with a letter at the start",
 )
-_PORT = Rule(
+_PORT = NameRule(
     re.compile(r"(?=[^a-z]*[a-z])(?!.*--)[a-z0-9]([-a-z0-9]*[a-z0-9])?"),
     15,
     "lower-case letters, digits and single -, among them a letter",
 )
-_KEY = Rule(re.compile(r"(?!\.$)(?!\.\.)[-._a-zA-Z0-9]+"), 253, "letters, digits, -, . and _")
+_KEY = NameRule(re.compile(r"(?!\.$)(?!\.\.)[-._a-zA-Z0-9]+"), 253, "letters, digits, -, . and _")
 
-_RULES: dict[tuple[str, str], Rule] = {
+_RULES: dict[tuple[str, str], NameRule] = {
     ("", "Namespace"): _LABEL,
     ("", "Service"): _SERVICE,
     # Pods carry `<name>-<ten characters>` as the value of the label controller-revision-hash.
-    ("apps", "StatefulSet"): Rule(_LABEL_PATTERN, names.STATEFUL_SET_LIMIT, _LABEL_WORDS),
+    ("apps", "StatefulSet"): NameRule(_LABEL_PATTERN, names.STATEFUL_SET_LIMIT, _LABEL_WORDS),
     # Pods carry the name as the value of a label; their own names are cut by the controller.
-    ("batch", "Job"): Rule(_SUBDOMAIN_PATTERN, names.LABEL_LIMIT, _SUBDOMAIN_WORDS),
+    ("batch", "Job"): NameRule(_SUBDOMAIN_PATTERN, names.LABEL_LIMIT, _SUBDOMAIN_WORDS),
     # Jobs are named `<name>-<ten digits>`.
-    ("batch", "CronJob"): Rule(_SUBDOMAIN_PATTERN, names.CRON_JOB_LIMIT, _SUBDOMAIN_WORDS),
+    ("batch", "CronJob"): NameRule(_SUBDOMAIN_PATTERN, names.CRON_JOB_LIMIT, _SUBDOMAIN_WORDS),
     ("rbac.authorization.k8s.io", "ClusterRole"): _PATH_SEGMENT,
     ("rbac.authorization.k8s.io", "ClusterRoleBinding"): _PATH_SEGMENT,
     ("rbac.authorization.k8s.io", "Role"): _PATH_SEGMENT,
@@ -75,11 +75,11 @@ def check(objects: Objects) -> list[ObjectFinding]:
 
 
 @lru_cache(maxsize=10_000)
-def _fits(name: str, rule: Rule) -> bool:
+def _fits(name: str, rule: NameRule) -> bool:
     return len(name) <= rule.limit and rule.pattern.fullmatch(name) is not None
 
 
-def _broken(obj: Object, path: FieldPath, name: str, rule: Rule) -> ObjectFinding:
+def _broken(obj: Object, path: FieldPath, name: str, rule: NameRule) -> ObjectFinding:
     anchor = Anchor.KEY if path[-1] == name else Anchor.VALUE
     if len(name) > rule.limit:
         message = f'The name "{name}" has {len(name)} characters; at most {rule.limit} are allowed here.'
@@ -88,7 +88,7 @@ def _broken(obj: Object, path: FieldPath, name: str, rule: Rule) -> ObjectFindin
     return about(obj, "SP514", path, message, "Give it a name of that form.", anchor=anchor)
 
 
-_Name = tuple[str, Rule, FieldPath, FieldPath]
+_Name = tuple[str, NameRule, FieldPath, FieldPath]
 """A name, its rule, and its path in two parts that are joined only for a finding."""
 
 
@@ -138,5 +138,5 @@ def _pod_names(pod: Pod) -> list[_Name]:
     return found
 
 
-def _listed(found: list[Json], rule: Rule, home: FieldPath) -> list[_Name]:
+def _listed(found: list[Json], rule: NameRule, home: FieldPath) -> list[_Name]:
     return [(item["name"], rule, home, (index, "name")) for index, item in enumerate(found) if item.get("name")]

@@ -17,7 +17,7 @@ _PLACES_OF_OWNERS = (f".github/{_OWNERS}", f".gitlab/{_OWNERS}", _OWNERS, f"docs
 """Where GitHub and GitLab look, in an order that is right for both as long as there is one file."""
 
 
-class State(StrEnum):
+class FileState(StrEnum):
     """How a file compares with what this version writes."""
 
     CURRENT = "current"
@@ -35,7 +35,7 @@ class StarterFile:
     """A file of the repository. `path` is relative to its folder."""
 
     path: str
-    state: State
+    state: FileState
     before: str
     wanted: str
 
@@ -55,7 +55,7 @@ def compare(folder: Path) -> list[StarterFile]:
 def write(folder: Path, files: list[StarterFile]) -> None:
     """Write those of `files` that are older. Raises `OSError`, also if a folder on the way is a link."""
     for each in files:
-        if each.state is State.OLDER:
+        if each.state is FileState.OLDER:
             place = folder / each.path
             own_files.make_folder(place.parent, folder)
             own_files.replace(place, each.wanted.encode(), S_IMODE(place.stat().st_mode) if place.exists() else None)
@@ -65,10 +65,10 @@ def _compared(folder: Path, path: str, wanted: str) -> StarterFile:
     before = _text(folder / path)
     if before is None:
         needed = path.startswith("requirements/")
-        return StarterFile(path, State.OLDER if needed else State.ABSENT, "", wanted)
+        return StarterFile(path, FileState.OLDER if needed else FileState.ABSENT, "", wanted)
     if line_of(before) == line_of(wanted):
-        return StarterFile(path, State.CURRENT, before, wanted)
-    return StarterFile(path, State.OLDER if is_as_written(before) else State.EDITED, before, wanted)
+        return StarterFile(path, FileState.CURRENT, before, wanted)
+    return StarterFile(path, FileState.OLDER if is_as_written(before) else FileState.EDITED, before, wanted)
 
 
 def _requirements(folder: Path) -> StarterFile:
@@ -76,11 +76,11 @@ def _requirements(folder: Path) -> StarterFile:
     path, wanted = installation.FILE, installation.requirements()
     before = _text(folder / path)
     if before is None:
-        return StarterFile(path, State.OLDER, "", wanted)
+        return StarterFile(path, FileState.OLDER, "", wanted)
     if installation.installs_this(before):
-        return StarterFile(path, State.CURRENT, before, wanted)
+        return StarterFile(path, FileState.CURRENT, before, wanted)
     by_hand = installation.incomplete(wanted) or not installation.is_as_written(before)
-    return StarterFile(path, State.EDITED if by_hand else State.OLDER, before, wanted)
+    return StarterFile(path, FileState.EDITED if by_hand else FileState.OLDER, before, wanted)
 
 
 def _schemas(folder: Path) -> list[StarterFile]:
@@ -90,7 +90,7 @@ def _schemas(folder: Path) -> list[StarterFile]:
     found = []
     for name, wanted in export.schemas(export.kubernetes_version(folder)).items():
         before = _text(folder / SCHEMAS / name)
-        state = State.CURRENT if before == wanted else State.OLDER
+        state = FileState.CURRENT if before == wanted else FileState.OLDER
         found.append(StarterFile(f"{SCHEMAS}/{name}", state, before or "", wanted))
     return found
 

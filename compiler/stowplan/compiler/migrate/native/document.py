@@ -13,7 +13,7 @@ from ruamel.yaml.scalarstring import ScalarString
 
 from stowplan.compiler.diagnostics.document import Document
 from stowplan.compiler.migrate.native.fields import carried_out, get
-from stowplan.compiler.migrate.native.plan import Move, Omit, Plan, Write
+from stowplan.compiler.migrate.native.plan import MigrationPlan, Move, Omit, Write
 from stowplan.compiler.yaml import comments, reader
 from stowplan.compiler.yaml.comments import Note
 from stowplan.schema.diagnostics import FieldPath
@@ -23,7 +23,7 @@ _WIDTH = 1 << 20
 """No line is folded."""
 
 
-def rewritten(text: str, plan: Plan) -> str | None:
+def rewritten(text: str, plan: MigrationPlan) -> str | None:
     """Return the source of one document as `plan` has it, with its comments; None if that cannot be done by a program.
 
     The result is read again. It must have the data that `plan` makes of the old data, and every comment.
@@ -52,7 +52,7 @@ def _single(text: str) -> Document | None:
     return documents[0]
 
 
-def _dumped(text: str, plan: Plan) -> str | None:
+def _dumped(text: str, plan: MigrationPlan) -> str | None:
     """Return the native document without comments. Values keep their quotes, their numbers and their style."""
     editor = YAML()
     editor.preserve_quotes = True
@@ -92,7 +92,7 @@ def _strip(node: Any) -> None:
         _strip(below)
 
 
-def _carried(plan: Plan, notes: Mapping[FieldPath, Note], data: Any) -> dict[FieldPath, Note]:
+def _carried(plan: MigrationPlan, notes: Mapping[FieldPath, Note], data: Any) -> dict[FieldPath, Note]:
     """Return the comments by the path of their field in the native document, whose content is `data`.
 
     Those of a field that is left out come to the top of `spec`. Of a mapping whose fields moved apart, those above it
@@ -117,7 +117,7 @@ def _carried(plan: Plan, notes: Mapping[FieldPath, Note], data: Any) -> dict[Fie
     return found
 
 
-def _home(plan: Plan, old: FieldPath) -> FieldPath | None:
+def _home(plan: MigrationPlan, old: FieldPath) -> FieldPath | None:
     """Return the new path of the field at `old`; None if it has none. The step on the smallest part decides."""
     if old in (comments.END, (), _SPEC):
         return old or comments.END
@@ -128,6 +128,6 @@ def _home(plan: Plan, old: FieldPath) -> FieldPath | None:
     return step.new if isinstance(step, Write) else None
 
 
-def _parts(plan: Plan, old: FieldPath) -> list[FieldPath]:
+def _parts(plan: MigrationPlan, old: FieldPath) -> list[FieldPath]:
     """Return the new paths of the parts of `old` that moved, in the order of the steps."""
     return [each.new for each in plan.steps if not isinstance(each, Omit) and each.old[: len(old)] == old]

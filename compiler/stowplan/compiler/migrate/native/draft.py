@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from stowplan.compiler.migrate.native import order
 from stowplan.compiler.migrate.native.fields import carried_out, get, leaves
 from stowplan.compiler.migrate.native.kinds.registry import PLANS
-from stowplan.compiler.migrate.native.plan import Move, Omit, Plan, Step, Write
+from stowplan.compiler.migrate.native.plan import MigrationPlan, Move, Omit, Step, Write
 from stowplan.compiler.migrate.native.scope import Scope
 from stowplan.compiler.model import Spec
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, dotted, finding
@@ -23,7 +23,7 @@ class Draft:
     """A spec, the plan for its migration, and the findings that keep it from being migrated."""
 
     spec: Spec
-    plan: Plan
+    plan: MigrationPlan
     refused: tuple[Finding, ...]
 
     @property
@@ -56,7 +56,7 @@ def omitted(each: Draft) -> Iterator[Finding]:
             yield finding("SP428", step.old, message, "Nothing to do.", anchor=Anchor.KEY)
 
 
-def _complete(plan: Plan) -> tuple[Step, ...]:
+def _complete(plan: MigrationPlan) -> tuple[Step, ...]:
     """Return the steps of a plan with those that all kinds share."""
     of_metadata = [each for each in plan.steps if isinstance(each, Omit) and each.old[:1] == ("metadata",)]
     return (
@@ -68,7 +68,7 @@ def _complete(plan: Plan) -> tuple[Step, ...]:
     )
 
 
-def _lost(plan: Plan, spec: Spec) -> Iterator[Finding]:
+def _lost(plan: MigrationPlan, spec: Spec) -> Iterator[Finding]:
     """Yield a finding for each field that no step names, of nested ones for the outermost."""
     data = copy.deepcopy(spec.document.data)
     carried_out(plan, data)
@@ -89,7 +89,7 @@ def _about(one: Finding, others: Iterable[Finding]) -> bool:
     return any(one.path[:length] == path[:length] for path, length in lengths)
 
 
-def _invalid(plan: Plan, spec: Spec) -> Iterator[Finding]:
+def _invalid(plan: MigrationPlan, spec: Spec) -> Iterator[Finding]:
     """Yield a finding for each error that the native spec would have, at the field that the value comes from."""
     _, problems = read(KINDS[plan.kind], carried_out(plan, copy.deepcopy(spec.document.data)))
     for problem in problems:

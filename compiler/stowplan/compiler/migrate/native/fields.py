@@ -6,13 +6,13 @@ from typing import Any
 
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
-from stowplan.compiler.migrate.native.plan import Move, Omit, Plan, Write
+from stowplan.compiler.migrate.native.plan import MigrationPlan, Move, Omit, Write
 from stowplan.schema.diagnostics import FieldPath
 
 _MISSING = object()
 
 
-def carried_out(plan: Plan, old: dict[str, Any]) -> dict[str, Any]:
+def carried_out(plan: MigrationPlan, old: dict[str, Any]) -> dict[str, Any]:
     """Return the native document, by the steps of `plan`. What no step names is left in `old`.
 
     The document is a `CommentedMap` if `old` is one.

@@ -1,4 +1,4 @@
-"""`Plan`: how the fields of one legacy spec become those of a native kind, as data."""
+"""`MigrationPlan`: how the fields of one legacy spec become those of a native kind, as data."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -39,7 +39,7 @@ Step = Move | Write | Omit
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class MigrationPlan:
     """The native kind of a spec, and the steps in the order in which the native fields are written.
 
     A step on a part of a value comes before the step on the whole. Fields without a step cannot be kept; `reasons` says

@@ -10,7 +10,7 @@ from markupsafe import escape
 
 from stowplan.compiler.diagnostics.escaping import visible
 from stowplan.compiler.review.markdown import verdict_line
-from stowplan.compiler.review.model import Object, Review, Side
+from stowplan.compiler.review.model import ChangedObject, Review, Side
 from stowplan.compiler.review.page.picture import SIGNS, picture
 
 _FOLDER = Path(__file__).parent
@@ -52,7 +52,7 @@ def render(review: Review) -> str:
     )
 
 
-def _shown(objects: Sequence[Object]) -> frozenset[str]:
+def _shown(objects: Sequence[ChangedObject]) -> frozenset[str]:
     """Return the paths of the objects whose diffs fit on the page, in the order of the review."""
     left, found = MOST_BYTES, []
     for each in objects:
@@ -63,7 +63,7 @@ def _shown(objects: Sequence[Object]) -> frozenset[str]:
     return frozenset(found)
 
 
-def _size(shown: Object) -> int:
+def _size(shown: ChangedObject) -> int:
     """Return how many bytes the diff of an object takes on the page, with the origins of its values; a little more."""
     texts = [line.text for line in shown.lines]
     for leaf in shown.leaves:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from stowplan.compiler.migrate.native.kinds import options
-from stowplan.compiler.migrate.native.plan import Move, Omit, Plan, Step, Write, moves, path
+from stowplan.compiler.migrate.native.plan import MigrationPlan, Move, Omit, Step, Write, moves, path
 from stowplan.compiler.migrate.native.scope import Scope, claim_of, directory
 from stowplan.compiler.model import Spec
 from stowplan.schema.diagnostics import Finding, finding
@@ -24,16 +24,16 @@ _REASONS = (
 )
 
 
-def plan(model: DataCube, spec: Spec, scope: Scope) -> Plan:
+def plan(model: DataCube, spec: Spec, scope: Scope) -> MigrationPlan:
     """Return the plan for a DataCube in either direction."""
     source, sink = model.spec.source, model.spec.sink
     if (source.type == "pvc") == (sink.type == "pvc"):
         found = finding("SP427", path("spec.sink.type"), "Not exactly one side is a claim.", "Correct it first.")
-        return Plan("Dataset", (), refused=(found,))
+        return MigrationPlan("Dataset", (), refused=(found,))
     return _to_claim(spec, model, scope) if sink.type == "pvc" else _from_claim(spec, model, scope)
 
 
-def _to_claim(spec: Spec, model: DataCube, scope: Scope) -> Plan:
+def _to_claim(spec: Spec, model: DataCube, scope: Scope) -> MigrationPlan:
     side = path("spec.source")
     steps = [
         *options.steps(model.spec.source, side, path(f"spec.source.{model.spec.source.type}")),
@@ -50,7 +50,7 @@ def _to_claim(spec: Spec, model: DataCube, scope: Scope) -> Plan:
         change += " Only the newest commit comes, without its history."
     if model.spec.schedule:
         change += " It copies at once too, not only by its schedule."
-    return Plan("Dataset", tuple(steps), _REASONS, tuple(refused), change=change)
+    return MigrationPlan("Dataset", tuple(steps), _REASONS, tuple(refused), change=change)
 
 
 def _shared(spec: Spec, scope: Scope) -> Iterator[Finding]:
@@ -106,7 +106,7 @@ def _mirror(model: DataCube) -> Iterator[Finding]:
         yield finding("SP427", _SYNC, message, "Give `maxDelete` beside it.")
 
 
-def _from_claim(spec: Spec, model: DataCube, scope: Scope) -> Plan:
+def _from_claim(spec: Spec, model: DataCube, scope: Scope) -> MigrationPlan:
     side, claim = path("spec.sink"), model.spec.source.pvc or ClaimReference()
     below = directory(claim.sub_path)
     found = _holder(spec, claim.name or "", below, scope)
@@ -131,7 +131,7 @@ def _from_claim(spec: Spec, model: DataCube, scope: Scope) -> Plan:
         *moves(("spec.executor.resources", "spec.resources")),
     ]
     needs = (holder, path("spec.source.pvc.name")) if found and holder.kind != "Dataset" else None
-    return Plan("DatasetTask", tuple(steps), _REASONS, tuple(refused), needs, "The copy is a new run.")
+    return MigrationPlan("DatasetTask", tuple(steps), _REASONS, tuple(refused), needs, "The copy is a new run.")
 
 
 def _holder(spec: Spec, claim: str, below: str, scope: Scope) -> tuple[SpecId, str] | None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from stowplan.compiler.migrate.native.fields import get
 from stowplan.compiler.migrate.native.kinds import restarts, template
-from stowplan.compiler.migrate.native.plan import Omit, Plan, Step, Write, path
+from stowplan.compiler.migrate.native.plan import MigrationPlan, Omit, Step, Write, path
 from stowplan.compiler.migrate.native.scope import Scope
 from stowplan.compiler.model import Spec
 from stowplan.library.dialects.mx_job import rules
@@ -16,10 +16,10 @@ _TEMPLATE = (*_ENTRY, "template")
 _CHANGE = "The job is a new run, which trains again. A pod that a signal ended is not started again."
 
 
-def plan(model: MxJob, spec: Spec, scope: Scope) -> Plan:  # noqa: ARG001 - as the interface has it
+def plan(model: MxJob, spec: Spec, scope: Scope) -> MigrationPlan:  # noqa: ARG001 - as the interface has it
     """Return the plan for an MxJob: `framework: none` for a local one, which has no variables of MXNet."""
     refused = list(_refused(model, scope))
-    return Plan(
+    return MigrationPlan(
         "Training",
         () if refused else tuple(_steps(model)),
         refused=tuple(refused),

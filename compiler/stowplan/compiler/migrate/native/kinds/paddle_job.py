@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from stowplan.compiler.migrate.native.fields import get
 from stowplan.compiler.migrate.native.kinds import restarts, template
-from stowplan.compiler.migrate.native.plan import Move, Omit, Plan, Step, Write, moves, path
+from stowplan.compiler.migrate.native.plan import MigrationPlan, Move, Omit, Step, Write, moves, path
 from stowplan.compiler.migrate.native.scope import Scope
 from stowplan.compiler.model import Spec
 from stowplan.library.dialects.paddle_job import rules
@@ -44,14 +44,14 @@ _RESERVED = frozenset(
 _WORKER = path("spec.worker.template")
 
 
-def plan(model: PaddleJob, spec: Spec, scope: Scope) -> Plan:
+def plan(model: PaddleJob, spec: Spec, scope: Scope) -> MigrationPlan:
     """Return the plan for a PaddleJob."""
     job, worker = model.spec, model.spec.worker
     reference = job.sample_set_ref
     needs = SpecId("SampleSet", spec.id.namespace, reference.name) if reference and reference.name else None
     alone = bool(worker and worker.replicas > 0)
     steps = list(_steps(spec, model, scope)) if alone else []
-    return Plan(
+    return MigrationPlan(
         "Training",
         tuple(steps),
         reasons=_REASONS,

@@ -11,11 +11,11 @@ from stowplan.compiler.migrate.native.kinds import (
     sample_set,
     training_job,
 )
-from stowplan.compiler.migrate.native.plan import Plan
+from stowplan.compiler.migrate.native.plan import MigrationPlan
 from stowplan.compiler.migrate.native.scope import Scope
 from stowplan.compiler.model import Spec
 
-PLANS: Mapping[str, Callable[[Any, Spec, Scope], Plan]] = {
+PLANS: Mapping[str, Callable[[Any, Spec, Scope], MigrationPlan]] = {
     "DataCube": data_cube.plan,
     "MxJob": mx_job.plan,
     "PaddleJob": paddle_job.plan,

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from stowplan.compiler.migrate.native.plan import Move, Omit, Plan, Step, Write, moves, path
+from stowplan.compiler.migrate.native.plan import MigrationPlan, Move, Omit, Step, Write, moves, path
 from stowplan.compiler.migrate.native.scope import Scope
 from stowplan.compiler.model import Spec
 from stowplan.schema.diagnostics import Finding, finding
@@ -27,13 +27,13 @@ _REASONS = (
 _HINT = "Leave the SampleJob as it is, or remove the option."
 
 
-def plan(model: SampleJob, spec: Spec, scope: Scope) -> Plan:
+def plan(model: SampleJob, spec: Spec, scope: Scope) -> MigrationPlan:
     """Return the plan for a SampleJob of any type."""
     reference = model.spec.sample_set_ref
     name = (reference.name if reference else None) or ""
     found = scope.find("SampleSet", spec.id.namespace, name)
     refused = list(_refused(spec, model, found.model if found and isinstance(found.model, SampleSet) else None))
-    return Plan(
+    return MigrationPlan(
         "DatasetTask",
         (
             Move(path("spec.sampleSetRef"), path("spec.datasetRef")),

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from stowplan.compiler.migrate.native.fields import get
-from stowplan.compiler.migrate.native.plan import Move, Omit, Plan, Step, Write, moves, path
+from stowplan.compiler.migrate.native.plan import MigrationPlan, Move, Omit, Step, Write, moves, path
 from stowplan.compiler.migrate.native.scope import Scope
 from stowplan.compiler.model import Spec
 from stowplan.library.drivers.juicefs.cache import MEMORY, default_directory
@@ -32,11 +32,11 @@ _AGAIN = " The sync is a new run, which copies what differs."
 _ELSEWHERE = "a source takes its Secret from its own namespace"
 
 
-def plan(model: SampleSet, spec: Spec, scope: Scope) -> Plan:
+def plan(model: SampleSet, spec: Spec, scope: Scope) -> MigrationPlan:
     """Return the plan for a SampleSet of either driver."""
     of_claim = bool(model.spec.csi and model.spec.csi.driver == "pvc")
     steps = [*_source(model, of_claim=of_claim), *(_claim(model) if of_claim else _juicefs(model, scope))]
-    return Plan(
+    return MigrationPlan(
         "Dataset",
         tuple(steps),
         reasons=((path("spec.tolerations"), "a Dataset in a claim has no tolerations"),),
