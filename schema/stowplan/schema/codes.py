@@ -17,7 +17,8 @@ class Code:
 
 _E, _W, _I = "error", "warning", "info"
 
-READING = {
+CATALOGUE: dict[str, Code] = {
+    # Reading.
     "SP101": Code(_E, "The YAML cannot be parsed"),
     "SP102": Code(_E, "A mapping has a key twice"),
     "SP103": Code(_E, "A key is not a string"),
@@ -35,9 +36,7 @@ READING = {
     "SP115": Code(_W, "No specs were found"),
     "SP116": Code(_W, "A file that looks like a spec was skipped"),
     "SP117": Code(_E, "A character only looks like a quote or a blank"),
-}
-
-SCHEMA = {
+    # Schema.
     "SP201": Code(_E, "A field is not known"),
     "SP202": Code(_E, "A required field is missing"),
     "SP203": Code(_E, "A value has the wrong type"),
@@ -51,9 +50,7 @@ SCHEMA = {
     "SP211": Code(_I, "A field that the cluster sets was dropped"),
     "SP212": Code(_I, "A legacy spelling was read as the present one"),
     "SP213": Code(_E, "An embedded Kubernetes value does not fit its schema"),
-}
-
-REFERENCES = {
+    # References.
     "SP301": Code(_E, "Two specs have one identity"),
     "SP302": Code(_E, "A spec refers to one that does not exist"),
     "SP303": Code(_E, "A Secret of another namespace cannot be used"),
@@ -69,9 +66,7 @@ REFERENCES = {
     "SP322": Code(_E, "A claim's template sets fields that only Stowplan may set"),
     "SP323": Code(_E, "Two datasets are in one directory of a volume"),
     "SP324": Code(_W, "The name of a claim is nearly that of another one"),
-}
-
-RULES = {
+    # Rules.
     "SP401": Code(_E, "The dataset names no volume Secret"),
     "SP402": Code(_E, "The source URI cannot be used"),
     "SP403": Code(_E, "The dataset has neither a source nor noSync"),
@@ -165,9 +160,7 @@ RULES = {
     "SP497": Code(_E, "A mirror is not possible here"),
     "SP498": Code(_W, "The deadline is too short for all attempts"),
     "SP499": Code(_E, "The claim cannot be used this way"),
-}
-
-OUTPUT = {
+    # Output.
     "SP501": Code(_E, "An object does not fit its Kubernetes schema"),
     "SP502": Code(_E, "A custom resource does not fit its CRD"),
     "SP503": Code(_E, "Two manifests have one identity"),
@@ -215,9 +208,7 @@ OUTPUT = {
     "SP551": Code(_E, "A CRD is too large"),
     "SP560": Code(_E, "An extension failed"),
     "SP561": Code(_E, "An extension changed an object that is not its own"),
-}
-
-POLICY = {
+    # Policy.
     "SP601": Code(_E, "The platform refuses this"),
     "SP602": Code(_W, "The namespace must allow root tasks"),
     "SP603": Code(_E, "A secret value is written in plain text"),
@@ -235,9 +226,7 @@ POLICY = {
     "SP617": Code(_E, "A job may not use this priority class"),
     "SP620": Code(_E, "A transfer may not have these rights"),
     "SP621": Code(_E, "Two fields of `network` contradict each other"),
-}
-
-RUNS = {
+    # Runs.
     "SP701": Code(_W, "Pods reserve their quota while they wait"),
     "SP702": Code(_E, "A gate needs the reporter"),
     "SP711": Code(_E, "Two lists of exit codes exclude each other"),
@@ -267,9 +256,7 @@ RUNS = {
     "SP770": Code(_W, "`/dev/shm` is larger than the memory of the trainer"),
     "SP771": Code(_E, "A task that runs after a training job needs the reporter"),
     "SP772": Code(_W, "A task changes a dataset of which a job waits for a revision"),
-}
-
-ENVIRONMENTS = {
+    # Environments.
     "SP801": Code(_E, "Two environments or clusters have one name"),
     "SP802": Code(_E, "A patch has not exactly one of merge and json"),
     "SP803": Code(_E, "A patch matches no spec"),
@@ -287,9 +274,7 @@ ENVIRONMENTS = {
     "SP815": Code(_E, "A command adopts the output"),
     "SP816": Code(_W, "A run to start is named without its digest"),
     "SP826": Code(_E, "An environment has a name that the commands need"),
-}
-
-PINS = {
+    # Pins.
     "SP901": Code(_E, "The lock file is not valid"),
     "SP902": Code(_W, "A reference is not pinned"),
     "SP903": Code(_I, "Nothing uses an entry of the lock file"),
@@ -297,6 +282,4 @@ PINS = {
     "SP905": Code(_E, "A job waits for a locked revision, and nothing locks it"),
     "SP906": Code(_E, "A reference cannot be pinned"),
 }
-
-CATALOGUE: dict[str, Code] = READING | SCHEMA | REFERENCES | RULES | OUTPUT | POLICY | RUNS | ENVIRONMENTS | PINS
 """All codes. A test checks that each has a page for `stowplan explain` and a test case."""
