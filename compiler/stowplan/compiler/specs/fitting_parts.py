@@ -51,7 +51,7 @@ def findings(
 
 
 def _part(value: FieldPath, problem: FieldPath) -> FieldPath:
-    """Return the path of the part that is left out because of a problem at or below it."""
+    """Return the path of the part to drop so that the rest of the spec can be checked."""
     match problem:
         case _ if value[-1] != "template":
             return value[:-1] if isinstance(value[-1], int) else value

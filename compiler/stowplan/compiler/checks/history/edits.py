@@ -20,7 +20,10 @@ class Edits(NamedTuple):
     references: tuple[tuple[SpecId, FieldPath], ...] = ()
 
     def given(self, datasets: frozenset[SpecId]) -> tuple[FieldPath, ...]:
-        """Return the edited fields, or the fields that refer to a dataset of `datasets`, the edited ones."""
+        """Return the fields to blame for a change: the edited ones of the spec.
+
+        Without any, those that name one of the edited `datasets`.
+        """
         return tuple(path for spec, path in self.references if spec in datasets) or self.fields
 
 

@@ -10,10 +10,10 @@ from stowplan.schema.diagnostics import Severity
 
 
 def judged(before: Mapping[str, bytes], revision: str | None) -> Base:
-    """Return the runs in `before`, the files that `diff` compares with, as a base commit that only causes warnings.
+    """Return a base commit that vouches for the runs in `before`, the files by path that `diff` compares with.
 
-    So runs that are not in `before` are shown, not refused. `revision` is the commit; None for the output folder as it
-    is.
+    Reused runs that it does not vouch for are warnings, so that `diff` shows them in place of refusing them.
+    `revision` is the commit of the files; None for the output folder as it is.
     """
     runs = frozenset(each for each in vouchers(before) if (each.id.group, each.id.kind) in RUN_KINDS)
     return Base(revision or "the output folder", runs, severity=Severity.WARNING)

@@ -79,7 +79,10 @@ def installs_this(text: str) -> bool:
 
 
 def is_as_written(text: str) -> bool:
-    """Whether a requirements file has the one requirement that `requirements_of` or a person at its word wrote."""
+    """Whether a requirements file has one requirement with a commit or a hash, and nothing else but comments.
+
+    `requirements_of` writes such files, and asks people to complete the others so. Another one is edited.
+    """
     lines = [line for line in text.splitlines() if not line.startswith("#")]
     return len(lines) == 1 and bool(_PINNED.fullmatch(lines[0]))
 

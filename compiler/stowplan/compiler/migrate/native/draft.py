@@ -4,18 +4,19 @@ import copy
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from stowplan.compiler.migrate.native import order
 from stowplan.compiler.migrate.native.fields import carried_out, get, leaves
 from stowplan.compiler.migrate.native.kinds.registry import PLANS
 from stowplan.compiler.migrate.native.plan import MigrationPlan, Move, Omit, Step, Write
 from stowplan.compiler.migrate.native.scope import Scope
 from stowplan.compiler.model import Spec
+from stowplan.library.dialects.shared import run_order
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, dotted, finding
 from stowplan.schema.kinds.table import KINDS
 from stowplan.schema.meta import SpecId
 from stowplan.schema.parse_model import read
 
 _HINT = "Remove it if the spec may do without, or leave the spec as it is."
+_LATER = "Remove the annotation, migrate, and write `runAfter` with the new kinds."
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,7 @@ class Draft:
 def draft(spec: Spec, scope: Scope) -> Draft:
     """Return the draft of a spec of a legacy kind. `spec.document` must be in canonical spelling."""
     plan = PLANS[spec.id.kind](spec.model, spec, scope)
-    plan = replace(plan, refused=(*plan.refused, *order.findings(spec, scope)))
+    plan = replace(plan, refused=(*plan.refused, *_ordered(spec, scope)))
     if not plan.steps:
         return Draft(spec, plan, plan.refused)
     plan = replace(plan, steps=_complete(plan))
@@ -98,3 +99,17 @@ def _invalid(plan: MigrationPlan, spec: Spec) -> Iterator[Finding]:
         at = (*found[-1].old, *problem.path[len(found[-1].new) :]) if found else ("kind",)
         message = f"In a {plan.kind}, this would be refused: {problem.message}"
         yield finding("SP427", at, message, problem.hint)
+
+
+def _ordered(spec: Spec, scope: Scope) -> Iterator[Finding]:
+    """Yield a finding if a spec runs after others, or others run after it: their kinds might be others afterwards."""
+    if run_order.of_model(spec.model, spec.id.namespace):
+        message = "The annotation names specs by their old kinds."
+        yield finding("SP427", run_order.ANNOTATION, message, _LATER, anchor=Anchor.KEY)
+    for other in scope.specs:
+        if spec.id in (each.spec for each in run_order.of_model(other.model, other.id.namespace)):
+            message = f"{other.id} runs after this spec, and names it by its old kind."
+            yield finding(
+                "SP427", ("metadata", "name"), message, "Remove it there first, and write it anew afterwards."
+            )
+            return

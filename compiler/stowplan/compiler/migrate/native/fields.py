@@ -1,4 +1,4 @@
-"""Carrying out of a plan on the data of a spec, plain or as ruamel.yaml has it."""
+"""The steps of a migration plan, applied to the data of a spec: plain data, or that of ruamel.yaml with its quotes."""
 
 from collections.abc import Iterator
 from itertools import pairwise
