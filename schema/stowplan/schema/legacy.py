@@ -1,11 +1,12 @@
 """Fields of old documents that Stowplan drops or renames on reading, each with a finding."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from functools import cache
+from typing import Any, get_args
 
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, dotted, finding
-from stowplan.schema.key_case import fold_keys
 from stowplan.schema.kinds.custom_resource import CustomResource
+from stowplan.schema.meta import Model
 from stowplan.schema.wording import WHOLE_NUMBER, mistyped
 
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
@@ -38,7 +39,7 @@ def modernise(model: type[CustomResource], document: Mapping[str, Any]) -> tuple
     """
     copies: dict[int, Any] = {}
     data = _copied(dict(document), copies)
-    found = list(fold_keys(model, data)) if model.FOLDED_KEYS else []
+    found = list(_fold_keys(model, data)) if model.FOLDED_KEYS else []
     if "status" in data:
         found.append(_dropped(data, (), "status"))
     metadata = data.get("metadata")
@@ -182,3 +183,40 @@ def _rename(data: dict[str, Any], holder: tuple[str, ...], spelling: str, canoni
     node[canonical] = node.pop(spelling)
     message = f'"{spelling}" is read as "{canonical}", its name in this kind.'
     return [finding("SP212", (*holder, spelling), message, "Nothing to do.", anchor=Anchor.KEY)]
+
+
+def _fold_keys(model: type[Model], data: dict[str, Any], path: FieldPath = ()) -> Iterator[Finding]:
+    """Rename keys of `data`, in place and at any depth, to the model's case, and yield a finding for each renamed key.
+
+    A key stays as it is if `data` also has the key in the model's case. `path` is the path of `data`.
+    """
+    fields, folded, nested = _fields(model)
+    for key in [each for each in data if each not in fields and isinstance(each, str)]:
+        known = folded.get(key.lower())
+        if known and known not in data:
+            data[known] = data.pop(key)
+            message = f'"{key}" is read as "{known}".'
+            yield finding("SP212", (*path, key), message, "Nothing to do.", anchor=Anchor.KEY)
+    for key, below in nested:
+        value = data.get(key)
+        if isinstance(value, dict):
+            yield from _fold_keys(below, value, (*path, key))
+        elif isinstance(value, list):
+            for index, item in enumerate(value):
+                if isinstance(item, dict):
+                    yield from _fold_keys(below, item, (*path, key, index))
+
+
+@cache
+def _fields(model: type[Model]) -> tuple[frozenset[str], Mapping[str, str], tuple[tuple[str, type[Model]], ...]]:
+    """Return the keys of a model, the keys by their lower case, and (key, model) pairs for keys that hold a model."""
+    fields = {field.alias or name: _model_of(field.annotation) for name, field in model.model_fields.items()}
+    nested = tuple((key, below) for key, below in fields.items() if below)
+    return frozenset(fields), {key.lower(): key for key in fields}, nested
+
+
+def _model_of(annotation: Any) -> type[Model] | None:
+    """Return the model in an annotation such as `list[Role] | None`; None if there is none."""
+    if isinstance(annotation, type) and issubclass(annotation, Model):
+        return annotation
+    return next((found for below in get_args(annotation) if (found := _model_of(below))), None)

@@ -10,7 +10,7 @@ import pytest
 
 from stowplan.compiler.checks.across_specs import held_syncs, project_kinds, waves
 from stowplan.compiler.checks.across_specs.facts import facts_of, graph_of
-from stowplan.compiler.checks.objects.object import Object, Objects, SpecObjects, read
+from stowplan.compiler.checks.objects.object import Object, Objects, SpecObjects
 from stowplan.compiler.checks.objects.object_graph import ObjectGraph
 from stowplan.compiler.checks.per_spec import protection
 from stowplan.compiler.model import Output
@@ -69,7 +69,7 @@ def held(made: SyncPlan) -> set[tuple[str, Gate]]:
 
 def checked(namespace: str, *bodies: Manifest) -> list[Object]:
     """The objects as the compiler's checks read them, in the folder of one Application."""
-    return [read(Output(f"{namespace}/{i}.yaml", Built(body, stem=""), None, "")) for i, body in enumerate(bodies)]
+    return [Object(Output(f"{namespace}/{i}.yaml", Built(body, stem=""), None, "")) for i, body in enumerate(bodies)]
 
 
 def graph(objects: list[Object]) -> ObjectGraph:

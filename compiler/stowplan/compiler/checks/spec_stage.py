@@ -9,7 +9,7 @@ from typing import NamedTuple
 from stowplan.compiler.checks.across_specs.facts import Facts, facts_of
 from stowplan.compiler.checks.history.changes import Changes, changes_of
 from stowplan.compiler.checks.objects.finding import ObjectFinding
-from stowplan.compiler.checks.objects.object import Object, Objects, SpecObjects, read
+from stowplan.compiler.checks.objects.object import Object, Objects, SpecObjects
 from stowplan.compiler.checks.per_spec import (
     argocd_annotations,
     cluster_fields,
@@ -48,7 +48,7 @@ class Checked(NamedTuple):
 
 def definitions(outputs: Iterable[Output], kubernetes: str) -> Definitions:
     """Return the CRDs by which custom resources are checked: Stowplan's own, and those in `outputs` that are valid."""
-    candidates = [read(output) for output in outputs if output.manifest.body.get("kind") == crds.KIND]
+    candidates = [Object(output) for output in outputs if output.manifest.body.get("kind") == crds.KIND]
     foreign = [obj for obj in candidates if not custom_resources.is_own(obj.body)]
     return Definitions(obj for obj in foreign if not conformance.check([obj], kubernetes))
 
@@ -63,7 +63,7 @@ def check(
     """
     groups: dict[SpecId | None, list[Object]] = {}
     for output in outputs:
-        groups.setdefault(output.spec, []).append(read(output))
+        groups.setdefault(output.spec, []).append(Object(output))
     return [_checked(spec, objects, platform, known, previous) for spec, objects in groups.items()]
 
 

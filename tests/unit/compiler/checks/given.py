@@ -7,7 +7,7 @@ from typing import Any
 from stowplan.compiler.checks import spec_stage, stage
 from stowplan.compiler.checks.across_specs.facts import facts_of, graph_of
 from stowplan.compiler.checks.objects.finding import ObjectFinding
-from stowplan.compiler.checks.objects.object import Object, Objects, SpecObjects, read
+from stowplan.compiler.checks.objects.object import Object, Objects, SpecObjects
 from stowplan.compiler.checks.objects.object_graph import ObjectGraph
 from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.kubernetes.fields import mapping
@@ -170,7 +170,7 @@ def check(outputs: Sequence[Output], program: Program, previous: Mapping[ObjectI
 
 
 def _read(made: Iterable[Json | Output]) -> list[Object]:
-    return [read(each if isinstance(each, Output) else output(each)) for each in made]
+    return [Object(each if isinstance(each, Output) else output(each)) for each in made]
 
 
 def foreign(made: Json) -> Output:

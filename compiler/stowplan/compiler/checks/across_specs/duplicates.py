@@ -1,10 +1,12 @@
-"""Is each object written once?"""
+"""Is each object written once, and can it be a file of its own?"""
 
 from collections import Counter
+from dataclasses import replace
 
 from stowplan.compiler.checks.objects.finding import ObjectFinding, about
 from stowplan.compiler.checks.objects.object_graph import ObjectGraph
 from stowplan.compiler.checks.objects.summary import ObjectSummary
+from stowplan.compiler.output import paths
 from stowplan.schema.meta import ObjectId
 
 
@@ -29,3 +31,15 @@ def check(graph: ObjectGraph) -> list[ObjectFinding]:
 
 def _origin(summary: ObjectSummary) -> str:
     return str(summary.spec) if summary.spec else summary.source or "the platform file"
+
+
+def check_paths(graph: ObjectGraph) -> list[ObjectFinding]:
+    """Return a finding for each object whose path in the output is unsafe or clashes with that of another object.
+
+    Of several objects with the same group, kind, namespace and name only one is checked; `check` reports the others.
+    """
+    objects = {each.id: each for each in graph}
+    return [
+        ObjectFinding(each.id, replace(found, path=("metadata", "name")), each.spec, each.source)
+        for each, found in paths.problems([*objects.values()])
+    ]

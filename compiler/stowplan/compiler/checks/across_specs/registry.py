@@ -12,7 +12,6 @@ from stowplan.compiler.checks.across_specs import (
     application_size,
     dangling_references,
     duplicates,
-    file_paths,
     held_syncs,
     missing_definitions,
     namespace_levels,
@@ -40,7 +39,7 @@ class CrossSpecCheck(NamedTuple):
 
 CHECKS = (
     CrossSpecCheck(duplicates.check),
-    CrossSpecCheck(file_paths.check),
+    CrossSpecCheck(duplicates.check_paths),
     CrossSpecCheck(dangling_references.check, dangling_references.collect, dangling_references.FACTS),
     CrossSpecCheck(unmatched_selectors.check, unmatched_selectors.collect, unmatched_selectors.FACTS),
     CrossSpecCheck(volumes.check, volumes.collect, volumes.FACTS),

@@ -145,11 +145,6 @@ def _only(pod: Pod, names: Sequence[str]) -> Pod:
     return Pod(pod.path, pod.spec_path, {}, {}, {}, [], tuple(ours))
 
 
-def read(output: Output) -> Object:
-    """Return the object of an output, with the values that the checks read from it."""
-    return Object(output)
-
-
 class Objects:
     """Objects that fit their schemas, so checks can rely on the types of built-in kinds."""
 

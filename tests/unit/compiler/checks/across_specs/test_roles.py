@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from stowplan.compiler.checks.across_specs.facts import roles_of
-from stowplan.compiler.checks.objects.object import read
+from stowplan.compiler.checks.objects.object import Object
 from stowplan.compiler.model import Output
 from stowplan.library.dialects.registry import reading
 from stowplan.library.manifest import Json, Manifest
@@ -29,7 +29,7 @@ def found(kind: str, role_name: str, path: FieldPath, **engines: Any) -> FieldPa
 def in_template(
     path: FieldPath, manifest: Manifest, kind: str = "PaddleJob", *, document: Json = DOCUMENT
 ) -> FieldPath | None:
-    for pod in roles_of(read(output(manifest, kind))):
+    for pod in roles_of(Object(output(manifest, kind))):
         if len(path) > len(pod.path) and path[: len(pod.path)] == pod.path:
             return reading(kind).field(path[len(pod.path) :], pod, document)
     return None
@@ -87,7 +87,7 @@ def test_a_user_container_with_the_name_of_a_waiting_one() -> None:
     own = paddle_job(worker=role(1, spec={"initContainers": [{"name": "wait-dataset", "image": "wait:1"}]}))
     for job, ours in ((WAITS, ["wait-dataset", "wait-peers"]), (own, [])):
         (*_, manifest) = [each for each in lowered(job).unit.manifests if each.kind == "Job"]
-        (pod,) = read(output(manifest)).authored_pods
+        (pod,) = Object(output(manifest)).authored_pods
         assert [container["name"] for _, container in pod.containers] == ours
         rules = manifest.body["spec"]["podFailurePolicy"]["rules"]
         assert ["onExitCodes" in rule for rule in rules] == [*(True for _ in ours[:1]), False]

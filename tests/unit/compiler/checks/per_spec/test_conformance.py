@@ -4,7 +4,7 @@ import pytest
 
 from stowplan.compiler.checks.across_specs import duplicates
 from stowplan.compiler.checks.objects.finding import ObjectFinding
-from stowplan.compiler.checks.objects.object import read
+from stowplan.compiler.checks.objects.object import Object
 from stowplan.compiler.checks.per_spec import conformance, crds, custom_resources
 from stowplan.compiler.checks.per_spec.custom_resources import Definitions
 from stowplan.library.manifest import Json
@@ -46,7 +46,7 @@ def _of_crds(made: Json, *others: Json) -> list[ObjectFinding]:
 
 
 def conform(made: Json) -> list[ObjectFinding]:
-    return conformance.check([read(output(made))], "1.36")
+    return conformance.check([Object(output(made))], "1.36")
 
 
 @pytest.mark.parametrize(
