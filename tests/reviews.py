@@ -4,6 +4,7 @@ from stowplan.compiler.diff.change import Action, Danger, Risk
 from stowplan.compiler.review.model import (
     ChangedObject,
     ChangedValue,
+    ChangeOrigin,
     DiffLine,
     Edge,
     Figure,
@@ -23,7 +24,6 @@ from stowplan.compiler.review.model import (
     SpecName,
     State,
     Step,
-    ValueOrigin,
     Verdict,
 )
 
@@ -81,7 +81,7 @@ def changed(path: str, name: str, action: Action = Action.CHANGED, *, lines: int
             f"spec.{name}.{index}",
             f"{name}:1",
             f"{name}:2",
-            (ValueOrigin(name, SourceLine("specs/a.yaml", index + 1)),),
+            (ChangeOrigin(name, SourceLine("specs/a.yaml", index + 1)),),
         )
         for index in range(lines // 2)
     ]

@@ -37,19 +37,11 @@ _UNSAFE = re.compile(r"[^\w ./:@+=,*!~()-]")
 
 def mermaid(review: Review) -> str:
     """Return the changed nodes and their neighbours, at most `MOST_NODES`; empty if nothing in the graph changes."""
-    nodes = chosen(review)
+    nodes = review.nodes_near_changes(MOST_NODES)
     if not nodes:
         return ""
     names = {node.id: f"n{index}" for index, node in enumerate(nodes)}
     return "\n".join(["```mermaid", "graph LR", *_lines(nodes, review.edges, names), "```"])
-
-
-def chosen(review: Review) -> list[Node]:
-    """Return the changed nodes, then their unchanged neighbours, cut to `MOST_NODES`."""
-    changed = [node for node in review.nodes if node.state is not State.UNCHANGED]
-    ids = {node.id for node in changed}
-    near = {other for edge in review.edges for other in (edge.start, edge.end) if ids & {edge.start, edge.end}} - ids
-    return [*changed, *(node for node in review.nodes if node.id in near)][:MOST_NODES]
 
 
 def _lines(nodes: Sequence[Node], edges: Sequence[Edge], names: dict[str, str]) -> Iterator[str]:

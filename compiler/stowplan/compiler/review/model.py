@@ -185,7 +185,7 @@ class Secret:
 
 
 @dataclass(frozen=True, slots=True)
-class ValueOrigin:
+class ChangeOrigin:
     """Where a changed value comes from: the line of a spec, or a sentence for a default or a constant."""
 
     text: str
@@ -199,7 +199,7 @@ class ChangedValue:
     path: str
     before: str
     after: str
-    origins: tuple[ValueOrigin, ...]
+    origins: tuple[ChangeOrigin, ...]
 
 
 class Side(StrEnum):
@@ -263,3 +263,10 @@ class Review:
     objects: tuple[ChangedObject, ...]
     base: str
     """What the change is compared with, such as the name of a commit."""
+
+    def nodes_near_changes(self, most: int) -> list[Node]:
+        """Return the changed nodes of the graph, then their unchanged neighbours, at most `most` of both together."""
+        changed = [node for node in self.nodes if node.state is not State.UNCHANGED]
+        ids = {node.id for node in changed}
+        near = {end for edge in self.edges for end in (edge.start, edge.end) if ids & {edge.start, edge.end}} - ids
+        return [*changed, *(node for node in self.nodes if node.id in near)][:most]

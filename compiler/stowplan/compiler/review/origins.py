@@ -8,7 +8,7 @@ from stowplan.compiler.model import Output
 from stowplan.compiler.provenance.experiment import Experiment, Input, ObjectKey, key_of
 from stowplan.compiler.provenance.leaves import INSIDE, Place, leaves
 from stowplan.compiler.provenance.source_map import reduced
-from stowplan.compiler.review.model import SourceLine, ValueOrigin
+from stowplan.compiler.review.model import ChangeOrigin, SourceLine
 from stowplan.compiler.review.scene import Scene, specs
 from stowplan.library.values.names import LABEL_LIMIT, shorten
 from stowplan.schema.diagnostics import FieldPath, dotted
@@ -31,10 +31,10 @@ class Origins:
     def __init__(self, scene: Scene, version: str) -> None:
         self._scene, self._version = scene, version
         self._changed = _changed_fields(scene)
-        self._found: dict[SpecId, Mapping[_Where, list[ValueOrigin]]] = {}
+        self._found: dict[SpecId, Mapping[_Where, list[ChangeOrigin]]] = {}
         self._left = MOST_EXPERIMENTS
 
-    def of(self, change: Change, field: Field) -> tuple[ValueOrigin, ...]:
+    def of(self, change: Change, field: Field) -> tuple[ChangeOrigin, ...]:
         """Return the origins of a changed field of an object, or of all values below it; empty if none is known."""
         output = self._scene.places.get(change.path)
         if output is None or output.spec is None:
@@ -47,9 +47,9 @@ class Origins:
         copied = [] if found else self._same_place(output, field)
         return tuple(dict.fromkeys([*found, *copied]))[:MOST_ORIGINS]
 
-    def _search(self, spec: SpecId) -> Mapping[_Where, list[ValueOrigin]]:
+    def _search(self, spec: SpecId) -> Mapping[_Where, list[ChangeOrigin]]:
         experiment = Experiment(reduced(self._scene.program, spec), spec, self._version)
-        found: dict[_Where, list[ValueOrigin]] = {}
+        found: dict[_Where, list[ChangeOrigin]] = {}
         for given in experiment.inputs():
             if not self._differs(given):
                 continue
@@ -67,7 +67,7 @@ class Origins:
         paths = self._changed.get(_cut(given.spec), ())
         return any(given.path[: len(path)] == path or path[: len(given.path)] == given.path for path in paths)
 
-    def _same_place(self, output: Output, field: Field) -> list[ValueOrigin]:
+    def _same_place(self, output: Output, field: Field) -> list[ChangeOrigin]:
         """Return the field of the spec that its custom resource repeats at the same path; empty if there is none."""
         spec = self._scene.program.spec(output.spec) if output.spec else None
         if spec is None or output.manifest.kind != spec.id.kind:
@@ -77,7 +77,7 @@ class Origins:
             return []
         at = spec.document.locate(field.path)
         return (
-            [ValueOrigin(f"copied from {dotted(field.path)}", SourceLine(at.file, at.line))]
+            [ChangeOrigin(f"copied from {dotted(field.path)}", SourceLine(at.file, at.line))]
             if node.data == field.after
             else []
         )
@@ -110,8 +110,8 @@ def _near(place: tuple[str, ...], path: tuple[str, ...]) -> bool:
     return place[: len(path)] == path or path[: len(place)] == place
 
 
-def _origin(given: Input) -> ValueOrigin:
+def _origin(given: Input) -> ChangeOrigin:
     if not given.given:
-        return ValueOrigin(f"the default of {dotted(given.path)}", None)
+        return ChangeOrigin(f"the default of {dotted(given.path)}", None)
     at = given.document.locate(given.path)
-    return ValueOrigin(dotted(given.path), SourceLine(at.file, at.line))
+    return ChangeOrigin(dotted(given.path), SourceLine(at.file, at.line))

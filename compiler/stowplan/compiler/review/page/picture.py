@@ -1,6 +1,5 @@
 """The graph of a review as an SVG picture with text, links and one class for each state."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from stowplan.compiler.diff.wording import cut
@@ -72,8 +71,8 @@ SIGNS = {
 
 def picture(review: Review, targets: dict[str, str]) -> Picture:
     """Return the picture of a review. `targets` are the ids of the elements for the diffs, by path of the object."""
-    nodes = _chosen(review)
-    known = {each.id for each in nodes}
+    known = {each.id for each in review.nodes_near_changes(MOST_NODES)}
+    nodes = [each for each in review.nodes if each.id in known]
     edges = [each for each in review.edges if each.start in known and each.end in known]
     boxes = [Box(each.id, *_size(each)) for each in nodes]
     placed = layout(boxes, [Arrow(each.start, each.end, len(each.text) * _SMALL) for each in edges])
@@ -83,16 +82,6 @@ def picture(review: Review, targets: dict[str, str]) -> Picture:
     lines = tuple(_edge(each, line) for each, line in zip(edges, placed.lines, strict=True))
     missing = [each.state is State.UNCHANGED for each in review.nodes if each.id not in known]
     return Picture(placed.width, placed.height, drawn, lines, missing.count(True), missing.count(False))
-
-
-def _chosen(review: Review) -> Sequence[Node]:
-    """Return the nodes to show: the changed ones and those beside them, at most `MOST_NODES`."""
-    changed = [node for node in review.nodes if node.state is not State.UNCHANGED]
-    ids = {node.id for node in changed}
-    near = {other for edge in review.edges for other in (edge.start, edge.end) if ids & {edge.start, edge.end}}
-    found = [*changed, *(node for node in review.nodes if node.id in near - ids)][:MOST_NODES]
-    kept = {node.id for node in found}
-    return [node for node in review.nodes if node.id in kept]
 
 
 def _size(node: Node) -> tuple[float, float]:
