@@ -7,6 +7,10 @@ driver accepts. The old operator was written against 0.16 and 0.17.
 from dataclasses import dataclass
 from enum import StrEnum
 
+from pydantic import ConfigDict
+
+from stowplan.schema.meta import Model
+
 Version = tuple[int, int]
 
 STORAGES = frozenset(
@@ -49,3 +53,9 @@ class Option:
     since: Version = (1, 0)
     fate: Fate = Fate.KEPT
     note: str = ""
+
+
+class Flags(Model):
+    """Options of a command of JuiceFS, whose keys are the names of its flags: `attr-cache` for `attr_cache`."""
+
+    model_config = ConfigDict(alias_generator=lambda name: name.replace("_", "-"))
