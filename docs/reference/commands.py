@@ -38,7 +38,7 @@ def _transfer() -> Iterator[str]:
     yield "the ones above."
     yield ""
     yield "```text"
-    yield programs.text("stowplan.agents.transfer", program=_TRANSFER)
+    yield programs.text("transfer.command", program=_TRANSFER)
     yield "```"
     yield ""
 

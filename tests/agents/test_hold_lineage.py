@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from stowplan.agents.hold_lineage import holder
+from stowplan.agents.wait.lineage import holder
 from stowplan.schema.agents.lineage import LineageMarker
 from tests.agents.waiting import until
 from tests.launcher.machine import namespace_command
@@ -21,7 +21,7 @@ STATE = f".stowplan/lineages/{LINEAGE}/.state"
 ELSEWHERE = """
 import os, sys
 from stowplan.agents.attempt.dataset_lock import lock, owner
-from stowplan.agents.hold_lineage import command, holder
+from stowplan.agents.wait.lineage import command, holder
 lock.BEAT_SECONDS, holder.SILENCE_SECONDS = 0.5, float(sys.argv.pop(1))
 owner.boot = lambda: f"machine {os.getpid()}"
 sys.exit(command.main())
@@ -31,7 +31,7 @@ sys.exit(command.main())
 EAGER = """
 import os, sys
 from stowplan.agents.attempt.dataset_lock import lock, owner
-from stowplan.agents.hold_lineage import command
+from stowplan.agents.wait.lineage import command
 lock.LOOK_SECONDS = 0
 owner.boot = lambda: f"machine {os.getpid()}"
 sys.exit(command.main())
@@ -40,7 +40,7 @@ sys.exit(command.main())
 
 OTHER_USER = """
 import os, sys
-from stowplan.agents.hold_lineage import command
+from stowplan.agents.wait.lineage import command
 hold = command.hold
 command.hold = lambda *given: (os.getuid() or os.setuid(65532), hold(*given))
 sys.exit(command.main())

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from functools import cache
@@ -56,10 +57,10 @@ def test_every_command_and_option_is_there() -> None:
 
 
 def test_every_agent_shows_its_arguments_and_exit_codes() -> None:
-    packages = [
-        each.name for each in (REPOSITORY / "library/stowplan/agents").iterdir() if (each / "__main__.py").is_file()
-    ]
-    assert {f"stowplan.agents.{each}" for each in packages} == set(PROGRAMS.values())
+    folder = REPOSITORY / "library/stowplan/agents"
+    entries = [*folder.glob("*/__main__.py"), *(each for each in folder.glob("*.py") if each.name != "__init__.py")]
+    mains = [re.findall(r"from stowplan\.agents\.(\S+) import main", each.read_text("utf-8")) for each in entries]
+    assert {each[-1] for each in mains} == set(PROGRAMS.values())
     sections = written()["agents.md"].partition("## Programs")[2].partition("\n## ")[0].split("\n### ")[1:]
     assert [each.split("\n")[0] for each in sections] == list(PROGRAMS)
     assert [each for each in sections[1:] if "exit codes: " not in each or "--log-format" not in each] == []

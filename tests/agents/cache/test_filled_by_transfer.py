@@ -13,7 +13,7 @@ from stowplan.agents.attempt.dataset_lock.lock import Lock
 from stowplan.agents.attempt.dataset_lock.mounted_state import MountedState
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.runtime.log import Log
-from stowplan.agents.wait_dataset.readiness import look
+from stowplan.agents.wait.dataset.readiness import look
 from stowplan.schema.agents.marker import COMPLETE_FILE, STATE_DIRECTORY
 from tests.agents.cache.conftest import NewMounts
 from tests.agents.cache.task_agent import files

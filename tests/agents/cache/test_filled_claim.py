@@ -16,7 +16,7 @@ from stowplan.agents.attempt.lock import LockFile, held
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.cache.drivers.juicefs.sync import LEFTOVERS
 from stowplan.agents.runtime.log import Log
-from stowplan.agents.wait_dataset.readiness import look
+from stowplan.agents.wait.dataset.readiness import look
 from stowplan.schema.agents.marker import COMPLETE_FILE, FAILED_FILE, LOCK_FILE, STATE_DIRECTORY, marker_path
 from tests.agents.cache.conftest import NewDisk
 from tests.agents.cache.task_agent import files

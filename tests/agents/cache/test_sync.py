@@ -9,7 +9,7 @@ import pytest
 
 from stowplan.agents.cache.drivers.juicefs.listing.brought import SUFFIX
 from stowplan.agents.cache.drivers.juicefs.listing.record import file_name
-from stowplan.agents.wait_dataset.readiness import look
+from stowplan.agents.wait.dataset.readiness import look
 from stowplan.schema.remotes.s3_listing import ListingHash
 from tests.agents.cache.conftest import NewMounts
 from tests.agents.cache.redis_server import Redis

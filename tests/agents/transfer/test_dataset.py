@@ -11,7 +11,7 @@ from zlib import crc32
 import pytest
 import yaml
 
-from stowplan.agents.wait_dataset.readiness import look
+from stowplan.agents.wait.dataset.readiness import look
 from stowplan.schema.agents.exit_codes import ExitCode
 from stowplan.schema.agents.marker import COMPLETE_FILE, FAILED_FILE, STATE_DIRECTORY
 from stowplan.schema.remotes.s3_listing import ListingHash

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from stowplan.agents.wait_dataset.readiness import look
+from stowplan.agents.wait.dataset.readiness import look
 from stowplan.schema.agents.marker import STATE_DIRECTORY
 from tests.agents.compiled_dataset import CompiledDataset, compiled
 from tests.agents.transfer.agent import files

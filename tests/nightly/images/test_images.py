@@ -15,6 +15,7 @@ from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
 from packaging.utils import canonicalize_name
 
+from docs.reference.programs import PROGRAMS
 from stowplan.schema.platform.platform import Platform
 from tests.cluster.tools import JUICEFS, JUICEFS_TAGS
 from tests.nightly.images.pods import agent_containers
@@ -38,6 +39,11 @@ AGENTS = {
     "transfer": ["stowplan.agents.transfer"],
 }
 """Programs by image."""
+PACKAGES = {
+    **AGENTS,
+    "control": [f"stowplan.agents.{each}" for each in ("await_group", "gate", "hold_lineage", "reporter", "wait")],
+}
+"""By image, the packages with the modules of its programs."""
 REQUIREMENTS = {
     "cache": "control",
     "compiler": "compiler",
@@ -92,7 +98,7 @@ def test_agents_start_with_what_their_image_holds(image: tuple[str, Path]) -> No
 def test_every_module_of_an_agent_is_there(image: tuple[str, Path]) -> None:
     """Also what is imported late or in parts of the cluster client that no agent of this image uses yet."""
     name, python = image
-    packages = ["stowplan.agents.cluster", *AGENTS[name]]
+    packages = ["stowplan.agents.cluster", *PACKAGES[name]]
     program = "\n".join(
         (
             "import importlib, pkgutil, sys",
@@ -106,7 +112,8 @@ def test_every_module_of_an_agent_is_there(image: tuple[str, Path]) -> None:
     )
     elsewhere = ELSEWHERE.get(name, [])
     modules = set(run(python, "-c", program, " ".join(packages), " ".join(elsewhere)).split())
-    assert {f"{packages[0]}.client", *(f"{agent}.command" for agent in AGENTS[name])} <= modules
+    mains = {f"stowplan.agents.{module}" for module in PROGRAMS.values()}
+    assert {f"{packages[0]}.client", *(each for each in mains if each.startswith(tuple(packages)))} <= modules
     assert not {each for each in modules if each.startswith(("stowplan.compiler", "stowplan.library"))}
 
 

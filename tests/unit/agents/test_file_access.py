@@ -51,14 +51,14 @@ ELSEWHERE = {
     "transfer/remotes/git/work_tree.py": {"unlink"},  # within scratch
     "transfer/settings.py": {"iterdir", "read_text"},  # mounted Secrets
     "transfer/remotes/huggingface/__init__.py": {"tempfile.mkdtemp"},
-    "wait_run/command.py": {"unlink", "write_text"},
+    "wait/run.py": {"unlink", "write_text"},
     # By their descriptors.
     "attempt/lock.py": {"open", "os.utime"},  # `LockFile.open`
     "transfer/files/draft.py": {"os.utime"},
     "transfer/files/extra.py": {"tempfile.SpooledTemporaryFile"},  # in scratch
     # A mount itself, which the pod names; and a program of its own, which imports nothing.
     "cache/drivers/juicefs/reading.py": {"os.open"},
-    "wait_dataset/readiness.py": {"os.scandir"},
+    "wait/dataset/readiness.py": {"os.scandir"},
     # What Git is about to open by its path.
     "transfer/remotes/git/program/gitdir.py": {"os.scandir"},
 }

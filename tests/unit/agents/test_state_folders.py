@@ -5,10 +5,11 @@ A marker that cannot be read counts as missing. An agent that must write replace
 
 import json
 import os
+import sys
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
@@ -29,12 +30,12 @@ from stowplan.agents.cache.drivers.juicefs.tasks.warmup import WarmupTask
 from stowplan.agents.cache.drivers.juicefs.tasks.work import TaskOutcome, TaskWork
 from stowplan.agents.runtime.log import Log
 from stowplan.agents.transfer.tree import Tree
-from stowplan.agents.wait_dataset import command
-from stowplan.agents.wait_dataset.readiness import look
+from stowplan.agents.wait.dataset import command
+from stowplan.agents.wait.dataset.readiness import look
 from stowplan.schema.agents.cache_config import WarmupConfig
 from stowplan.schema.agents.exit_codes import ExitCode
 from stowplan.schema.agents.marker import COMPLETE_FILE, FAILED_FILE, STATE_DIRECTORY, marker_path, warmup_path
-from stowplan.schema.agents.wait_config import Until, WaitConfig
+from stowplan.schema.agents.wait_config import Until
 from tests.hostile.copies import COPIES, FILES, Copy
 from tests.hostile.within import HANGS, within
 
@@ -468,7 +469,14 @@ def test_a_fault_of_the_look_ends_the_wait(claim: Path, monkeypatch: pytest.Monk
     def fail(*_: object) -> None:
         raise Panic
 
+    class EndError(Exception):
+        pass
+
+    def end(code: int) -> NoReturn:
+        raise EndError(code)
+
     monkeypatch.setattr(command, "look", fail)
-    config = WaitConfig(dataset="a", path=str(claim), until="synced", timeout=3600)
-    outcome = within(lambda: command._wait(config, Log()))
-    assert outcome.code is ExitCode.TRANSIENT
+    monkeypatch.setattr(os, "_exit", end)
+    monkeypatch.setattr(sys, "argv", ["", "--dataset=a", f"--path={claim}"])
+    with pytest.raises(EndError, match=str(int(ExitCode.TRANSIENT))):
+        within(command.main)

@@ -6,11 +6,11 @@ from time import monotonic
 from typing import assert_never
 
 from stowplan.agents.await_group.job_state import JobState
-from stowplan.agents.await_group.patience import Patience
 from stowplan.agents.await_group.settings import AwaitSettings
 from stowplan.agents.await_group.trouble import Trial, exit_code
 from stowplan.agents.cluster.answers import Manifest, Refused, Unreachable
 from stowplan.agents.cluster.client import Client
+from stowplan.agents.cluster.patience import Patience
 from stowplan.agents.cluster.place import job
 from stowplan.agents.runtime.log import Log
 from stowplan.schema.agents.await_config import END_AT_ONCE, ENDED_BECAUSE

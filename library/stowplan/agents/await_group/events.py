@@ -4,13 +4,12 @@ import asyncio
 from dataclasses import dataclass
 
 from stowplan.agents.await_group.helper import Crash
-from stowplan.agents.await_group.job_state import ABSENT, JobState, read, read_deleted
 from stowplan.agents.await_group.own_pod import crash_of
 from stowplan.agents.await_group.ports import addresses, open_ports
 from stowplan.agents.await_group.settings import AwaitSettings
 from stowplan.agents.cluster.answers import Refused, Trouble, Unreachable
 from stowplan.agents.cluster.client import Client
-from stowplan.agents.cluster.following import Deleted, Live, Missing, follow
+from stowplan.agents.cluster.following import News, follow
 from stowplan.agents.cluster.place import job, pod
 
 LONGEST_INTERVAL = 5.0
@@ -20,18 +19,10 @@ SHORTEST_INTERVAL = 0.5
 
 @dataclass(frozen=True, slots=True)
 class JobNews:
-    """Event: the present state of the deciding Job `name`."""
+    """Event: news about the deciding Job `name`, or a failed read of it."""
 
     name: str
-    state: JobState
-
-
-@dataclass(frozen=True, slots=True)
-class JobTrouble:
-    """Event: a failed read of the deciding Job `name`."""
-
-    name: str
-    trouble: Trouble
+    news: News
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,22 +49,14 @@ class PodTrouble:
     trouble: Trouble
 
 
-Event = JobNews | JobTrouble | Probe | PodNews | PodTrouble
+Event = JobNews | Probe | PodNews | PodTrouble
 Events = asyncio.Queue[Event]
 
 
 async def watch_job(client: Client, namespace: str, name: str, events: Events) -> None:
     """Put an event for each change and each failed read of one Job into `events`, without end."""
     async for news in follow(client, job(namespace, name)):
-        match news:
-            case Live(manifest):
-                await events.put(JobNews(name, read(manifest)))
-            case Deleted(manifest):
-                await events.put(JobNews(name, read_deleted(manifest)))
-            case Missing():
-                await events.put(JobNews(name, ABSENT))
-            case Refused() | Unreachable():
-                await events.put(JobTrouble(name, news))
+        await events.put(JobNews(name, news))
 
 
 async def watch_ports(settings: AwaitSettings, events: Events) -> None:

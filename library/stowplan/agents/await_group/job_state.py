@@ -3,8 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any
 
+from stowplan.agents.cluster.answers import Manifest
+from stowplan.agents.cluster.conditions import because, true_conditions
+from stowplan.agents.cluster.following import Deleted, Live, Missing
 from stowplan.schema.agents.await_config import HELPER_PREFIX
 
 
@@ -71,7 +73,18 @@ UNKNOWN = JobState(Phase.UNKNOWN)
 ABSENT = JobState(Phase.ABSENT)
 
 
-def read(job: Mapping[str, Any]) -> JobState:
+def state_of(news: Live | Deleted | Missing) -> JobState:
+    """Return the state of a Job by the last news about it."""
+    match news:
+        case Live(job):
+            return read(job)
+        case Deleted(job):
+            return read_deleted(job)
+        case Missing():
+            return ABSENT
+
+
+def read(job: Manifest) -> JobState:
     """Return the state of the Job with this manifest."""
     metadata, spec = job["metadata"], job.get("spec") or {}
     phase, reason = _phase(job)
@@ -87,7 +100,7 @@ def read(job: Mapping[str, Any]) -> JobState:
     )
 
 
-def read_deleted(job: Mapping[str, Any]) -> JobState:
+def read_deleted(job: Manifest) -> JobState:
     """Return the state of a deleted Job: its outcome if it had ended before, otherwise `GONE`.
 
     `job` is the last manifest of the Job.
@@ -96,9 +109,8 @@ def read_deleted(job: Mapping[str, Any]) -> JobState:
     return last if last.is_over else JobState(Phase.GONE, last.uid, reason="it was deleted")
 
 
-def _phase(job: Mapping[str, Any]) -> tuple[Phase, str]:
-    conditions = (job.get("status") or {}).get("conditions") or []
-    true = {each["type"]: each for each in conditions if each.get("status") == "True"}
+def _phase(job: Manifest) -> tuple[Phase, str]:
+    true = true_conditions(job)
     by_condition = {
         "Failed": Phase.FAILED,
         "Complete": Phase.COMPLETE,
@@ -107,9 +119,5 @@ def _phase(job: Mapping[str, Any]) -> tuple[Phase, str]:
     }
     for condition, phase in by_condition.items():
         if condition in true:
-            return phase, _reason(true[condition])
+            return phase, because(true[condition])
     return (Phase.SUSPENDED if (job.get("spec") or {}).get("suspend") else Phase.RUNNING), ""
-
-
-def _reason(condition: Mapping[str, Any]) -> str:
-    return ": ".join(text for key in ("reason", "message") if (text := condition.get(key)))

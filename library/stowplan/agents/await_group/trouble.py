@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from time import monotonic
 
-from stowplan.agents.await_group.patience import Patience
-from stowplan.agents.cluster.answers import Refused, Trouble
+from stowplan.agents.cluster.answers import Trouble
+from stowplan.agents.cluster.patience import Patience
 from stowplan.agents.runtime.log import Log
 from stowplan.schema.agents.exit_codes import ExitCode
 
@@ -27,8 +27,7 @@ class Trial:
 
 def exit_code(trouble: Trouble, patience: Patience, trial: Trial, log: Log) -> int | None:
     """Return the exit code after a request that failed: None to try again, 3 if a right was missing for too long."""
-    status = trouble.status if isinstance(trouble, Refused) else None
-    if status is None or patience.lasts(status, monotonic()):
+    if patience.lasts(trouble, monotonic()):
         log.warning(f"Cannot {trial.act}: trying again", job=trial.job or None, error=str(trouble))
         return None
     log.error(f"No right to {trial.act}", job=trial.job or None, error=str(trouble), needs=trial.needs)

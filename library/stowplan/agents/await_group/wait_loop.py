@@ -9,7 +9,6 @@ from stowplan.agents.await_group.events import (
     Event,
     Events,
     JobNews,
-    JobTrouble,
     PodNews,
     PodTrouble,
     Probe,
@@ -18,11 +17,13 @@ from stowplan.agents.await_group.events import (
     watch_ports,
 )
 from stowplan.agents.await_group.group import Begun, Doomed, Failed, Group, Succeeded, group
-from stowplan.agents.await_group.job_state import JobState
-from stowplan.agents.await_group.patience import Patience
+from stowplan.agents.await_group.job_state import JobState, state_of
 from stowplan.agents.await_group.settings import AwaitSettings
 from stowplan.agents.await_group.trouble import Trial, exit_code
+from stowplan.agents.cluster.answers import Refused, Unreachable
 from stowplan.agents.cluster.client import Client
+from stowplan.agents.cluster.following import Deleted, Live, Missing
+from stowplan.agents.cluster.patience import Patience
 from stowplan.agents.runtime import timestamp
 from stowplan.agents.runtime.log import Log
 from stowplan.schema.agents.await_config import GROUP_FAILED
@@ -84,10 +85,13 @@ class Attendance:
     def _take(self, event: Event) -> int | None:
         """Record one event. Return an exit code if a right to read was missing for too long; otherwise None."""
         match event:
-            case JobNews(name, state):
+            case JobNews(name, Refused() | Unreachable() as trouble):
+                trial = Trial("read a deciding Job", "get and watch", name)
+                return exit_code(trouble, self.reading[name], trial, self.log)
+            case JobNews(name, Live() | Deleted() | Missing() as news):
                 self.reading[name].lasts(None, monotonic())
                 before = self.known.jobs[name]
-                self.known = self.known.saw(name, state)
+                self.known = self.known.saw(name, state_of(news))
                 self._log_phase(name, before, self.known.jobs[name])
             case Probe(opened, elapsed):
                 before_ports = self.known.helper.closed
@@ -96,9 +100,6 @@ class Attendance:
             case PodNews(crash):
                 self.looking.lasts(None, monotonic())
                 self.known = self.known.crashed(crash)
-            case JobTrouble(name, trouble):
-                trial = Trial("read a deciding Job", "get and watch", name)
-                return exit_code(trouble, self.reading[name], trial, self.log)
             case PodTrouble(trouble):
                 return exit_code(trouble, self.looking, Trial("read the own pod", "get"), self.log)
         return None

@@ -6,8 +6,8 @@ from time import monotonic
 
 from stowplan.agents.cluster.answers import Manifest, Refused, Unreachable
 from stowplan.agents.cluster.client import Client
+from stowplan.agents.cluster.following import Live, News, follow
 from stowplan.agents.cluster.place import ObjectAddress
-from stowplan.agents.gate.events import Changed, Event, Events, Unread, watch
 from stowplan.agents.gate.readiness import Readiness, unseen
 from stowplan.agents.gate.settings import GateSettings
 from stowplan.agents.gate.workload import Door, door, opening
@@ -22,17 +22,25 @@ WATCHED = 60.0
 _TICK = 1.0
 """Seconds between two looks at the clock, and between two tries of a change that was refused."""
 
+Event = tuple[ObjectAddress, News]
+Events = asyncio.Queue[Event]
+
 
 async def tend(settings: GateSettings, client: Client, log: Log) -> int:
     """Open the run when it is time, and return the exit code 0 once it has stayed open."""
     events: Events = asyncio.Queue()
     tending = Tending(settings, client, log)
     async with asyncio.TaskGroup() as tasks:
-        running = [tasks.create_task(watch(client, place, events)) for place in tending.places()]
+        running = [tasks.create_task(_watch(client, place, events)) for place in tending.places()]
         await tending.until_open(events)
         for task in running:
             task.cancel()
     return ExitCode.DONE
+
+
+async def _watch(client: Client, place: ObjectAddress, events: Events) -> None:
+    async for news in follow(client, place):
+        await events.put((place, news))
 
 
 @dataclass
@@ -81,17 +89,16 @@ class Tending:
             await self._act()
 
     def _take(self, event: Event) -> None:
-        match event:
-            case Unread(place, trouble):
-                self.log.warning("Cannot read an object: trying again", object=place.path, error=str(trouble))
-            case Changed(place, found) if place == self.owner:
-                self.suspended = found is None or bool((found.get("spec") or {}).get("suspend"))
-            case Changed(place, found) if place in self.waits:
-                self.resources[place] = found
-                self._look()
-            case Changed(place, found):
-                self.objects[place] = found
-                self._look()
+        place, news = event
+        if isinstance(news, Refused | Unreachable):
+            self.log.warning("Cannot read an object: trying again", object=place.path, error=str(news))
+            return
+        found = news.object if isinstance(news, Live) else None
+        if place == self.owner:
+            self.suspended = found is None or bool((found.get("spec") or {}).get("suspend"))
+            return
+        (self.resources if place in self.waits else self.objects)[place] = found
+        self._look()
 
     def _look(self) -> None:
         born = max(

@@ -1,9 +1,9 @@
 """Whether what a run waits for is ready, by the status of its custom resource. It uses neither clock nor network."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from stowplan.agents.cluster.answers import Manifest
+from stowplan.agents.cluster.conditions import condition
 from stowplan.schema.agents.gate_config import GateWait, digest
 from stowplan.schema.kinds.table import TASK_FIELDS
 
@@ -43,9 +43,9 @@ def look(wait: GateWait, resource: Manifest | None, born: str) -> View:
     status: Manifest = resource.get("status") or {}
     if status.get("observedGeneration") != resource["metadata"].get("generation"):
         return View(ready=False, text=f"{name} has no report on its newest spec")
-    condition = _condition(status, wait.condition)
-    if condition.get("status") != "True":
-        why = condition.get("message") or condition.get("reason") or "it has no report yet"
+    found = condition(resource, wait.condition)
+    if found.get("status") != "True":
+        why = found.get("message") or found.get("reason") or "it has no report yet"
         return View(ready=False, text=f"{name} is not {wait.condition}: {why}")
     if wait.revision and status.get("revision") != wait.revision:
         held = status.get("revision") or "an unknown revision"
@@ -72,11 +72,6 @@ def _written(resource: Manifest) -> str:
         if "f:spec" in (each.get("fieldsV1") or {})
     )
     return max(times, default="")
-
-
-def _condition(status: Manifest, kind: str) -> dict[str, Any]:
-    found = (each for each in status.get("conditions") or () if each.get("type") == kind)
-    return next(found, {})
 
 
 @dataclass(slots=True)

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from enum import Enum
 
 from stowplan.agents.cluster.answers import Manifest
+from stowplan.agents.cluster.conditions import true_conditions
 from stowplan.schema.agents.field_managers import ARGO_CD
 from stowplan.schema.agents.gate_config import ADMISSION_GATE, ADMISSION_GATE_NAME, OPENED
 
@@ -32,8 +33,7 @@ def door(found: Manifest | None, *, admission: bool) -> Door:
     notes = _notes(found)
     if admission:
         return Door.CLOSED if ADMISSION_GATE_NAME in _names(notes) else Door.OPEN
-    conditions = (found.get("status") or {}).get("conditions") or ()
-    if any(each.get("type") in _OVER and each.get("status") == "True" for each in conditions):
+    if _OVER & true_conditions(found).keys():
         return Door.OPEN
     if not (found.get("spec") or {}).get("suspend"):
         return Door.OPEN

@@ -1,13 +1,11 @@
 """Entry of `python -m stowplan.agents.hold_lineage`."""
 
-import sys
-
 from stowplan.agents.runtime.early_signal import end_with
 from stowplan.schema.agents.exit_codes import ExitCode
 
 if __name__ == "__main__":
     # Nothing is held yet. The sidecar of a job that has ended may end with 0.
     end_with(ExitCode.DONE)
-    from stowplan.agents.hold_lineage.command import main
+    from stowplan.agents.wait.lineage.command import main
 
-    sys.exit(main())
+    main()

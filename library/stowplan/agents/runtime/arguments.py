@@ -38,9 +38,18 @@ def parser(module: str, *, about: str, codes: str) -> argparse.ArgumentParser:
 
     `module`, `about` and `codes` are those of `parse`.
     """
-    made = bare_parser(module, about=about, codes=codes)
+    made = account_parser(module, about=about, codes=codes)
     default = Path(CONFIG_DIRECTORY) / CONFIG_FILE
     made.add_argument("--config", type=Path, default=default, metavar="FILE", help="default: %(default)s")
+    return made
+
+
+def account_parser(module: str, *, about: str, codes: str) -> argparse.ArgumentParser:
+    """Return a parser with `--log-format` and `--service-account`, for a program that needs no configuration file.
+
+    `module`, `about` and `codes` are those of `parse`.
+    """
+    made = bare_parser(module, about=about, codes=codes)
     made.add_argument(
         "--service-account",
         type=Path,
@@ -52,7 +61,7 @@ def parser(module: str, *, about: str, codes: str) -> argparse.ArgumentParser:
 
 
 def bare_parser(module: str, *, about: str, codes: str) -> argparse.ArgumentParser:
-    """Return a parser with `--log-format` only, for a program that needs no configuration file and no Kubernetes API.
+    """Return a parser with `--log-format` only, for a program that needs neither configuration file nor Kubernetes API.
 
     `module`, `about` and `codes` are those of `parse`.
     """

@@ -1,12 +1,14 @@
-"""SIGTERM during the start of a program. This module imports almost nothing, so that it can run before slow imports."""
+"""Signals that end a program at once. This module imports almost nothing, so that it can run before slow imports."""
 
 import os
 import signal
 
 
 def end_with(code: int) -> None:
-    """Make SIGTERM end the process at once with this exit code. No work has begun yet, so nothing must be cleaned up.
+    """Make SIGTERM and SIGINT end the process at once with this exit code.
 
-    Without a handler the first process of a container would ignore the signal.
+    A program with work to clean up replaces this handler before that work begins. Without any handler, the
+    first process of a container would ignore the signal.
     """
-    signal.signal(signal.SIGTERM, lambda *_: os._exit(code))
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: os._exit(code))

@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from stowplan.agents.wait_dataset.readiness import look
+from stowplan.agents.wait.dataset.readiness import look
 from stowplan.schema.agents.marker import COMPLETE_FILE
 from tests.agents.compiled_dataset import CompiledDataset, compiled
 from tests.agents.transfer.git.agent import tree

@@ -1,10 +1,11 @@
 """Jobs, JobSets and StatefulSets, reduced to the values from which the reporter derives a status."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from stowplan.agents.cluster.answers import Manifest
+from stowplan.agents.cluster.conditions import true_conditions
 from stowplan.agents.reporter.objects.events import Event
 from stowplan.schema.agents.await_config import ENDED_BECAUSE
 from stowplan.schema.agents.gate_config import GATE_ANNOTATION, OPENED
@@ -152,7 +153,7 @@ def job(manifest: Manifest, namespace: str) -> Job | None:
         started=str(status.get("startTime", "")),
         completed=str(status.get("completionTime", "")),
         succeeded=int(status.get("succeeded", 0)),
-        conditions=_true(status),
+        conditions=_true(manifest),
         output=int(labels[OUTPUT]) if str(labels.get(OUTPUT)).isdecimal() else None,
     )
 
@@ -172,7 +173,7 @@ def job_set(manifest: Manifest, namespace: str) -> JobSet | None:
         gate=_gate(metadata),
         restarts=int(status.get("restarts", 0)),
         counted=int(status.get("restartsCountTowardsMax", 0)),
-        conditions=_true(status),
+        conditions=_true(manifest),
     )
 
 
@@ -205,14 +206,12 @@ def _tail(name: str) -> str:
     return str(name).rpartition("-")[2]
 
 
-def _true(status: Manifest) -> dict[str, Mark]:
-    conditions: Iterable[Manifest] = status.get("conditions") or ()
+def _true(manifest: Manifest) -> dict[str, Mark]:
     return {
-        str(each["type"]): Mark(
+        kind: Mark(
             str(each.get("reason") or ""), str(each.get("message") or ""), str(each.get("lastTransitionTime") or "")
         )
-        for each in conditions
-        if each.get("status") == "True"
+        for kind, each in true_conditions(manifest).items()
     }
 
 

@@ -2,19 +2,19 @@
 
 import pytest
 
-from stowplan.agents.wait_dataset.patience import OLD_FAILURE, REFUSAL, Patience
-from stowplan.agents.wait_dataset.readiness import View
+from stowplan.agents.wait.dataset.patience import OLD_FAILURE, REFUSAL, Patience
+from stowplan.agents.wait.dataset.readiness import Poll
 from stowplan.schema.agents.wait_config import WaitConfig
 
-READY, WAITING = View("ready", "it is synced"), View("waiting", "no sync has completed it")
-FAILED, AGAIN = View("failed", "its sync failed for good (run a)"), View("failed", "its sync failed for good (run b)")
-REFUSED, BROKEN = View("refused", "user 65532 may not read /mnt"), View("broken", "its mount cannot be read")
+READY, WAITING = Poll("ready", "it is synced"), Poll("waiting", "no sync has completed it")
+FAILED, AGAIN = Poll("failed", "its sync failed for good (run a)"), Poll("failed", "its sync failed for good (run b)")
+REFUSED, BROKEN = Poll("refused", "user 65532 may not read /mnt"), Poll("broken", "its mount cannot be read")
 
 
-def codes(*looks: tuple[float, View], timeout: int = 10_000) -> list[int | None]:
+def codes(*looks: tuple[float, Poll], timeout: int = 10_000) -> list[int | None]:
     config = WaitConfig(dataset="data", path="/mnt/data", until="synced", timeout=timeout)
     patience = Patience(config)
-    outcomes = [patience.after(view, now) for now, view in looks]
+    outcomes = [patience.after(poll, now) for now, poll in looks]
     return [int(outcome.code) if outcome else None for outcome in outcomes]
 
 
@@ -40,7 +40,7 @@ def codes(*looks: tuple[float, View], timeout: int = 10_000) -> list[int | None]
         ([(10_001, READY)], [0]),
     ],
 )
-def test_outcomes(looks: list[tuple[float, View]], expected: list[int | None]) -> None:
+def test_outcomes(looks: list[tuple[float, Poll]], expected: list[int | None]) -> None:
     assert codes(*looks) == expected
 
 
@@ -54,8 +54,8 @@ def test_the_message_names_the_dataset_and_what_is_missing() -> None:
 
 def test_a_hanging_poll_ends_at_the_timeout() -> None:
     patience = Patience(WaitConfig(dataset="data", path="/mnt/data", until="synced", timeout=60))
-    assert patience.late(59) is None
-    outcome = patience.late(61)
+    assert patience.after(None, 59) is None
+    outcome = patience.after(None, 61)
     assert outcome
     assert (outcome.code, outcome.reason) == (12, "Timeout")
     assert "does not return" in outcome.message

@@ -8,16 +8,17 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from typing import NoReturn
 
 from pydantic import ValidationError
 
 from stowplan.agents.attempt.failure import AttemptError, StoppedError, of_any
 from stowplan.agents.attempt.interruption import interruptible
 from stowplan.agents.attempt.stop import Stop
-from stowplan.agents.attempt.termination_log import leave
-from stowplan.agents.hold_lineage.holder import hold
 from stowplan.agents.runtime.arguments import bare_parser
 from stowplan.agents.runtime.log import Log, identity
+from stowplan.agents.wait.lineage.holder import hold
+from stowplan.agents.wait.outcome import WaitOutcome, end_after
 from stowplan.schema.agents.cache_config import RUN_ENV
 from stowplan.schema.agents.exit_codes import ExitCode
 from stowplan.schema.agents.lineage import LineageConfig
@@ -32,21 +33,17 @@ exit codes: 0 ended by SIGTERM; 2 wrong usage; 5 the claim cannot be written to;
 this program. Kubernetes starts the sidecar again"""
 
 
-def main() -> int:
-    """Hold the lineage until a signal arrives, and return the exit code."""
+def main() -> NoReturn:
+    """Hold the lineage until a signal arrives, then end the process."""
     config, rank, log = _parsed(sys.argv[1:])
     run = f"{config.job}-{os.environ.get(RUN_ENV) or 'unknown'}"
     stop = Stop()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set("signal"))
-    code, reason, message = _work(config, run, rank, stop, log)
-    leave(code, reason, message, {})
-    (log.error if code else log.info)(message, reason=reason, code=int(code))
-    return code
+    end_after(lambda: _work(config, run, rank, stop, log), log)
 
 
-def _work(config: LineageConfig, run: str, rank: int, stop: Stop, log: Log) -> tuple[ExitCode, str, str]:
-    """Return the exit code, a reason in CamelCase, and a sentence for people."""
+def _work(config: LineageConfig, run: str, rank: int, stop: Stop, log: Log) -> WaitOutcome:
     what = f"Lineage {config.lineage}"
     try:
         interruptible(
@@ -55,15 +52,11 @@ def _work(config: LineageConfig, run: str, rank: int, stop: Stop, log: Log) -> t
     except StoppedError:
         pass
     except Exception as error:
-        try:
-            failure = of_any(error, f"{what} cannot be held in its claim, as user {os.geteuid()}")
-        except Exception:
-            log.fault(error)
-            return ExitCode.TRANSIENT, "Fault", f"A fault of this program: {error!r}"
+        failure = of_any(error, f"{what} cannot be held in its claim, as user {os.geteuid()}")
         if isinstance(failure, AttemptError):
             hint = ". `template.spec.securityContext` of the Training gives the pods a user or an `fsGroup`"
-            return failure.code, failure.reason, f"{failure}{hint if failure.reason == 'NoAccess' else ''}"
-    return ExitCode.DONE, "Released", f"{what}: the run is over"
+            return WaitOutcome(failure.code, failure.reason, f"{failure}{hint if failure.reason == 'NoAccess' else ''}")
+    return WaitOutcome(ExitCode.DONE, "Released", f"{what}: the run is over")
 
 
 def _parsed(words: Sequence[str]) -> tuple[LineageConfig, int, Log]:

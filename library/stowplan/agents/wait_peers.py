@@ -1,6 +1,4 @@
-"""Entry of `python -m stowplan.agents.wait_dataset`."""
-
-import sys
+"""Entry of `python -m stowplan.agents.wait_peers`."""
 
 from stowplan.agents.runtime.early_signal import end_with
 from stowplan.schema.agents.exit_codes import TERMINATED
@@ -8,6 +6,6 @@ from stowplan.schema.agents.exit_codes import TERMINATED
 if __name__ == "__main__":
     # A wait has nothing to clean up, so it needs no other signal handler.
     end_with(TERMINATED)
-    from stowplan.agents.wait_dataset.command import main
+    from stowplan.agents.wait.peers import main
 
-    sys.exit(main())
+    main()

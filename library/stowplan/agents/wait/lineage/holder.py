@@ -10,8 +10,8 @@ from stowplan.agents.attempt.dataset_lock.flag import FOLDER, Flag, flag_of, is_
 from stowplan.agents.attempt.dataset_lock.lock import Lock
 from stowplan.agents.attempt.dataset_lock.mounted_state import MountedState
 from stowplan.agents.attempt.stop import Stop
-from stowplan.agents.hold_lineage.marker import marker
 from stowplan.agents.runtime.log import Log
+from stowplan.agents.wait.lineage.marker import marker
 from stowplan.schema.agents.lineage import LineageConfig
 from stowplan.schema.agents.lineage_state import MARKER_FILE, state_directory
 
@@ -45,10 +45,9 @@ def hold(config: LineageConfig, run: str, stop: Stop, log: Log) -> None:
 
 
 def _own_flags(root: Path, state: MountedState, run: str) -> list[Flag]:
-    """Return the flags that this process finds of its run. Remove those of others that have been dead for long already.
+    """Return the flags of this run, which an earlier pod or start has left. Remove stale flags of other runs.
 
-    Kubernetes has ended the pod of the attempt before, or this container, whose trainer goes on. The lock itself would
-    wait for the others from now on.
+    Flags are stale after `SILENCE_SECONDS`. The lock would wait as long anew for each of them.
     """
     state.write({f"{FOLDER}{_CLOCK}": b""})
     ages = _ages(root, f"{state.directory}/{FOLDER}".rstrip("/"))

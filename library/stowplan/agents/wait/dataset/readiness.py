@@ -19,7 +19,7 @@ State = Literal["ready", "waiting", "failed", "refused", "broken"]
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class Poll:
     """Result of one poll of a dataset."""
 
     state: State
@@ -28,7 +28,7 @@ class View:
     """Why the dataset has this state, as the end of a sentence whose subject is the dataset."""
 
 
-def look(root: Path, until: Until, revision: str | None = None) -> View:
+def look(root: Path, until: Until, revision: str | None = None) -> Poll:
     """Poll the dataset in the directory `root` once. `until` is the state of the dataset that counts as ready.
 
     With a `revision` it is ready only if its last sync brought that one, whatever `until` is.
@@ -36,35 +36,35 @@ def look(root: Path, until: Until, revision: str | None = None) -> View:
     try:
         return _look(root, until, revision)
     except PermissionError as error:
-        return View("refused", f"user {os.geteuid()} may not read {error.filename or root}")
+        return Poll("refused", f"user {os.geteuid()} may not read {error.filename or root}")
     except OSError as error:
-        return View("broken", f"its mount cannot be read ({error.strerror or error})")
+        return Poll("broken", f"its mount cannot be read ({error.strerror or error})")
 
 
-def _look(root: Path, until: Until, revision: str | None) -> View:
+def _look(root: Path, until: Until, revision: str | None) -> Poll:
     with os.scandir(root) as entries:
         next(entries, None)
     if until == "mounted" and revision is None:
-        return View("ready", "it is mounted")
+        return Poll("ready", "it is mounted")
     complete = _read(root, COMPLETE_FILE)
     if complete is None:
-        return _failure(root) or View("waiting", f"no sync has completed it ({COMPLETE_FILE} is not there)")
+        return _failure(root) or Poll("waiting", f"no sync has completed it ({COMPLETE_FILE} is not there)")
     if revision is not None and complete.get("revision") != revision:
         held = str(complete.get("revision") or "an unknown revision")[:LONGEST_REVISION]
-        return View("waiting", f"its last sync brought {held}, not {revision}")
+        return Poll("waiting", f"its last sync brought {held}, not {revision}")
     if until != "warmed":
-        return View("ready", "it is synced")
+        return Poll("ready", "it is synced")
     return _warmth(root, complete.get("run"))
 
 
-def _failure(root: Path) -> View | None:
+def _failure(root: Path) -> Poll | None:
     failed = _read(root, FAILED_FILE)
     if failed is None:
         return None
-    return View("failed", f"its sync failed for good ({_ended(failed.get('run'), failed.get('exitCode'))})")
+    return Poll("failed", f"its sync failed for good ({_ended(failed.get('run'), failed.get('exitCode'))})")
 
 
-def _warmth(root: Path, sync: object) -> View:
+def _warmth(root: Path, sync: object) -> Poll:
     """Return the result for a synced dataset that must also be warm.
 
     It depends on the marker files of the warmups that followed this sync. `sync` is the name of the sync's run.
@@ -73,14 +73,14 @@ def _warmth(root: Path, sync: object) -> View:
     for number, marker in markers.items():
         if marker.result != "succeeded":
             ended = _ended(marker.run, marker.exit_code)
-            return View("failed", f"the warmup of cache {number} failed for good ({ended})")
+            return Poll("failed", f"the warmup of cache {number} failed for good ({ended})")
     wanted = max((each.partitions for each in markers.values()), default=0)
     if not wanted:
-        return View("waiting", "it is synced, and no cache is warm yet")
+        return Poll("waiting", "it is synced, and no cache is warm yet")
     warm = sum(number < wanted for number in markers)
     if warm < wanted:
-        return View("waiting", f"it is synced, and {warm} of {wanted} caches are warm")
-    return View("ready", "it is synced and warm")
+        return Poll("waiting", f"it is synced, and {warm} of {wanted} caches are warm")
+    return Poll("ready", "it is synced and warm")
 
 
 def _markers(root: Path) -> Iterator[WarmupMarker]:

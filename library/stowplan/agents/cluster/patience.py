@@ -1,6 +1,8 @@
-"""Time for which an RBAC right may be missing before the await agent gives up."""
+"""Time for which an RBAC right may be missing before an agent gives up."""
 
 from dataclasses import dataclass
+
+from stowplan.agents.cluster.answers import Refused, Trouble
 
 AT_START = 30.0
 """Seconds for which a right may be missing that was never there.
@@ -11,7 +13,7 @@ An API server applies a new Role and RoleBinding only after a moment.
 LATER = 600.0
 """Seconds for which a right may be missing that was there before.
 
-Somebody may be about to restore the right, and giving up would end a running training group.
+Somebody may be about to restore the right. Giving up would end a running training group, or lose its output.
 """
 
 _NO_RIGHT = frozenset({401, 403})
@@ -24,19 +26,21 @@ class Patience:
     Times are in seconds, of any monotonic clock.
     """
 
+    at_start: float = AT_START
+    """Seconds for which the right may be missing before it was there."""
     _allowed_before: bool = False
     _refused_since: float | None = None
 
-    def lasts(self, status: int | None, now: float) -> bool:
+    def lasts(self, trouble: Trouble | None, now: float) -> bool:
         """Return whether to go on after an answer. False if the right has been missing for too long.
 
-        `status` is the HTTP status of a refused request; None for an allowed request.
+        `trouble` is None for an allowed request.
         """
-        if status is None:
+        if trouble is None:
             self._allowed_before, self._refused_since = True, None
             return True
-        if status not in _NO_RIGHT:
+        if not isinstance(trouble, Refused) or trouble.status not in _NO_RIGHT:
             return True
         if self._refused_since is None:
             self._refused_since = now
-        return now - self._refused_since < (LATER if self._allowed_before else AT_START)
+        return now - self._refused_since < (LATER if self._allowed_before else self.at_start)

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass, field
 
-from stowplan.agents.wait_dataset.readiness import View
+from stowplan.agents.wait.dataset.readiness import Poll
+from stowplan.agents.wait.outcome import WaitOutcome
 from stowplan.schema.agents.exit_codes import ExitCode
 from stowplan.schema.agents.wait_config import WaitConfig
 
@@ -17,50 +18,41 @@ REFUSAL = 60.0
 """Seconds for which missing permission to read is ignored, since a recovering mount may refuse every user."""
 
 
-@dataclass(frozen=True, slots=True)
-class WaitOutcome:
-    """Result of the wait."""
-
-    code: ExitCode
-    reason: str
-    """One word in CamelCase."""
-    message: str
-
-
 @dataclass
 class Patience:
     """Record of the polls so far, and the decision whether to go on waiting. Times are seconds since the start."""
 
     config: WaitConfig
-    _first: View | None = None
+    _first: Poll | None = None
     """Result of the first poll that could read the mount."""
     _changed: bool = False
     """True if a later poll that could read the mount had another result than `_first`."""
     _since: float = field(default=0.0)
-    _last: View | None = None
+    _last: Poll | None = None
 
-    def after(self, view: View, now: float) -> WaitOutcome | None:
-        """Record the result of a poll at time `now`, and return the outcome of the wait; None to go on waiting."""
-        if view.state not in ("refused", "broken"):
-            self._first = self._first or view
-            self._changed = self._changed or view != self._first
-        if self._last is None or self._last != view:
-            self._since = now
-        self._last = view
-        if view.state == "ready":
-            return WaitOutcome(ExitCode.DONE, "Ready", f"Dataset {self.config.dataset} is ready: {view.text}")
-        stood = now - self._since
-        if view.state == "failed" and (self._changed or stood >= OLD_FAILURE):
-            return WaitOutcome(ExitCode.NOT_FOUND, "SyncFailed", self._sentence(f"will not be ready: {view.text}"))
-        if view.state == "refused" and stood >= REFUSAL:
-            return WaitOutcome(ExitCode.AUTH, "Refused", self._sentence(f"cannot be looked at: {view.text}"))
-        return self.late(now)
+    def after(self, poll: Poll | None, now: float) -> WaitOutcome | None:
+        """Record the result of a poll at time `now`, and return the outcome of the wait; None to go on waiting.
 
-    def late(self, now: float) -> WaitOutcome | None:
-        """Return the outcome if the timeout has passed at time `now`; None before that.
-
-        The caller also asks while a poll hangs.
+        `poll` is None while a poll hangs. Then only the timeout counts.
         """
+        if poll is None:
+            return self._late(now)
+        if poll.state not in ("refused", "broken"):
+            self._first = self._first or poll
+            self._changed = self._changed or poll != self._first
+        if self._last is None or self._last != poll:
+            self._since = now
+        self._last = poll
+        if poll.state == "ready":
+            return WaitOutcome(ExitCode.DONE, "Ready", f"Dataset {self.config.dataset} is ready: {poll.text}")
+        stood = now - self._since
+        if poll.state == "failed" and (self._changed or stood >= OLD_FAILURE):
+            return WaitOutcome(ExitCode.NOT_FOUND, "SyncFailed", self._sentence(f"will not be ready: {poll.text}"))
+        if poll.state == "refused" and stood >= REFUSAL:
+            return WaitOutcome(ExitCode.AUTH, "Refused", self._sentence(f"cannot be looked at: {poll.text}"))
+        return self._late(now)
+
+    def _late(self, now: float) -> WaitOutcome | None:
         if now < self.config.timeout:
             return None
         text = self._last.text if self._last else "a look at its mount does not return"
