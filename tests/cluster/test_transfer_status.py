@@ -13,7 +13,7 @@ from stowplan.agents.attempt.outcome import AttemptOutcome
 from stowplan.agents.attempt.report import StatusReporter
 from stowplan.agents.cluster.access import Access
 from stowplan.agents.runtime.log import Log
-from stowplan.agents.transfer import cube_status
+from stowplan.agents.transfer.status import of_cube
 from stowplan.schema.agents.cache_config import Target
 from stowplan.schema.agents.field_managers import TRANSFER, task
 from stowplan.schema.agents.marker import marker_path
@@ -189,7 +189,7 @@ def test_custom_resource_that_comes_after_the_job(account: Deciders, tmp_path: P
     reporter = StatusReporter(
         access,
         Target(kind="DataCube", namespace=account.namespace, name="cube"),
-        lambda _: cube_status.status(outcome, phase=True),
+        lambda _: of_cube(outcome, phase=True),
         TRANSFER,
         Log(),
     )

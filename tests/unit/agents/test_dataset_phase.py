@@ -6,7 +6,7 @@ import pytest
 
 from stowplan.agents.attempt.outcome import FAILED, RUNNING, SUCCEEDED, AttemptOutcome
 from stowplan.agents.cache.runtime.phase import Situation, TaskState
-from stowplan.agents.transfer.dataset_status import DatasetStatus
+from stowplan.agents.transfer.status import DatasetStatus
 from stowplan.schema.agents.exit_codes import ExitCode
 from tests.unit.agents.reporter.given import (
     Manifest,

@@ -9,8 +9,8 @@ Part = Callable[[Sequence[str]], int]
 
 _PARTS = {
     "runtime": "stowplan.agents.cache.runtime.command",
-    "alive": "stowplan.agents.cache.runtime.probe",
-    "ready": "stowplan.agents.cache.runtime.probe",
+    "alive": "stowplan.agents.cache.runtime.heartbeat",
+    "ready": "stowplan.agents.cache.runtime.heartbeat",
     "sync": "stowplan.agents.cache.task",
     "warmup": "stowplan.agents.cache.task",
     "clear": "stowplan.agents.cache.task",

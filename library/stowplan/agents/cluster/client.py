@@ -4,7 +4,6 @@ import asyncio
 import errno
 from collections.abc import AsyncIterator, Mapping
 from time import monotonic
-from types import TracebackType
 from typing import Self
 
 import httpx
@@ -74,9 +73,7 @@ class Client:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         for each in (self._http, *self._retired):
             await each.aclose()
 

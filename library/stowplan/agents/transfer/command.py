@@ -16,12 +16,11 @@ from stowplan.agents.attempt.termination_log import leave
 from stowplan.agents.runtime.arguments import Arguments
 from stowplan.agents.runtime.log import Log, identity
 from stowplan.agents.runtime.settings import SettingsError
-from stowplan.agents.transfer import cube_status
-from stowplan.agents.transfer.dataset_status import DatasetStatus
 from stowplan.agents.transfer.engine import TransferWork
 from stowplan.agents.transfer.registry import engine
 from stowplan.agents.transfer.run import TransferRun
 from stowplan.agents.transfer.settings import TransferSettings, arguments, read, secrets, settings, with_files
+from stowplan.agents.transfer.status import DatasetStatus, of_cube
 from stowplan.schema.agents import field_managers
 from stowplan.schema.agents.cache_config import POD_ENV
 from stowplan.schema.agents.exit_codes import ExitCode
@@ -74,9 +73,7 @@ def _reporter(given: Arguments, parsed: TransferSettings, outcome: AttemptOutcom
     target, phase = parsed.config.target, parsed.config.report_phase
     if target.kind == "DataCube":
         manager = field_managers.TRANSFER
-        return StatusReporter(
-            access, target, lambda _: cube_status.status(outcome, phase=phase), manager, log, probes=True
-        )
+        return StatusReporter(access, target, lambda _: of_cube(outcome, phase=phase), manager, log, probes=True)
     task: Literal["sync", "copy"] = "copy" if isinstance(parsed.config.source, PvcEndpoint) else "sync"
     said = DatasetStatus(target.kind, task, outcome, phase=phase)
     return StatusReporter(access, target, lambda _: said.fields(), said.manager, log)

@@ -16,7 +16,7 @@ from stowplan.agents.attempt.program import AttemptProgram
 from stowplan.agents.attempt.redaction import RedactedStream, Redactor
 from stowplan.agents.attempt.stop import Stop, Why
 from stowplan.agents.runtime.log import Log
-from stowplan.agents.transfer.cube_status import status
+from stowplan.agents.transfer.status import of_cube
 from stowplan.schema.agents.exit_codes import ExitCode
 
 SECRET = "sk/CANARY+wJalr"
@@ -55,7 +55,7 @@ def test_last_words_status_and_log_hold_no_secret(
     outcome = AttemptOutcome("run", "pod")
     log = Log("json", {}, RedactedStream(stream, redact))  # type: ignore[arg-type]
     assert AttemptProgram("transfer", outcome, Stop(), log, redact, None).run(work, None) == code
-    reported = json.dumps([words, status(outcome, phase=True)]) + stream.getvalue()
+    reported = json.dumps([words, of_cube(outcome, phase=True)]) + stream.getvalue()
     assert SECRET not in reported
     assert reported.count("[redacted]") >= 3
 

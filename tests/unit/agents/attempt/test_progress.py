@@ -4,7 +4,7 @@ import pytest
 
 from stowplan.agents.attempt.outcome import AttemptOutcome, percent
 from stowplan.agents.attempt.progress import Progress
-from stowplan.agents.transfer import cube_status
+from stowplan.agents.transfer.status import of_cube
 
 
 def test_rate_and_time_left() -> None:
@@ -50,7 +50,7 @@ def test_percent(progress: Progress, done: bool, text: str) -> None:  # noqa: FB
 def test_status_of_a_failure() -> None:
     outcome = AttemptOutcome("run", None)
     outcome.end(5, "Locked", "somebody else writes")
-    status = cube_status.status(outcome, phase=True)
+    status = of_cube(outcome, phase=True)
     assert status["phase"] == "Failed"
     assert status["attempt"]["exitCode"] == 5
     assert "pod" not in status["attempt"]

@@ -13,7 +13,6 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from types import TracebackType
 from typing import NamedTuple, Self, TextIO
 
 from stowplan.agents.attempt.failure import AttemptError
@@ -100,9 +99,7 @@ class ClaimFolder:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def entries(self, most: int | None = None) -> list[FolderEntry]:

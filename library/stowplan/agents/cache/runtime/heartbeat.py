@@ -5,7 +5,9 @@ This module imports little, since probes run on every cluster node all the time.
 
 import json
 import os
+import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 ALIVE_SECONDS = 90.0
@@ -18,6 +20,17 @@ So an older heartbeat means that `runtime` itself hangs.
 def path() -> Path:
     """Return the path of the heartbeat file, in the pod's scratch directory."""
     return Path(os.environ.get("HOME") or "/tmp") / "stowplan-runtime.json"  # noqa: S108 - of the pod
+
+
+def main(words: Sequence[str]) -> int:
+    """Run the probe that the first argument names, and return the exit code: 0 if it succeeds, 1 if it fails.
+
+    If the probe fails, the reason is printed on standard error. The kubelet shows it in its event.
+    """
+    reason = (alive if words[0] == "alive" else ready)(path())
+    if reason:
+        sys.stderr.write(f"{reason}\n")
+    return int(bool(reason))
 
 
 def beat(file: Path, trouble: str | None) -> None:

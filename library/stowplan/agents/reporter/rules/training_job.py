@@ -5,7 +5,6 @@ from typing import Any
 
 from stowplan.agents.reporter.causes import DEADLINE
 from stowplan.agents.reporter.objects.observed import Observed
-from stowplan.agents.reporter.rules import scaling
 from stowplan.agents.reporter.rules.conditions import Status, is_final, of_work, settled
 from stowplan.agents.reporter.rules.training_group import Role, Training, reason_of, training
 
@@ -18,6 +17,11 @@ FIELDS = frozenset(
 
 _RUNNING = ("Running", "Scaling")
 
+_MOST_RECORDS = 50
+"""Maximum number of records in the status; the oldest are dropped."""
+
+_PENDING, _DONE, _UNDONE = "Unknown", "True", "False"
+
 
 def status(seen: Observed) -> Status | None:
     """Return all status fields that the reporter owns, without absent ones; None to leave the status unchanged."""
@@ -27,8 +31,8 @@ def status(seen: Observed) -> Status | None:
     walltime = (spec.get("annotations") or {}).get("walltime")
     found = training(seen, (DECIDER,), walltime=walltime)
     trainers = found.roles.get(DECIDER)
-    records = scaling.records(found, trainers)
-    phase = _phase(found, scaling.is_pending(records))
+    records = _scale_records(found, trainers)
+    phase = _phase(found, scales=bool(records) and records[-1].get("status") == _PENDING)
     fields: Status = {
         "phase": phase,
         "reason": reason_of(found) or _REASONS.get(phase),
@@ -53,7 +57,7 @@ _REASONS = {
 }
 
 
-def _phase(found: Training, scales: bool) -> str:  # noqa: FBT001
+def _phase(found: Training, *, scales: bool) -> str:
     if found.outcome.state == "complete":
         return "Succeed"
     if found.outcome.state == "failed":
@@ -108,3 +112,38 @@ def _released(found: Training) -> bool | None:
     if not found.outcome.is_over:
         return None
     return all(pod.is_over for pod in found.run.pods)
+
+
+def _scale_records(found: Training, role: Role | None) -> list[Status]:
+    """Return the records of this run's changes, oldest first. `role` is the trainers' role; None gives an empty list.
+
+    A new record is added if the wanted number of trainers differs from the last reported one. The status of a record is
+    `Unknown` until all wanted trainers run, then `True`. It is `False` if the next change came before that.
+    """
+    if role is None or not found.run.is_there:
+        return []
+    known = [dict(each) for each in (found.before.get("scale_records") or {}).get("ScaleRecords") or ()]
+    last = _wanted(str(found.before.get("trainers") or ""))
+    if last is not None and last != role.wanted and not found.outcome.is_over:
+        if known and known[-1].get("status") == _PENDING:
+            known[-1]["status"] = _UNDONE
+        known.append(_scale_record(found, last, role.wanted))
+    if known and known[-1].get("status") == _PENDING and _is_done(found, role):
+        known[-1]["status"] = _DONE
+    return known[-_MOST_RECORDS:]
+
+
+def _wanted(trainers: str) -> int | None:
+    """Return the wanted number of trainers, 6, from a report such as `2/6`; None if the report has another form."""
+    text = trainers.partition("/")[2]
+    return int(text) if text.isdecimal() else None
+
+
+def _scale_record(found: Training, before: int, now: int) -> Status:
+    times = [job.resized for job in found.run.jobs if job.parallelism == now and job.resized]
+    record: Status = {"additional": now - before, "status": _PENDING, "reason": f"from {before} to {now} trainers"}
+    return {"scaleTimestamp": max(times), **record} if times else record
+
+
+def _is_done(found: Training, role: Role) -> bool:
+    return found.outcome.is_over or (role.is_complete and role.counts["running"] <= role.wanted)

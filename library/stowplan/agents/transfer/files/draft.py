@@ -2,7 +2,6 @@
 
 import errno
 import os
-from types import TracebackType
 from typing import Self
 
 from stowplan.agents.attempt.claim.folder import ClaimFolder
@@ -95,7 +94,5 @@ class Draft:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()

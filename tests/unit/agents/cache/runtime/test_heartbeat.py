@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from stowplan.agents.cache.runtime import heartbeat, probe
+from stowplan.agents.cache.runtime import heartbeat
 
 
 @pytest.fixture
@@ -21,32 +21,32 @@ def beat_of(file: Path, age: float) -> None:
 
 def test_all_is_well(file: Path) -> None:
     heartbeat.beat(file, None)
-    assert (probe.main(["alive"]), probe.main(["ready"])) == (0, 0)
+    assert (heartbeat.main(["alive"]), heartbeat.main(["ready"])) == (0, 0)
 
 
 def test_mount_in_trouble(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The pod need not be restarted, since that would not help."""
     heartbeat.beat(file, "MountHung: it hangs")
-    assert (probe.main(["alive"]), probe.main(["ready"])) == (0, 1)
+    assert (heartbeat.main(["alive"]), heartbeat.main(["ready"])) == (0, 1)
     assert capsys.readouterr().err == "MountHung: it hangs\n"
 
 
 def test_runtime_that_hangs(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     beat_of(file, heartbeat.ALIVE_SECONDS + 5)
-    assert (probe.main(["alive"]), probe.main(["ready"])) == (1, 1)
+    assert (heartbeat.main(["alive"]), heartbeat.main(["ready"])) == (1, 1)
     assert capsys.readouterr().err == "The runtime has done nothing for 95 s\n" * 2
 
 
 def test_heartbeat_from_before_a_restart_of_the_node(file: Path) -> None:
     beat_of(file, -1000)
-    assert probe.main(["alive"]) == 1
+    assert heartbeat.main(["alive"]) == 1
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"at": "x", "trouble": null}'])
 def test_invalid_file(file: Path, text: str) -> None:
     file.write_text(text, encoding="utf-8")
-    assert (probe.main(["alive"]), probe.main(["ready"])) == (1, 1)
+    assert (heartbeat.main(["alive"]), heartbeat.main(["ready"])) == (1, 1)
 
 
 def test_runtime_that_has_not_begun(file: Path) -> None:
-    assert probe.main(["alive"]) == 1
+    assert heartbeat.main(["alive"]) == 1

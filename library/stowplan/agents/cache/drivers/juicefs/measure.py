@@ -1,11 +1,12 @@
 """Driver that measures datasets in JuiceFS, community edition."""
 
+import csv
+import os
 from pathlib import Path
 
 from stowplan.agents.cache.drivers.api import Extent, Pulse, Trouble
-from stowplan.agents.cache.drivers.bounded_subprocess import Asker
+from stowplan.agents.cache.drivers.bounded_subprocess import Asker, Silence
 from stowplan.agents.cache.drivers.juicefs.stats import stats
-from stowplan.agents.cache.drivers.juicefs.summary import NO_ACCESS, summary
 from stowplan.schema.agents.marker import STATE_DIRECTORY
 
 EXACT_INODES = 1_000_000
@@ -15,6 +16,13 @@ For larger volumes the sizes come from JuiceFS's statistics of directories, whic
 in the first second after a directory's creation counts the directory's content twice, permanently. A measurement during
 a sync would do that.
 """
+
+_SUMMARY_SECONDS = 600.0
+"""Maximum seconds of one call, which reads the metadata of every file of a large volume."""
+
+_NO_ACCESS = "NoAccess"
+
+_VARIABLES = ("HOME", "PATH")
 
 
 class JuiceFS:
@@ -36,16 +44,52 @@ class JuiceFS:
 
     def extent(self, mount: Path) -> Extent | Trouble:
         exact = self._inodes <= self._exact_inodes
-        whole = summary(self._extents, mount, exact=exact)
+        whole = _summary(self._extents, mount, exact=exact)
         if whole is None:
             return Trouble("NotMounted", f"No JuiceFS is mounted at {mount}")
         if isinstance(whole, Trouble):
             return whole
-        state = summary(self._extents, mount / STATE_DIRECTORY, exact=exact)
-        if isinstance(state, Trouble) and state.reason != NO_ACCESS:
+        state = _summary(self._extents, mount / STATE_DIRECTORY, exact=exact)
+        if isinstance(state, Trouble) and state.reason != _NO_ACCESS:
             return state
         if not isinstance(state, Extent):
             # The state directory is missing, or another user owns it. It is small.
             return whole
         # The two sizes were measured one after the other, so writes in between could make the difference negative.
         return Extent(max(0, whole.bytes - state.bytes), max(0, whole.files - state.files))
+
+
+def _summary(asker: Asker, directory: Path, *, exact: bool) -> Extent | Trouble | None:
+    """Return the size of a directory by `juicefs summary`; None if the volume has no such directory.
+
+    It comes from the metadata of the volume: neither files nor directories of the mount are read.
+    Each file counts with its size rounded up to 4 KiB, and each directory with 4 KiB. With `exact` the size comes from
+    the metadata of all files, otherwise from JuiceFS's statistics of each directory.
+    """
+    command = ["juicefs", "summary", "--depth=0", "--csv", *(["--strict"] if exact else []), str(directory)]
+    environment = {name: os.environ[name] for name in _VARIABLES if name in os.environ}
+    try:
+        answer = asker.ask(command, environment, _SUMMARY_SECONDS)
+    except OSError as error:
+        return Trouble("NoClient", f"The juicefs program cannot be run: {error.strerror}")
+    if isinstance(answer, Silence):
+        return Trouble("SummarySilent", f"juicefs summary has not ended in {_SUMMARY_SECONDS:.0f} s")
+    if "no such file or directory" in answer.error:
+        return None
+    if "permission denied" in answer.error:
+        return Trouble(_NO_ACCESS, f"No right to look into {directory}")
+    return _extent(answer.output) or Trouble("SummaryFailed", f"juicefs summary failed: {_last_line(answer.error)}")
+
+
+def _extent(text: str) -> Extent | None:
+    """Parse the output of `juicefs summary`: a CSV line of names and one of values. None if it is not of that form."""
+    try:
+        (row,) = csv.DictReader(text.splitlines())
+        return Extent(int(row["SIZE"]), int(row["FILES"]))
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+def _last_line(text: str) -> str:
+    lines = [line for line in text.splitlines() if line.strip()]
+    return lines[-1].strip() if lines else "it said nothing"

@@ -1,6 +1,7 @@
 """Runner of Git as a child process with this program's settings. Only `Git.online` gives it access to the password."""
 
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -9,14 +10,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from stowplan.agents.attempt.failure import AttemptError, of_any
+from stowplan.agents.attempt.redaction import Redactor
 from stowplan.agents.transfer.engine import TransferWork
 from stowplan.agents.transfer.network.retry import Attempts
-from stowplan.agents.transfer.remotes.git.program import child, failure
+from stowplan.agents.transfer.remotes.git.program import child
 from stowplan.agents.transfer.remotes.git.program.child import Call, Done
 from stowplan.agents.transfer.remotes.git.program.configuration import as_variables, environment, pairs
 from stowplan.agents.transfer.remotes.git.program.password_socket import Answers
 from stowplan.agents.transfer.remotes.git.program.relay import Relay
 from stowplan.agents.transfer.remotes.git.settings import GitSettings
+from stowplan.schema.agents.exit_codes import ExitCode
 
 Judge = Callable[[str], AttemptError | None]
 """Function from the standard output of a failed program to its failure; None if the output does not tell."""
@@ -26,6 +29,37 @@ Take = Callable[[bytes], None]
 
 MOST_REFS = 64 << 20
 """Maximum bytes that a server may send if no objects are fetched. Its list of refs may have about a million then."""
+
+LONGEST_QUOTE = 1500
+"""Maximum number of characters of a program's output that a message quotes."""
+
+_NO_ACCESS = (
+    r"Authentication failed|could not read (Username|Password)|(returned error:|HTTP) 40[13]|Authorization error"
+    r"|Authentication required|credentials for|requires? authentication|Access denied|Forbidden|(code|response) 407"
+)
+_PASSING = (
+    r"Could not resolve|Failed to connect|Connection (reset|refused|timed out)|EOF|RPC failed|hung up|timed out"
+    r"|Operation too slow|(returned error:|HTTP) (429|5\d\d)|SSL|gnutls|certificate|Server error|rate limit"
+)
+_MEANINGS: tuple[tuple[str, ExitCode, str], ...] = (
+    (r"No space left on device|Disk quota exceeded", ExitCode.CONFLICT, "NoSpace"),
+    (r"Read-only file system", ExitCode.CONFLICT, "ReadOnly"),
+    (r"fsck error|error in packed object|invalid path '", ExitCode.CONFLICT, "UnsafeObjects"),
+    (r"would be overwritten by checkout", ExitCode.CONFLICT, "Dirty"),
+    (_NO_ACCESS, ExitCode.AUTH, "AccessDenied"),
+    (r"not our ref|unadvertised object|couldn't find remote ref", ExitCode.NOT_FOUND, "NoSuchRef"),
+    (r"repository '.*' not found|(returned error:|HTTP) 404", ExitCode.NOT_FOUND, "NotFound"),
+    (r"transport '.*' not allowed", ExitCode.CONFLICT, "Protocol"),
+    (r"Permission denied|Operation not permitted", ExitCode.CONFLICT, "NoAccess"),
+    (r"pack is corrupted|inflate|SHA1 mismatch|invalid index-pack", ExitCode.INTEGRITY, "Corrupt"),
+    (_PASSING, ExitCode.TRANSIENT, "RequestFailed"),
+)
+"""Pattern of the output, exit code and reason of a failure. The first pattern that matches counts."""
+
+_ADVICE = {
+    "AccessDenied": "is there a token, may it do this, and is there such a repository?",
+    "Dirty": "files of the destination were made or edited there, and are left as they are",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +99,7 @@ class Git:
         """
         done = self.tried(place, *words, feed=feed)
         if done.code:
-            raise failure.of_output(f"git {words[0]}", done.errors, self.work.redact)
+            raise failure_of(f"git {words[0]}", done.errors, self.work.redact)
         return done.output
 
     def tried(self, place: GitPlace | None, *words: str, feed: bytes = b"") -> Done:
@@ -76,7 +110,7 @@ class Git:
         """Run Git as `offline` does, but pass its standard output to `take` in pieces instead of returning it."""
         done = self._run(["git", *words], place, online=False, feed=feed, take=take)
         if done.code:
-            raise failure.of_output(f"git {words[0]}", done.errors, self.work.redact)
+            raise failure_of(f"git {words[0]}", done.errors, self.work.redact)
 
     def online(
         self, place: GitPlace | None, *words: str, what: str, limit: int = MOST_REFS, judge: Judge = lambda _: None
@@ -95,7 +129,7 @@ class Git:
                 raise (
                     self.relay.failure
                     or judge(done.output.decode(errors="replace"))
-                    or failure.of_output(what, done.errors, self.work.redact)
+                    or failure_of(what, done.errors, self.work.redact)
                 )
             return done
 
@@ -151,3 +185,25 @@ def prepared(settings: GitSettings, work: TransferWork, held: tuple[int, ...]) -
         relay.close()
         answers.close()
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def failure_of(what: str, output: str, redact: Redactor) -> AttemptError:
+    """Return the failure for the error output of Git, which runs in the C locale.
+
+    Its message begins with `what`, and has no secrets.
+    """
+    said = redact(_said(output))[-LONGEST_QUOTE:]
+    for pattern, code, reason in _MEANINGS:
+        if re.search(pattern, said, re.IGNORECASE):
+            advice = f" ({_ADVICE[reason]})" if reason in _ADVICE else ""
+            return AttemptError(code, reason, f"{what} failed{advice}: {said}")
+    return AttemptError(ExitCode.TRANSIENT, "GitFailed", f"{what} failed: {said or 'nothing was said why'}")
+
+
+def _said(output: str) -> str:
+    """Return the lines of the output, without progress and advice, joined by ` / `."""
+    lines = [line.strip() for line in re.split(r"[\r\n]", output)]
+    lines_found = [
+        line for line in lines if line and not line.startswith(("hint:", "remote: Counting", "remote: Compressing"))
+    ]
+    return " / ".join(lines_found)

@@ -1,17 +1,45 @@
-"""Status of a dataset, or of a task on it, as the agent of its sync or copy reports it."""
+"""Status fields that the agent of a transfer writes: of a DataCube, of a dataset, and of a task on a dataset."""
 
 from typing import Any, Literal
 
-from stowplan.agents.attempt.outcome import FAILED, RUNNING, SUCCEEDED, AttemptOutcome, condition, filled
+from stowplan.agents.attempt.outcome import FAILED, RUNNING, SUCCEEDED, AttemptOutcome, condition, filled, percent
 from stowplan.agents.runtime.timestamp import now
 from stowplan.schema.agents import field_managers
+from stowplan.schema.kinds.data_cube_status import INITIALIZED
 from stowplan.schema.kinds.table import DATASET_KINDS, KINDS, TASK_FIELDS
 
-_PHASES_OF_JOB = {RUNNING: "Running", SUCCEEDED: "Succeeded", FAILED: "Failed"}
+_PHASES = {RUNNING: "Running", SUCCEEDED: "Succeeded", FAILED: "Failed"}
+
+
+def of_cube(outcome: AttemptOutcome, *, phase: bool) -> dict[str, Any]:
+    """Return the fields of the DataCube's status, without times.
+
+    `phase` adds `phase` and `conditions`. Without it the reporter, another program in the cluster, sets these fields.
+    """
+    fields: dict[str, Any] = {
+        "progress": percent(outcome.progress.snapshot(), done=outcome.result == SUCCEEDED),
+        "attempt": outcome.entry(),
+    }
+    if outcome.revision:
+        fields["revision"] = outcome.revision
+    return fields | (_phase_of_cube(outcome) if phase else {})
+
+
+def _phase_of_cube(outcome: AttemptOutcome) -> dict[str, Any]:
+    """Return the fields `phase` and `conditions`.
+
+    `Failed` may be temporary: the attempt does not know whether the Job starts another one.
+    """
+    conditions = [
+        condition("Initialized", "Started", INITIALIZED, holds=True),
+        condition("Complete", *outcome.present, holds=outcome.result == SUCCEEDED),
+        condition("Failed", *outcome.present, holds=outcome.result == FAILED),
+    ]
+    return {"phase": _PHASES[outcome.result], "conditions": conditions}
 
 
 class DatasetStatus:
-    """Status of one attempt, which begins when this object is created."""
+    """Status of one attempt to fill a dataset or to do a task on it. It begins when this object is created."""
 
     def __init__(self, kind: str, task: Literal["sync", "copy"], outcome: AttemptOutcome, *, phase: bool) -> None:
         self._kind, self._task, self._outcome, self._phase = kind, task, outcome, phase
@@ -50,7 +78,7 @@ class DatasetStatus:
         held = {"Complete": done, "Failed": failed}
         job, counts = TASK_FIELDS[kind]
         return {
-            "phase": _PHASES_OF_JOB[outcome.result],
+            "phase": _PHASES[outcome.result],
             "conditions": [condition(name, *outcome.present, holds=holds) for name, holds in held.items()],
             job: outcome.run or "",
             counts: {

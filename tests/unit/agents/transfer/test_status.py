@@ -9,9 +9,9 @@ from stowplan.agents.attempt.outcome import AttemptOutcome
 from stowplan.agents.attempt.redaction import Redactor
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.runtime.log import Log
-from stowplan.agents.transfer.dataset_status import DatasetStatus
 from stowplan.agents.transfer.engine import TransferWork
 from stowplan.agents.transfer.network.retry import Attempts
+from stowplan.agents.transfer.status import DatasetStatus
 from stowplan.schema.agents.exit_codes import ExitCode
 from stowplan.schema.kinds.native.dataset_status import DatasetStatus as NativeStatus
 from stowplan.schema.kinds.native.dataset_task import DatasetTaskStatus
