@@ -13,7 +13,7 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
-from stowplan.agents.transfer.remotes.git.address import Credentials
+from stowplan.agents.transfer.remotes.git.address import GitCredentials
 from stowplan.agents.transfer.remotes.git.settings import git_settings
 from stowplan.agents.transfer.remotes.huggingface.hub.settings import huggingface_settings
 from stowplan.agents.transfer.remotes.s3.settings import s3_settings
@@ -80,7 +80,7 @@ def test_repository_in_the_place_of_the_bucket_is_configured_as_shown(tmp_path: 
     (tmp_path / "gemma.json").write_text(json.dumps(json.loads(whole) | json.loads(f"{{{source}}}")))
     shown = git_settings(settings(read(tmp_path / "gemma.json"), environment))
     assert (shown.address.url, shown.path, shown.ref) == (environment["URL"], "gemma/train", "v1.4")
-    assert shown.credentials == Credentials("robot", environment["TOKEN"])
+    assert shown.credentials == GitCredentials("robot", environment["TOKEN"])
 
 
 def test_mistake_looks_as_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

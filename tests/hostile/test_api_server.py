@@ -19,9 +19,9 @@ from stowplan.agents.attempt.program import AttemptProgram
 from stowplan.agents.attempt.redaction import Redactor
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.await_group import command as await_command
-from stowplan.agents.cache.drivers.api import Extent, Pulse
-from stowplan.agents.cache.drivers.bounded_subprocess import MOST_BYTES, Answer, Asker
-from stowplan.agents.cache.runtime.figures import Figures, Record
+from stowplan.agents.cache.drivers.api import DatasetSize, Pulse
+from stowplan.agents.cache.drivers.bounded_subprocess import MOST_BYTES, BoundedRunner, Completed
+from stowplan.agents.cache.runtime.figures import Figures, LatestFigures
 from stowplan.agents.cache.runtime.space import Space
 from stowplan.agents.cache.runtime.watch import MountWatch
 from stowplan.agents.cluster import client as client_module
@@ -265,11 +265,11 @@ def test_a_panic_of_the_driver_ends_the_cache_agent(tmp_path: Path) -> None:
         def pulse(self, mount: Path) -> Pulse:  # noqa: ARG002
             raise PanicError
 
-        def extent(self, mount: Path) -> Extent:  # noqa: ARG002
+        def extent(self, mount: Path) -> DatasetSize:  # noqa: ARG002
             raise PanicError
 
     stop = Stop()
-    record, space = Record(Figures(0, None, 1)), Space(1, Fraction(0), expires=False)
+    record, space = LatestFigures(Figures(0, None, 1)), Space(1, Fraction(0), expires=False)
     MountWatch(Driver(), tmp_path, record, space, stop, Log(stream=StringIO()), tmp_path / "beat", 1.0).start()
     assert stop._event.wait(5)
     assert stop.why == "failure"
@@ -288,7 +288,7 @@ def test_a_line_of_the_log_is_short(form: str) -> None:
 
 def test_a_program_that_says_much_is_cut() -> None:
     words = [sys.executable, "-c", "import sys; sys.stdout.write('x' * 5_000_000); sys.stderr.write('y' * 5_000_000)"]
-    answer = Asker().ask(words, {}, 20)
-    assert isinstance(answer, Answer)
+    answer = BoundedRunner().ask(words, {}, 20)
+    assert isinstance(answer, Completed)
     assert len(answer.output) == MOST_BYTES
     assert len(answer.error) <= 4096

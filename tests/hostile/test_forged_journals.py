@@ -18,7 +18,7 @@ from stowplan.agents.attempt.safe_files import boot
 from stowplan.agents.transfer import parts as part_files
 from stowplan.agents.transfer.parts import PartFile
 from stowplan.agents.transfer.remotes.huggingface.known import Known
-from stowplan.agents.transfer.remotes.s3.journal import Ledger
+from stowplan.agents.transfer.remotes.s3.journal import Journal
 from stowplan.agents.transfer.remotes.s3.protocol.entry import S3Object
 from stowplan.schema.agents.exit_codes import ExitCode
 from stowplan.schema.agents.marker import COMPLETE_FILE
@@ -62,14 +62,14 @@ FORGED: dict[str, list[object]] = {
 def test_record_with_a_value_that_no_listing_may_have_is_none(tmp_path: Path, name: str) -> None:
     for value in FORGED[name]:
         (tmp_path / "known.jsonl").write_text(line("a") + line("b", **{name: value}) + line("z"))
-        assert [each.key for each in Ledger(ClaimFolder.at(tmp_path)).known()] == ["a"], value
+        assert [each.key for each in Journal(ClaimFolder.at(tmp_path)).known()] == ["a"], value
 
 
 @pytest.mark.parametrize("bomb", ['{"a": [' + "[]," * (5 * MIB) + "[]]}", '{"written": ' + "[" * (5 * MIB)])
 def test_progress_fills_no_memory(tmp_path: Path, bomb: str) -> None:
     (tmp_path / "listing.jsonl").write_text(line())
     (tmp_path / "progress.json").write_text(bomb)
-    assert most_memory(Ledger(ClaimFolder.at(tmp_path)).fold) < 8 * MIB
+    assert most_memory(Journal(ClaimFolder.at(tmp_path)).fold) < 8 * MIB
     assert not (tmp_path / "progress.json").exists()
 
 

@@ -135,8 +135,8 @@ def test_every_user_can_read_what_was_copied(filled: Filled) -> None:
 def test_a_refresh_copies_what_is_new_and_deletes_nothing(filled: Filled) -> None:
     assert filled.jobs.sync().code == 0
     filled.storage.put({"train/new": b"new", "train/a": b"longer"})
-    with filled.storage.wire() as wire:
-        wire.call("DELETE", "train/deep/er/b")
+    with filled.storage.client() as client:
+        client.call("DELETE", "train/deep/er/b")
     (filled.data / "own").write_bytes(b"of a training")
     done = filled.jobs.refresh(29000000)
     assert done.code == 0, done.output

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from stowplan.agents.cache.drivers.api import Extent, Pulse, Trouble
+from stowplan.agents.cache.drivers.api import DatasetSize, Pulse, Trouble
 from stowplan.agents.cache.drivers.juicefs.measure import JuiceFS
 from tests.absent import skip
 from tests.agents.cache.conftest import NewMounts
@@ -47,16 +47,16 @@ def fill(node: Mount) -> None:
         (node.path / name).write_bytes(b"x" * size)
 
 
-def strictly(node: Mount, directory: str = "") -> Extent:
+def strictly(node: Mount, directory: str = "") -> DatasetSize:
     """What the client says when it looks at each file."""
     text = node.run("summary", "--strict", "--depth=0", "--csv", node.path / directory)
     (row,) = csv.DictReader(text.splitlines())
-    return Extent(int(row["SIZE"]), int(row["FILES"]))
+    return DatasetSize(int(row["SIZE"]), int(row["FILES"]))
 
 
 def test_size_is_that_of_summary(node: Mount) -> None:
     fill(node)
-    size = Extent(bytes=(4 + 4 + 8 + 3 * 4) * KIB, files=3)
+    size = DatasetSize(bytes=(4 + 4 + 8 + 3 * 4) * KIB, files=3)
     assert JuiceFS().extent(node.path) == strictly(node) == size
 
 
@@ -76,7 +76,7 @@ def test_size_of_a_large_volume_is_that_of_its_statistics(node: Mount, redis: Re
 def test_our_own_state_does_not_count(node: Mount) -> None:
     fill(node)
     before = JuiceFS().extent(node.path)
-    assert isinstance(before, Extent)
+    assert isinstance(before, DatasetSize)
     state = node.path / ".stowplan" / "runs"
     state.mkdir(parents=True)
     (state / "imagenet-sync-abcdefgh.json").write_bytes(b"x" * 100 * KIB)
@@ -90,7 +90,7 @@ def test_trash_and_other_directories_of_the_volume_do_not_count(node: Mount, mou
     fill(node)
     (node.path / "train" / "deep" / "c").unlink()
     (part,) = mounts(1, options=("--subdir=train",))
-    assert JuiceFS().extent(part.path) == Extent(bytes=(4 + 2 * 4) * KIB, files=1)
+    assert JuiceFS().extent(part.path) == DatasetSize(bytes=(4 + 2 * 4) * KIB, files=1)
     whole = os.statvfs(node.path)
     assert (whole.f_blocks - whole.f_bfree) * whole.f_frsize > strictly(node).bytes
 
@@ -114,7 +114,7 @@ def test_measuring_reads_no_data(node: Mount) -> None:
 
     before = blocks()
     assert JuiceFS().pulse(node.path).trouble is None
-    assert isinstance(JuiceFS().extent(node.path), Extent)
+    assert isinstance(JuiceFS().extent(node.path), DatasetSize)
     assert blocks() == before
     (node.path / "train" / "b").read_bytes()
     assert blocks() == before + 1
@@ -170,7 +170,7 @@ def test_user_of_the_image(common: Mount) -> None:
     fill(common)
     (common.path / ".stowplan").mkdir(mode=0o700)
     (common.path / "train").chmod(0o700)
-    assert as_user("extent", common) == str(Extent(strictly(common).bytes, 3))
+    assert as_user("extent", common) == str(DatasetSize(strictly(common).bytes, 3))
     assert as_user("pulse", common).endswith("trouble=None, evictions=0)")
 
 

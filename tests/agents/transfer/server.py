@@ -16,8 +16,8 @@ from stowplan.agents.runtime.log import Log
 from stowplan.agents.transfer.network.retry import Attempts
 from stowplan.agents.transfer.remotes.s3.protocol.endpoint import Bucket
 from stowplan.agents.transfer.remotes.s3.protocol.failure import of_any
-from stowplan.agents.transfer.remotes.s3.protocol.rest_client import Wire
-from stowplan.agents.transfer.remotes.s3.protocol.signing import Credentials
+from stowplan.agents.transfer.remotes.s3.protocol.rest_client import RestClient
+from stowplan.agents.transfer.remotes.s3.protocol.signing import S3Credentials
 from tests.absent import skip
 from tests.cluster.binaries import Missing, obtain
 from tests.cluster.certificates import Pair
@@ -57,7 +57,7 @@ class Storage:
 
     @property
     def _bucket(self) -> Bucket:
-        credentials = Credentials(ACCESS_KEY, SECRET_KEY)
+        credentials = S3Credentials(ACCESS_KEY, SECRET_KEY)
         return Bucket(
             self.bucket,
             self.endpoint,
@@ -69,18 +69,18 @@ class Storage:
         )
 
     @contextmanager
-    def wire(self) -> Iterator[Wire]:
-        wire = Wire(self._bucket, Attempts(0, Stop(), Log(), of_any), Redactor(()))
+    def client(self) -> Iterator[RestClient]:
+        client = RestClient(self._bucket, Attempts(0, Stop(), Log(), of_any), Redactor(()))
         try:
-            yield wire
+            yield client
         finally:
-            wire.close()
+            client.close()
 
     def put(self, objects: dict[str, bytes]) -> None:
         """Writes objects; a key that ends in `/` is a folder."""
-        with self.wire() as wire:
+        with self.client() as client:
             for key, data in objects.items():
-                wire.call("PUT", key, body=data)
+                client.call("PUT", key, body=data)
 
     def read(self) -> dict[str, bytes]:
         """All objects with their content."""
@@ -94,8 +94,8 @@ _NAMES = (f"bucket-{number}" for number in itertools.count(1))
 def new_bucket(endpoint: str, authorities: Path | None = None) -> Storage:
     """Makes a bucket that no other test knows."""
     storage = Storage(endpoint, next(_NAMES), authorities)
-    with storage.wire() as wire:
-        wire.call("PUT")
+    with storage.client() as client:
+        client.call("PUT")
     return storage
 
 

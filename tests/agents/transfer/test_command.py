@@ -164,8 +164,10 @@ def test_public_bucket_without_credentials(cube: Cube, storage: Storage) -> None
     resources = [f"arn:aws:s3:::{storage.bucket}{end}" for end in ("", "/*")]
     actions = ["s3:GetObject", "s3:ListBucket"]
     statement = {"Effect": "Allow", "Principal": "*", "Action": actions, "Resource": resources}
-    with storage.wire() as wire:
-        wire.call("PUT", "", [("policy", "")], json.dumps({"Version": "2012-10-17", "Statement": [statement]}).encode())
+    with storage.client() as client:
+        client.call(
+            "PUT", "", [("policy", "")], json.dumps({"Version": "2012-10-17", "Statement": [statement]}).encode()
+        )
     ended = cube.run(anonymous(cube), cube.local())
     assert ended.code == 0, ended.output
     assert files(cube.data) == objects

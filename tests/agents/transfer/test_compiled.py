@@ -50,8 +50,8 @@ def test_example(folder: Path, s3_server: str, tmp_path: Path) -> None:
     storage = Storage(s3_server, bucket)
     data = tmp_path / "claim" / local["path"]
     (data if upload else tmp_path / "claim").mkdir(parents=True)
-    with storage.wire() as wire:
-        wire.call("PUT", accepted=(409,))
+    with storage.client() as client:
+        client.call("PUT", accepted=(409,))
     if upload:
         (data / "a").write_bytes(b"a")
     else:

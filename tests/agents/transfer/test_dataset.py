@@ -72,8 +72,8 @@ class Sync:
 @pytest.fixture
 def storage(s3_server: str, request: pytest.FixtureRequest) -> Storage:
     found = Storage(s3_server, f"dataset-{crc32(request.node.name.encode())}")
-    with found.wire() as wire:
-        wire.call("PUT", accepted=(409,))
+    with found.client() as client:
+        client.call("PUT", accepted=(409,))
     return found
 
 

@@ -222,8 +222,11 @@ def test_silence_in_the_middle_of_an_answer_ends(
     storage.put({"a": large(3_000_000)})
     proxy.rule = lambda _: Fault(cut_after=1_000_000, stall=20)
     monkeypatch.setattr(connections, "SILENCE_SECONDS", 0.5)
-    with replace(storage, endpoint=proxy.url).wire() as wire, pytest.raises(AttemptError, match="timed out") as raised:
-        wire.call("GET", "a")
+    with (
+        replace(storage, endpoint=proxy.url).client() as client,
+        pytest.raises(AttemptError, match="timed out") as raised,
+    ):
+        client.call("GET", "a")
     assert raised.value.code is ExitCode.TRANSIENT
 
 
@@ -251,12 +254,12 @@ def test_part_without_an_etag_is_sent_again_by_the_next_attempt(storage: Storage
 
 def test_part_that_the_server_lists_without_an_etag_is_not_used(storage: Storage, proxy: Proxy) -> None:
     etag = re.compile(rb"<ETag>.*?</ETag>")
-    with replace(storage, endpoint=proxy.url).wire() as wire:
-        upload = multipart.begin(Keeper(wire, Log()), "a")
+    with replace(storage, endpoint=proxy.url).client() as client:
+        upload = multipart.begin(Keeper(client, Log()), "a")
         data = b"a" * (5 << 20)
         checksum = digest_of(ALGORITHM, data)
-        sent = {number: multipart.send(wire, upload, number, data, checksum) for number in (1, 2)}
+        sent = {number: multipart.send(client, upload, number, data, checksum) for number in (1, 2)}
         listed = {number: replace(each, checksum=b"") for number, each in sent.items()}
-        assert multipart.stored(wire, "a", upload.id) == (upload, listed)
+        assert multipart.stored(client, "a", upload.id) == (upload, listed)
         proxy.rule = lambda _: Fault(change=lambda body: etag.sub(b"", body, count=1))
-        assert multipart.stored(wire, "a", upload.id) == (upload, {2: listed[2]})
+        assert multipart.stored(client, "a", upload.id) == (upload, {2: listed[2]})

@@ -41,9 +41,9 @@ class Filled:
 
 
 def delete(storage: Storage, *keys: str) -> None:
-    with storage.wire() as wire:
+    with storage.client() as client:
         for key in keys:
-            wire.call("DELETE", key)
+            client.call("DELETE", key)
 
 
 @pytest.fixture

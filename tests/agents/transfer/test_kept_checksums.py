@@ -43,9 +43,9 @@ def test_real_store_takes_them(storage: Storage, cube: Cube) -> None:
     write(cube.data, FILES)
     ended = cube.upload()
     assert ended.code == 0, ended.output
-    with storage.wire() as wire:
+    with storage.client() as client:
         for key, data in FILES.items():
-            found = wire.call("HEAD", key, headers={"x-amz-checksum-mode": "ENABLED"}).headers
+            found = client.call("HEAD", key, headers={"x-amz-checksum-mode": "ENABLED"}).headers
             assert (found[HEADER], found["x-amz-checksum-type"]) == (crc64(data), "FULL_OBJECT")
 
 
@@ -53,14 +53,14 @@ def test_real_store_takes_them(storage: Storage, cube: Cube) -> None:
 def test_upload_that_somebody_has_begun_goes_on(storage: Storage, cube: Cube, algorithm: str) -> None:
     """Version 0.1.0 asked for no checksum, and other programs ask for others."""
     write(cube.data, FILES)
-    with storage.wire() as wire:
+    with storage.client() as client:
         headers = {"x-amz-checksum-algorithm": algorithm} if algorithm else {}
-        begun = wire.call("POST", "large", [("uploads", "")], headers=headers).content
+        begun = client.call("POST", "large", [("uploads", "")], headers=headers).content
         upload = document(begun, "a beginning", "InitiateMultipartUploadResult").text("UploadId")
         data = FILES["large"][: 5 << 20]
         name = algorithm.lower() or "crc32"
         part = {f"x-amz-checksum-{name}": b64encode(digest_of(name, data)).decode()} if algorithm else {}
-        wire.call("PUT", "large", [("partNumber", "1"), ("uploadId", upload)], data, headers=part)
+        client.call("PUT", "large", [("partNumber", "1"), ("uploadId", upload)], data, headers=part)
     ended = cube.upload()
     assert ended.code == 0, ended.output
     assert storage.read() == FILES

@@ -160,8 +160,8 @@ def test_parts_of_an_upload_that_the_server_has_are_not_sent_again(
     assert watched.upload(run="run").code == 0
     assert storage.read() == {"large": data}
     assert sum("partNumber" in each.path for each in proxy.requests[before:]) == 8 - 4
-    with storage.wire() as wire:
-        assert b"<UploadId>" not in wire.call("GET", query=[("uploads", "")]).content
+    with storage.client() as client:
+        assert b"<UploadId>" not in client.call("GET", query=[("uploads", "")]).content
 
 
 @pytest.mark.parametrize("flow", ["download", "upload"])

@@ -213,8 +213,8 @@ def test_file_that_changes_while_it_is_sent_is_not_completed(filled: Cube, stora
 
 
 def test_old_uploads_are_aborted_and_new_ones_are_not(filled: Cube, storage: Storage, proxy: Proxy) -> None:
-    with storage.wire() as wire:
-        old, new = (multipart.begin(Keeper(wire, Log()), f"gone-{each}").id for each in ("old", "new"))
+    with storage.client() as client:
+        old, new = (multipart.begin(Keeper(client, Log()), f"gone-{each}").id for each in ("old", "new"))
 
         def age(body: bytes) -> bytes:
             """The server dates uploads by its own clock, so the list is changed on its way."""
@@ -224,16 +224,16 @@ def test_old_uploads_are_aborted_and_new_ones_are_not(filled: Cube, storage: Sto
         proxy.rule = lambda request: Fault(change=age) if request.path.endswith("&uploads=") else None
         ended = filled.upload()
         assert ended.code == 0, ended.output
-        assert {each.id for each in multipart.begun(wire, "")} == {new}
+        assert {each.id for each in multipart.begun(client, "")} == {new}
         assert old != new
 
 
 def test_upload_of_other_bytes_is_not_taken_for_ours(filled: Cube, storage: Storage) -> None:
     """Somebody began an upload of the same key, of other bytes: what the object becomes is the file."""
-    with storage.wire() as wire:
-        upload = multipart.begin(Keeper(wire, Log()), "large")
+    with storage.client() as client:
+        upload = multipart.begin(Keeper(client, Log()), "large")
         data = large(5 << 20, seed=4)
-        multipart.send(wire, upload, 1, data, digest_of(ALGORITHM, data))
+        multipart.send(client, upload, 1, data, digest_of(ALGORITHM, data))
     ended = filled.upload()
     assert ended.code == 0, ended.output
     assert storage.read() == OBJECTS

@@ -33,19 +33,19 @@ def put_in_parts(storage: Storage, sizes: list[int], algorithm: str = "", kind: 
     asked = {"x-amz-checksum-algorithm": algorithm, "x-amz-checksum-type": kind} if algorithm else {}
     header = f"x-amz-checksum-{algorithm.lower()}"
     listed, offset = "", 0
-    with storage.wire() as wire:
-        begun = wire.call("POST", "large", [("uploads", "")], headers=asked).content
+    with storage.client() as client:
+        begun = client.call("POST", "large", [("uploads", "")], headers=asked).content
         upload = document(begun, "a beginning", "InitiateMultipartUploadResult").text("UploadId")
         for number, size in enumerate(sizes, 1):
             data, offset = DATA[offset : offset + size], offset + size
             text = b64encode(digest_of(algorithm, data)).decode() if algorithm else ""
             query = [("partNumber", str(number)), ("uploadId", upload)]
-            answer = wire.call("PUT", "large", query, data, headers={header: text} if algorithm else {})
+            answer = client.call("PUT", "large", query, data, headers={header: text} if algorithm else {})
             own = f"<Checksum{algorithm}>{text}</Checksum{algorithm}>" if algorithm else ""
             listed += f"<Part><PartNumber>{number}</PartNumber><ETag>{answer.headers['etag']}</ETag>{own}</Part>"
         body = f"<CompleteMultipartUpload>{listed}</CompleteMultipartUpload>".encode()
         asked.pop("x-amz-checksum-algorithm", None)
-        wire.call("POST", "large", [("uploadId", upload)], body, headers=asked)
+        client.call("POST", "large", [("uploadId", upload)], body, headers=asked)
     assert offset == len(DATA)
 
 

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 
-from stowplan.agents.cache.drivers.api import Extent, Pulse
+from stowplan.agents.cache.drivers.api import DatasetSize, Pulse
 from stowplan.agents.cache.drivers.juicefs.measure import EXACT_INODES, JuiceFS
 from tests.agents.cache.redis_server import program, running
 from tests.agents.cache.runtime_agent import runtime
@@ -73,7 +73,7 @@ def measure(node: Mount, rounds: int) -> None:
     size = median(rounds, lambda: exact.extent(node.path))
     rough = median(rounds, lambda: statistical.extent(node.path))
     found, told = exact.extent(node.path), exact.pulse(node.path)
-    assert isinstance(found, Extent), found
+    assert isinstance(found, DatasetSize), found
     assert isinstance(told, Pulse), told
     say("files", found.files)
     say("bytes", found.bytes)

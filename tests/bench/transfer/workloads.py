@@ -210,21 +210,21 @@ def _prefix(algorithm: str) -> str:
 def _put_in_parts(bench: Bench, key: str, path: Path, algorithm: str) -> None:
     """Uploads a file as other programs do that ask for a checksum of all bytes, or of the parts with SHA-256."""
     element, parts = f"Checksum{algorithm}", ""
-    with bench.storage.wire() as wire, path.open("rb") as file:
+    with bench.storage.client() as client, path.open("rb") as file:
         kind = "COMPOSITE" if algorithm == "SHA256" else "FULL_OBJECT"
         asked = {"x-amz-checksum-algorithm": algorithm, "x-amz-checksum-type": kind}
-        begun = wire.call("POST", key, [("uploads", "")], headers=asked).content
+        begun = client.call("POST", key, [("uploads", "")], headers=asked).content
         upload = document(begun, "a beginning", "InitiateMultipartUploadResult").text("UploadId")
         number = 0
         while data := file.read(PART):
             number += 1
             text = b64encode(digest_of(algorithm.lower(), data)).decode()
             header = {f"x-amz-checksum-{algorithm.lower()}": text}
-            answer = wire.call("PUT", key, [("partNumber", str(number)), ("uploadId", upload)], data, headers=header)
+            answer = client.call("PUT", key, [("partNumber", str(number)), ("uploadId", upload)], data, headers=header)
             etag = answer.headers["etag"]
             parts += f"<Part><PartNumber>{number}</PartNumber><ETag>{etag}</ETag><{element}>{text}</{element}></Part>"
         body = f"<CompleteMultipartUpload>{parts}</CompleteMultipartUpload>".encode()
-        wire.call("POST", key, [("uploadId", upload)], body, headers={"x-amz-checksum-type": kind})
+        client.call("POST", key, [("uploadId", upload)], body, headers={"x-amz-checksum-type": kind})
 
 
 def fill_small(bench: Bench, count: int, prefix: str = "small") -> None:

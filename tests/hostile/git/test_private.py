@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from stowplan.agents.attempt.failure import AttemptError
-from stowplan.agents.transfer.remotes.git.checkout_commit import Bringing
+from stowplan.agents.transfer.remotes.git.checkout_commit import CommitCheckout
 from stowplan.agents.transfer.remotes.git.commit import contents
-from stowplan.agents.transfer.remotes.git.lfs.objects import Content
+from stowplan.agents.transfer.remotes.git.lfs.objects import LfsContent
 from stowplan.agents.transfer.remotes.git.remote import find
 from stowplan.agents.transfer.remotes.git.repository import Repository
 from tests.agents.transfer.git.agent import Cube, tree
@@ -74,7 +74,7 @@ def test_what_is_changed_after_the_check(
         change(cloned.clone / ".git", proof)
         wanted = find(git, git.settings.address, None)
         assert wanted
-        _, found = Bringing(repository, git.settings.address, None).run(wanted, None, fresh=False)
+        _, found = CommitCheckout(repository, git.settings.address, None).run(wanted, None, fresh=False)
     assert found == commit
     assert tree(cloned.clone) == {"a": b"new", "folder/b": b"2", "folder/c": b"3"}
     assert not os.path.lexists(proof)
@@ -92,7 +92,7 @@ def test_objects_are_reached_by_no_path(cloned: Cube, writer: Author, tmp_path: 
         (inside / "objects").symlink_to(outside)
         wanted = find(git, git.settings.address, None)
         assert wanted
-        Bringing(repository, git.settings.address, None).run(wanted, None, fresh=False)
+        CommitCheckout(repository, git.settings.address, None).run(wanted, None, fresh=False)
     assert list(outside.rglob("*")) == [outside / "pack"]
     assert tree(cloned.clone)["a"] == b"new"
 
@@ -144,7 +144,7 @@ def test_links_in_the_place_of_content_bring_no_other_file(cloned: Cube, writer:
         repository.adopt(git.settings.address)
         address = git.settings.address
         git.online(repository.place, "fetch", "-q", address.url, f"{commit}:refs/stowplan/fetched", what="Fetching")
-        content = Content(repository, address, commit, contents.read(repository, commit, lfs=True))
+        content = LfsContent(repository, address, commit, contents.read(repository, commit, lfs=True))
         content.missing()
         content.fetch()
         (path,) = (each for each in (cloned.clone / ".git/lfs/objects").rglob("*") if each.is_file())

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from stowplan.agents.attempt.failure import of_any
-from stowplan.agents.transfer.remotes.git.checkout_commit import Bringing
+from stowplan.agents.transfer.remotes.git.checkout_commit import CommitCheckout
 from stowplan.agents.transfer.remotes.git.commit import contents
-from stowplan.agents.transfer.remotes.git.lfs.objects import Content
+from stowplan.agents.transfer.remotes.git.lfs.objects import LfsContent
 from stowplan.agents.transfer.remotes.git.lfs.upload import LfsUpload
 from stowplan.agents.transfer.remotes.git.program.lfs_pointer import object_key
 from stowplan.agents.transfer.remotes.git.remote import find
@@ -67,7 +67,7 @@ def fetch(repository: Repository) -> None:
     commit = repository.commit("HEAD")
     assert commit
     read = contents.read(repository, commit, lfs=True)
-    content = Content(repository, repository.git.settings.address, commit, read)
+    content = LfsContent(repository, repository.git.settings.address, commit, read)
     content.missing()
     content.fetch()
     content.remember()
@@ -126,7 +126,7 @@ def refresh(repository: Repository) -> None:
     repository.adopt(address)
     wanted = find(repository.git, address, None)
     assert wanted
-    Bringing(repository, address, None).run(wanted, None, fresh=False)
+    CommitCheckout(repository, address, None).run(wanted, None, fresh=False)
 
 
 @pytest.mark.parametrize("first", range(0, RACES, AT_ONCE))

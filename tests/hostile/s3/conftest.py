@@ -12,7 +12,7 @@ from stowplan.agents.runtime.log import Log
 from stowplan.agents.transfer.network.retry import Attempts
 from stowplan.agents.transfer.remotes.s3.protocol.endpoint import Bucket
 from stowplan.agents.transfer.remotes.s3.protocol.failure import of_any
-from stowplan.agents.transfer.remotes.s3.protocol.rest_client import Wire
+from stowplan.agents.transfer.remotes.s3.protocol.rest_client import RestClient
 from tests.agents.transfer.agent import Cube
 from tests.agents.transfer.server import Storage
 from tests.hostile.s3.server import BUCKET, Server, serving
@@ -32,10 +32,10 @@ def cube(server: Server, tmp_path: Path) -> Cube:
 
 
 @pytest.fixture
-def wire(server: Server) -> Iterator[Wire]:
+def client(server: Server) -> Iterator[RestClient]:
     """The client alone."""
     own = Network(allow_loopback=True)
     bucket = Bucket(BUCKET, server.url, "us-east-1", path_style=True, credentials=None, network=own)
-    wire = Wire(bucket, Attempts(0, Stop(), Log(), of_any), Redactor(()))
-    yield wire
-    wire.close()
+    client = RestClient(bucket, Attempts(0, Stop(), Log(), of_any), Redactor(()))
+    yield client
+    client.close()

@@ -13,14 +13,14 @@ from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.transfer.remotes.s3 import download
 from stowplan.agents.transfer.remotes.s3.protocol import pace
 from stowplan.agents.transfer.remotes.s3.protocol.lists import listing
-from stowplan.agents.transfer.remotes.s3.protocol.rest_client import Wire
+from stowplan.agents.transfer.remotes.s3.protocol.rest_client import RestClient
 from stowplan.schema.agents.exit_codes import ExitCode
 from tests.agents.transfer.agent import Cube
 from tests.hostile.s3.attempt import attempt
 from tests.hostile.s3.server import Answer, Request, Server, page
 
 
-def test_a_huge_page_is_not_read(server: Server, wire: Wire) -> None:
+def test_a_huge_page_is_not_read(server: Server, client: RestClient) -> None:
     sent: list[int] = []
 
     def flood(connection: socket.socket) -> None:
@@ -31,24 +31,24 @@ def test_a_huge_page_is_not_read(server: Server, wire: Wire) -> None:
 
     server.rule = lambda _: Answer(raw=flood)
     with pytest.raises(AttemptError, match="16 MiB") as refused:
-        list(listing.objects(wire, ""))
+        list(listing.objects(client, ""))
     assert refused.value.code is ExitCode.TRANSIENT
     assert len(sent) < 100
 
 
-def test_a_repeated_token(server: Server, wire: Wire) -> None:
+def test_a_repeated_token(server: Server, client: RestClient) -> None:
     server.rule = lambda _: Answer(body=page([], token="t"))
     with pytest.raises(AttemptError, match="names itself"):
-        list(listing.objects(wire, ""))
+        list(listing.objects(client, ""))
     assert len(server.requests) == 2
 
 
-def test_pages_without_keys(server: Server, wire: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pages_without_keys(server: Server, client: RestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(listing, "MOST_EMPTY", 20)
     tokens = itertools.count()
     server.rule = lambda _: Answer(body=page([], token=f"t{next(tokens)}"))
     with pytest.raises(AttemptError, match="without a key"):
-        list(listing.objects(wire, ""))
+        list(listing.objects(client, ""))
     assert len(server.requests) == 21
 
 
@@ -99,23 +99,23 @@ DRIPS = {
 
 
 @pytest.mark.parametrize("name", DRIPS)
-def test_drips_end(server: Server, wire: Wire, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_drips_end(server: Server, client: RestClient, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """With a second instead of a minute."""
     monkeypatch.setattr(pace, "PACE_SECONDS", 1.0)
     server.rule = lambda _: Answer(raw=dripping(*DRIPS[name]))
     began = time.monotonic()
     with pytest.raises(AttemptError) as refused:
-        wire.call("GET", "a")
+        client.call("GET", "a")
     assert refused.value.code is ExitCode.TRANSIENT
     assert 0.5 < time.monotonic() - began < DRIPS_SECONDS / 2
 
 
 @pytest.mark.parametrize("name", ["continue", "trailer", "fields", "chunks"])
-def test_floods_end(server: Server, wire: Wire, name: str) -> None:
+def test_floods_end(server: Server, client: RestClient, name: str) -> None:
     head, drop = DRIPS[name]
     server.rule = lambda _: Answer(raw=dripping(head, drop * 10_000, 0))
     with pytest.raises(AttemptError) as refused:
-        wire.call("GET", "a")
+        client.call("GET", "a")
     assert " more than " in str(refused.value), "nothing but the end of the flood has ended it"
 
 

@@ -14,8 +14,8 @@ from stowplan.agents.transfer.remotes.s3.protocol.keeper import Keeper
 from stowplan.agents.transfer.remotes.s3.protocol.lists import listing
 from stowplan.agents.transfer.remotes.s3.protocol.multipart import Ongoing, Stored
 from stowplan.agents.transfer.remotes.s3.protocol.refusal import MESSAGE, refusal
-from stowplan.agents.transfer.remotes.s3.protocol.rest_client import Wire
-from stowplan.agents.transfer.remotes.s3.upload_file import InParts
+from stowplan.agents.transfer.remotes.s3.protocol.rest_client import RestClient
+from stowplan.agents.transfer.remotes.s3.upload_file import UploadInParts
 from tests.agents.transfer.agent import Cube, files
 from tests.hostile.s3.attempt import attempt
 from tests.hostile.s3.server import MODIFIED, NAMESPACE, Answer, Server, page
@@ -53,10 +53,10 @@ NO_LISTINGS = {
 
 
 @pytest.mark.parametrize("name", NO_LISTINGS)
-def test_what_is_no_listing(server: Server, wire: Wire, name: str) -> None:
+def test_what_is_no_listing(server: Server, client: RestClient, name: str) -> None:
     server.rule = lambda _: Answer(body=NO_LISTINGS[name])
     with pytest.raises(AttemptError) as refused:
-        list(listing.objects(wire, ""))
+        list(listing.objects(client, ""))
     assert refused.value.reason in ("BadAnswer", "BadListing")
     assert len(str(refused.value)) < 1000
     assert str(refused.value).isprintable()
@@ -76,18 +76,18 @@ def test_nothing_is_deleted_for_what_is_no_listing(server: Server, cube: Cube) -
 
 
 @pytest.mark.parametrize("space", [NAMESPACE, "http://doc.s3.amazonaws.com/2006-03-01", ""])
-def test_namespaces_of_stores(server: Server, wire: Wire, space: str) -> None:
+def test_namespaces_of_stores(server: Server, client: RestClient, space: str) -> None:
     text = page([("a", '"e"', 1)]).replace(
         f' xmlns="{NAMESPACE}"'.encode(), f' xmlns="{space}"'.encode() if space else b""
     )
     server.rule = lambda _: Answer(body=text.replace(b"<Name>bucket</Name>", b""))
-    assert [each.key for each in listing.objects(wire, "")] == ["a"]
+    assert [each.key for each in listing.objects(client, "")] == ["a"]
 
 
-def test_key_outside_of_the_prefix(server: Server, wire: Wire) -> None:
+def test_key_outside_of_the_prefix(server: Server, client: RestClient) -> None:
     server.rule = lambda _: Answer(body=page([("other/a", '"e"', 1)]))
     with pytest.raises(AttemptError, match="below"):
-        list(listing.objects(wire, "data/"))
+        list(listing.objects(client, "data/"))
 
 
 @pytest.mark.parametrize(
@@ -99,32 +99,32 @@ def test_key_outside_of_the_prefix(server: Server, wire: Wire) -> None:
         b"<ListPartsResult><IsTruncated>false</IsTruncated><Part><PartNumber>x</PartNumber></Part></ListPartsResult>",
     ],
 )
-def test_documents_of_uploads(server: Server, wire: Wire, body: bytes) -> None:
+def test_documents_of_uploads(server: Server, client: RestClient, body: bytes) -> None:
     server.rule = lambda _: Answer(body=body)
     for call in (
-        lambda: multipart.begin(Keeper(wire, Log()), "k"),
-        lambda: multipart.complete(wire, Ongoing("k", "u", keeps=True), {1: Stored(1, "e")}),
-        lambda: multipart.stored(wire, "k", "u"),
-        lambda: list(multipart.begun(wire, "")),
+        lambda: multipart.begin(Keeper(client, Log()), "k"),
+        lambda: multipart.complete(client, Ongoing("k", "u", keeps=True), {1: Stored(1, "e")}),
+        lambda: multipart.stored(client, "k", "u"),
+        lambda: list(multipart.begun(client, "")),
     ):
         with pytest.raises(AttemptError, match=r"sent|without an id"):
             call()
 
 
-def test_endless_lists_of_uploads_and_parts(server: Server, wire: Wire) -> None:
+def test_endless_lists_of_uploads_and_parts(server: Server, client: RestClient) -> None:
     more = b"<IsTruncated>true</IsTruncated>"
     server.rule = lambda request: Answer(
         body=b"<ListMultipartUploadsResult>" + more + b"<NextKeyMarker>k</NextKeyMarker></ListMultipartUploadsResult>"
         if "uploads" in request.query
         else b"<ListPartsResult>" + more + b"<NextPartNumberMarker>7</NextPartNumberMarker></ListPartsResult>"
     )
-    assert list(multipart.begun(wire, "")) == []
-    assert multipart.stored(wire, "k", "u") == (Ongoing("k", "u", keeps=False), {})
+    assert list(multipart.begun(client, "")) == []
+    assert multipart.stored(client, "k", "u") == (Ongoing("k", "u", keeps=False), {})
 
 
 @pytest.mark.parametrize("size", [0, 1])
 def test_parts_of_a_size_that_nobody_sent(size: int) -> None:
-    sending = InParts.__new__(InParts)
+    sending = UploadInParts.__new__(UploadInParts)
     sending.part_size = 5 << 20
     sending.found = type("Found", (), {"size": 20 << 20})()
     assert sending._usable({1: Stored(size, "e")}) == {}

@@ -19,7 +19,7 @@ from stowplan.agents.transfer.remotes.s3.journal import WINDOW
 from stowplan.agents.transfer.remotes.s3.protocol.failure import of_any
 from stowplan.agents.transfer.run import TransferRun
 from stowplan.agents.transfer.settings import settings
-from stowplan.agents.transfer.thread_pool import Countdown, Crew
+from stowplan.agents.transfer.thread_pool import Countdown, ThreadPool
 from stowplan.schema.agents.marker import marker_path
 from stowplan.schema.agents.transfer_config import TransferConfig
 from tests.agents.transfer.agent import Cube, files
@@ -68,11 +68,11 @@ def test_etag_that_no_header_can_hold(server: Server, cube: Cube, odd: set[str])
 @pytest.mark.parametrize("count", [1, 50])
 def test_a_task_that_dies_of_anything_fails_the_run(task: Callable[[], None], count: int) -> None:
     def work() -> None:
-        crew = Crew(4, Stop(), Log(), of_any)
-        with crew:
+        pool = ThreadPool(4, Stop(), Log(), of_any)
+        with pool:
             for _ in range(count):
-                crew.give(task)
-            crew.end()
+                pool.give(task)
+            pool.end()
 
     error = ended(work)
     assert isinstance(error, Exception)
@@ -81,15 +81,15 @@ def test_a_task_that_dies_of_anything_fails_the_run(task: Callable[[], None], co
 
 def test_workers_that_are_gone_are_no_reason_to_wait() -> None:
     stop = Stop()
-    crew = Crew(2, stop, Log(), of_any)
+    pool = ThreadPool(2, stop, Log(), of_any)
     for _ in range(2):
-        crew._tasks.put(None)
-    for each in crew._threads:
+        pool._tasks.put(None)
+    for each in pool._threads:
         each.join(5)
-    crew._tasks.put(panic)
-    assert isinstance(ended(crew.drain), RuntimeError)
-    crew._tasks.put(panic)
-    assert isinstance(ended(lambda: crew.give(panic)), RuntimeError)
+    pool._tasks.put(panic)
+    assert isinstance(ended(pool.drain), RuntimeError)
+    pool._tasks.put(panic)
+    assert isinstance(ended(lambda: pool.give(panic)), RuntimeError)
 
 
 def test_a_part_that_dies_of_anything_is_not_done() -> None:

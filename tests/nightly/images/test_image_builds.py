@@ -267,8 +267,8 @@ def test_copies_objects(container: AgentContainer, run: Run, s3_server: str, tmp
     bucket, _, prefix = remote["uri"].removeprefix("s3://").partition("/")
     prefix = f"{prefix.strip('/')}/" if prefix else ""
     storage = Storage(s3_server, bucket)
-    with storage.wire() as wire:
-        wire.call("PUT", accepted=(409,))
+    with storage.client() as client:
+        client.call("PUT", accepted=(409,))
     data = folder / local["path"]
     if upload:
         data.mkdir(parents=True)

@@ -7,7 +7,7 @@ from typing import assert_never
 
 from stowplan.agents.await_group.job_state import JobState
 from stowplan.agents.await_group.settings import AwaitSettings
-from stowplan.agents.await_group.trouble import Trial, exit_code
+from stowplan.agents.await_group.trouble import RequestedRight, exit_code
 from stowplan.agents.cluster.answers import Manifest, Refused, Unreachable
 from stowplan.agents.cluster.client import Client
 from stowplan.agents.cluster.patience import Patience
@@ -56,7 +56,7 @@ class Changes:
             case Refused(status=409) | Refused(status=404):
                 self.log.info("The Job has changed meanwhile: looking again", job=name)
             case Refused() | Unreachable() as trouble:
-                return exit_code(trouble, patience, Trial("change a deciding Job", "patch", name), self.log)
+                return exit_code(trouble, patience, RequestedRight("change a deciding Job", "patch", name), self.log)
             case dict():
                 patience.lasts(None, monotonic())
             case other:

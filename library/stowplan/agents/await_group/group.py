@@ -36,7 +36,7 @@ class Doomed:
 
 
 @dataclass(frozen=True, slots=True)
-class Begun:
+class Serves:
     """The helper has begun to serve, which an annotation of a deciding Job must show to a pod that replaces it."""
 
     job: str
@@ -44,7 +44,7 @@ class Begun:
     value: str
 
 
-Decision = Succeeded | Failed | Doomed | Begun | None
+Decision = Succeeded | Failed | Doomed | Serves | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +89,12 @@ class Group:
         reason = self.helper.replaced(noted) or self.helper.fault(max(job.start for job in jobs.values()))
         return Doomed(reason, jobs) if reason else None
 
-    def _begun(self) -> Begun | None:
+    def _begun(self) -> Serves | None:
         """Return what to note on the first Job while it runs; None if it is noted, or the helper has not begun."""
         (name, first), (key, noted) = next(iter(self.jobs.items())), self._noted()
         if first.phase is not Phase.RUNNING or not first.start or not self.helper.serves or noted == self.helper.pod:
             return None
-        return Begun(name, key, f"{first.start} {self.helper.pod}")
+        return Serves(name, key, f"{first.start} {self.helper.pod}")
 
     def _noted(self) -> tuple[str, str]:
         """Return the key of the annotation about this helper, and the pod that it names; empty for none.

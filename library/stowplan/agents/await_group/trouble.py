@@ -10,7 +10,7 @@ from stowplan.schema.agents.exit_codes import ExitCode
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class RequestedRight:
     """What a request was for: `act`, as in "Cannot read a deciding Job", the verbs that it needs, and its Job."""
 
     act: str
@@ -25,7 +25,7 @@ class Trial:
         return f"{self.verbs} on {object_}, from a Role that is bound to the ServiceAccount of the pod"
 
 
-def exit_code(trouble: Trouble, patience: Patience, trial: Trial, log: Log) -> int | None:
+def exit_code(trouble: Trouble, patience: Patience, trial: RequestedRight, log: Log) -> int | None:
     """Return the exit code after a request that failed: None to try again, 3 if a right was missing for too long."""
     if patience.lasts(trouble, monotonic()):
         log.warning(f"Cannot {trial.act}: trying again", job=trial.job or None, error=str(trouble))

@@ -16,10 +16,10 @@ from stowplan.agents.await_group.events import (
     watch_pod,
     watch_ports,
 )
-from stowplan.agents.await_group.group import Begun, Doomed, Failed, Group, Succeeded, group
+from stowplan.agents.await_group.group import Doomed, Failed, Group, Serves, Succeeded, group
 from stowplan.agents.await_group.job_state import JobState, state_of
 from stowplan.agents.await_group.settings import AwaitSettings
-from stowplan.agents.await_group.trouble import Trial, exit_code
+from stowplan.agents.await_group.trouble import RequestedRight, exit_code
 from stowplan.agents.cluster.answers import Refused, Unreachable
 from stowplan.agents.cluster.client import Client
 from stowplan.agents.cluster.following import Deleted, Live, Missing
@@ -30,7 +30,7 @@ from stowplan.schema.agents.await_config import GROUP_FAILED
 from stowplan.schema.agents.exit_codes import ExitCode
 
 
-async def attend(settings: AwaitSettings, client: Client, log: Log) -> int:
+async def wait_for_end(settings: AwaitSettings, client: Client, log: Log) -> int:
     """Wait until the outcome of the training group is certain and return the exit code.
 
     It is 0 if all deciding Jobs are complete, `GROUP_FAILED` if one failed or was deleted, and 3 if an RBAC right was
@@ -45,14 +45,14 @@ async def attend(settings: AwaitSettings, client: Client, log: Log) -> int:
         if settings.helper.container:
             watches.append(watch_pod(settings, client, events))
         running = [tasks.create_task(each) for each in watches]
-        code = await Attendance(settings, client, log).until_end(events)
+        code = await WaitLoop(settings, client, log).until_end(events)
         for task in running:
             task.cancel()
     return code
 
 
 @dataclass
-class Attendance:
+class WaitLoop:
     """The wait for one training group: it takes events, acts on them, and ends with an exit code."""
 
     settings: AwaitSettings
@@ -86,7 +86,7 @@ class Attendance:
         """Record one event. Return an exit code if a right to read was missing for too long; otherwise None."""
         match event:
             case JobNews(name, Refused() | Unreachable() as trouble):
-                trial = Trial("read a deciding Job", "get and watch", name)
+                trial = RequestedRight("read a deciding Job", "get and watch", name)
                 return exit_code(trouble, self.reading[name], trial, self.log)
             case JobNews(name, Live() | Deleted() | Missing() as news):
                 self.reading[name].lasts(None, monotonic())
@@ -101,7 +101,7 @@ class Attendance:
                 self.looking.lasts(None, monotonic())
                 self.known = self.known.crashed(crash)
             case PodTrouble(trouble):
-                return exit_code(trouble, self.looking, Trial("read the own pod", "get"), self.log)
+                return exit_code(trouble, self.looking, RequestedRight("read the own pod", "get"), self.log)
         return None
 
     async def _act(self, *, after_look: bool) -> int | None:
@@ -121,7 +121,7 @@ class Attendance:
             case Doomed(reason, jobs) if after_look:
                 codes = [await self.changes.fail(name, state, reason) for name, state in jobs.items()]
                 return next((code for code in codes if code is not None), None)
-            case Begun(name, key, value) if after_look:
+            case Serves(name, key, value) if after_look:
                 return await self.changes.note(name, key, value)
         return None
 

@@ -10,7 +10,7 @@ from stowplan.agents.cluster.following import Live, News, follow
 from stowplan.agents.cluster.place import ObjectAddress
 from stowplan.agents.gate.readiness import Readiness, unseen
 from stowplan.agents.gate.settings import GateSettings
-from stowplan.agents.gate.workload import Door, door, opening
+from stowplan.agents.gate.workload import WorkloadState, opening, state_of
 from stowplan.agents.runtime import timestamp
 from stowplan.agents.runtime.log import Log
 from stowplan.schema.agents.exit_codes import ExitCode
@@ -26,13 +26,13 @@ Event = tuple[ObjectAddress, News]
 Events = asyncio.Queue[Event]
 
 
-async def tend(settings: GateSettings, client: Client, log: Log) -> int:
+async def open_run(settings: GateSettings, client: Client, log: Log) -> int:
     """Open the run when it is time, and return the exit code 0 once it has stayed open."""
     events: Events = asyncio.Queue()
-    tending = Tending(settings, client, log)
+    loop = OpeningLoop(settings, client, log)
     async with asyncio.TaskGroup() as tasks:
-        running = [tasks.create_task(_watch(client, place, events)) for place in tending.places()]
-        await tending.until_open(events)
+        running = [tasks.create_task(_watch(client, place, events)) for place in loop.places()]
+        await loop.until_open(events)
         for task in running:
             task.cancel()
     return ExitCode.DONE
@@ -44,7 +44,7 @@ async def _watch(client: Client, place: ObjectAddress, events: Events) -> None:
 
 
 @dataclass
-class Tending:
+class OpeningLoop:
     """The work of one gate: it takes events, opens the run, and ends."""
 
     settings: GateSettings
@@ -60,7 +60,7 @@ class Tending:
     """Whether the user holds the run back; true until the custom resource is known."""
     last: float | None = None
     """Time of the last opening, or at which the run was first seen open."""
-    doors: dict[ObjectAddress, Door] = field(default_factory=dict)
+    states: dict[ObjectAddress, WorkloadState] = field(default_factory=dict)
     """States that were logged last."""
 
     def __post_init__(self) -> None:
@@ -106,25 +106,25 @@ class Tending:
         )
         for place, found in self.resources.items():
             if self.waits[place].saw(found, born, monotonic()):
-                self.log.info(self.waits[place].view.text)
+                self.log.info(self.waits[place].verdict.text)
 
     async def _act(self) -> None:
         """Open what is closed, in order, if nothing holds the run back. After a failure the rest waits."""
-        doors = {place: self._door(place) for place in self.objects}
-        for place, state in doors.items():
-            if self.doors.get(place) is not state:
+        states = {place: self._state(place) for place in self.objects}
+        for place, state in states.items():
+            if self.states.get(place) is not state:
                 self.log.info(f"{place.name} is {state.value}")
-        self.doors = doors
-        if Door.ABSENT in doors.values():
+        self.states = states
+        if WorkloadState.ABSENT in states.values():
             return
-        if Door.CLOSED not in doors.values():
+        if WorkloadState.CLOSED not in states.values():
             self.last = self.last or monotonic()
             return
         now = monotonic()
         if self.suspended or not all(wait.is_ready(now) for wait in self.waits.values()):
             return
-        for place, state in doors.items():
-            if state is Door.CLOSED and not await self._open(place):
+        for place, state in states.items():
+            if state is WorkloadState.CLOSED and not await self._open(place):
                 return
         self.last = monotonic()
 
@@ -143,10 +143,10 @@ class Tending:
                 self.log.info("Opened", object=place.path)
                 return True
 
-    def _door(self, place: ObjectAddress) -> Door:
-        return door(self.objects[place], admission=self.settings.config.admission)
+    def _state(self, place: ObjectAddress) -> WorkloadState:
+        return state_of(self.objects[place], admission=self.settings.config.admission)
 
     def _is_done(self) -> bool:
         if self.last is None or monotonic() - self.last < WATCHED:
             return False
-        return not {Door.ABSENT, Door.CLOSED} & set(self.doors.values())
+        return not {WorkloadState.ABSENT, WorkloadState.CLOSED} & set(self.states.values())

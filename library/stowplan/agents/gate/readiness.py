@@ -21,17 +21,17 @@ Argo CD tries for half an hour to apply that.
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class Verdict:
     """What the custom resource says."""
 
     ready: bool
     text: str
     """What is missing, or what is ready, as a sentence without a full stop."""
     after: float = 0.0
-    """Seconds for which this view must last before it counts as ready."""
+    """Seconds for which this verdict must last before it counts as ready."""
 
 
-def look(wait: GateWait, resource: Manifest | None, born: str) -> View:
+def look(wait: GateWait, resource: Manifest | None, born: str) -> Verdict:
     """Return whether the custom resource is ready; None stands for one that does not exist.
 
     `born` is the time at which the closed run was created (RFC 3339), empty before that. A spec that was written later
@@ -39,23 +39,23 @@ def look(wait: GateWait, resource: Manifest | None, born: str) -> View:
     """
     name = f"{wait.kind} {wait.name}"
     if resource is None:
-        return View(ready=False, text=f"{name} does not exist")
+        return Verdict(ready=False, text=f"{name} does not exist")
     status: Manifest = resource.get("status") or {}
     if status.get("observedGeneration") != resource["metadata"].get("generation"):
-        return View(ready=False, text=f"{name} has no report on its newest spec")
+        return Verdict(ready=False, text=f"{name} has no report on its newest spec")
     found = condition(resource, wait.condition)
     if found.get("status") != "True":
         why = found.get("message") or found.get("reason") or "it has no report yet"
-        return View(ready=False, text=f"{name} is not {wait.condition}: {why}")
+        return Verdict(ready=False, text=f"{name} is not {wait.condition}: {why}")
     if wait.revision and status.get("revision") != wait.revision:
         held = status.get("revision") or "an unknown revision"
-        return View(ready=False, text=f"{name} is {wait.condition}, but holds {held}, not {wait.revision}")
+        return Verdict(ready=False, text=f"{name} is {wait.condition}, but holds {held}, not {wait.revision}")
     run = _run(wait.kind, status)
     if run == wait.run or not wait.spec:
-        return View(ready=True, text=f"{name} is {wait.condition}")
+        return Verdict(ready=True, text=f"{name} is {wait.condition}")
     text = f"{name} is {wait.condition}, but by run {run or 'unknown'}, not {wait.run or 'unknown'}"
     current = digest(resource) == wait.spec or bool(born and _written(resource) > born)
-    return View(ready=False, text=text, after=SETTLED if current else REPLACED)
+    return Verdict(ready=False, text=text, after=SETTLED if current else REPLACED)
 
 
 def _run(kind: str, status: Manifest) -> str:
@@ -79,23 +79,23 @@ class Readiness:
     """The views of one custom resource so far. Times are in seconds, of any monotonic clock."""
 
     wait: GateWait
-    view: View
+    verdict: Verdict
     since: float
     """Time of the first of the equal views that came last."""
 
     def saw(self, resource: Manifest | None, born: str, now: float) -> bool:
-        """Record the present version of the custom resource. Return whether the view of it has changed."""
-        view = look(self.wait, resource, born)
-        changed = view != self.view
+        """Record the present version of the custom resource. Return whether the verdict of it has changed."""
+        verdict = look(self.wait, resource, born)
+        changed = verdict != self.verdict
         if changed:
-            self.view, self.since = view, now
+            self.verdict, self.since = verdict, now
         return changed
 
     def is_ready(self, now: float) -> bool:
         """Return whether the run need not wait for this any more at time `now`."""
-        return self.view.ready or (self.view.after > 0 and now - self.since >= self.view.after)
+        return self.verdict.ready or (self.verdict.after > 0 and now - self.since >= self.verdict.after)
 
 
 def unseen(wait: GateWait) -> Readiness:
     """Return the readiness of a custom resource before the API server has answered."""
-    return Readiness(wait, View(ready=False, text=f"{wait.kind} {wait.name} is not known yet"), 0.0)
+    return Readiness(wait, Verdict(ready=False, text=f"{wait.kind} {wait.name} is not known yet"), 0.0)

@@ -9,7 +9,7 @@ from stowplan.schema.agents.field_managers import ARGO_CD
 from stowplan.schema.agents.gate_config import ADMISSION_GATE, ADMISSION_GATE_NAME, OPENED
 
 
-class Door(Enum):
+class WorkloadState(Enum):
     """State of a Job or JobSet."""
 
     ABSENT = "absent"
@@ -22,23 +22,23 @@ _OVER = frozenset({"Complete", "Completed", "Failed"})
 """Conditions of Jobs and JobSets that have ended."""
 
 
-def door(found: Manifest | None, *, admission: bool) -> Door:
+def state_of(found: Manifest | None, *, admission: bool) -> WorkloadState:
     """Return the state of a Job or JobSet; None stands for one that does not exist.
 
     With `admission` Kueue holds it back by an annotation. Otherwise it is suspended: as it was compiled, or because
     Argo CD applied that once more after a gate had opened it. A suspension by anybody else is respected.
     """
     if found is None:
-        return Door.ABSENT
+        return WorkloadState.ABSENT
     notes = _notes(found)
     if admission:
-        return Door.CLOSED if ADMISSION_GATE_NAME in _names(notes) else Door.OPEN
+        return WorkloadState.CLOSED if ADMISSION_GATE_NAME in _names(notes) else WorkloadState.OPEN
     if _OVER & true_conditions(found).keys():
-        return Door.OPEN
+        return WorkloadState.OPEN
     if not (found.get("spec") or {}).get("suspend"):
-        return Door.OPEN
+        return WorkloadState.OPEN
     ours = OPENED not in notes or set(_suspenders(found)) == {ARGO_CD}
-    return Door.CLOSED if ours else Door.HELD
+    return WorkloadState.CLOSED if ours else WorkloadState.HELD
 
 
 def opening(found: Manifest, now: str, *, admission: bool) -> Manifest:

@@ -15,7 +15,7 @@ from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.copying.keys import PROTECTED, KeyCheck, folds_case
 from stowplan.agents.copying.patterns import Patterns
 from stowplan.agents.runtime.log import Log
-from stowplan.agents.transfer.files.brought import Brought
+from stowplan.agents.transfer.files.brought import BroughtNames
 from stowplan.agents.transfer.files.extra import Extra, Rule
 from stowplan.agents.transfer.settings import TransferSettings
 from stowplan.agents.transfer.tree import Tree
@@ -77,7 +77,7 @@ def extra(  # noqa: PLR0917 - what a copy knows of its two sides
     AttemptError (5) if more files would be deleted than are allowed.
     """
     config = settings.config
-    brought = Brought.of(settings, source)
+    brought = BroughtNames.of(settings, source)
     rule = Rule(config.mirror, patterns, config.max_delete if syncs(config) else None)
     found = Extra(tree, brought, rule, work.progress, work.stop, work.log)
     try:

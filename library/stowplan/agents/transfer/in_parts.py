@@ -13,7 +13,7 @@ from stowplan.agents.transfer.parts import Extent, P, PartFile
 from stowplan.agents.transfer.thread_pool import Countdown
 
 
-class Fetcher(Protocol[P]):
+class PartFetcher(Protocol[P]):
     """Interface of an engine's class that fetches the parts of large files."""
 
     folder: ClaimFolder
@@ -28,7 +28,7 @@ class Fetcher(Protocol[P]):
         """Verify a file of which all parts are present, and move it to its path in the destination."""
 
 
-class InParts(Generic[P]):
+class DownloadInParts(Generic[P]):
     """Download of one large file whose parts are separate tasks. The last task to end completes the file.
 
     `ended` is then called with the first error of any part, or None; it is not called after a StoppedError. `is_spoilt`
@@ -37,7 +37,7 @@ class InParts(Generic[P]):
 
     def __init__(
         self,
-        fetcher: Fetcher[P],
+        fetcher: PartFetcher[P],
         entry: P,
         part_size: int,
         ended: Callable[[Exception | None], None],

@@ -22,7 +22,7 @@ MOST_FAILURES = 100
 """Number of failed files after which the remaining ones are skipped."""
 
 
-class Crew:
+class ThreadPool:
     """Pool of `size` threads that run tasks. Its queue holds at most `size` tasks, and `give` waits while it is full.
 
     `translate` turns an exception of a task into a failure. As a context manager it ends the work early on an error.

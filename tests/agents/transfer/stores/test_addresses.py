@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from stowplan.agents.runtime.settings import SettingsError
-from stowplan.agents.transfer.remotes.s3.protocol.signing import EMPTY_SHA256, Credentials, signed_headers
+from stowplan.agents.transfer.remotes.s3.protocol.signing import EMPTY_SHA256, S3Credentials, signed_headers
 from tests.agents.transfer.agent import Cube, files
 from tests.agents.transfer.server import ACCESS_KEY, SECRET_KEY
 from tests.hostile.s3.attempt import attempt
@@ -41,7 +41,7 @@ def signed(request: Request) -> bool:
         query=request.words,
         sha256=EMPTY_SHA256,
         region="us-east-1",
-        credentials=Credentials(ACCESS_KEY, SECRET_KEY),
+        credentials=S3Credentials(ACCESS_KEY, SECRET_KEY),
         now=datetime.strptime(request.headers["x-amz-date"], "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC),
         headers={name: request.headers[name] for name in _names(request)},
     )

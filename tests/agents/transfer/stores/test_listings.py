@@ -10,7 +10,7 @@ import pytest
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.transfer.remotes.s3.protocol.entry import S3Object
 from stowplan.agents.transfer.remotes.s3.protocol.lists import listing, sorting
-from stowplan.agents.transfer.remotes.s3.protocol.rest_client import Wire
+from stowplan.agents.transfer.remotes.s3.protocol.rest_client import RestClient
 from tests.agents.transfer.agent import Cube, files
 from tests.agents.transfer.stores.test_refusals import download, error
 from tests.hostile.s3.attempt import attempt
@@ -130,10 +130,10 @@ def test_a_listing_that_is_sorted_in_a_file_is_as_one_in_memory(monkeypatch: pyt
         list(sorting.ascending(iter(entries)))
 
 
-def test_a_list_in_order_needs_no_file(server: Server, wire: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_list_in_order_needs_no_file(server: Server, client: RestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     server.objects = {"a": b"a", "b": b"b"}
     monkeypatch.setattr(tempfile, "TemporaryFile", None)
-    assert [each.key for each in listing.objects(wire, "")] == ["a", "b"]
+    assert [each.key for each in listing.objects(client, "")] == ["a", "b"]
 
 
 @pytest.mark.parametrize("order", [["a", "b", "b"], ["b", "a", "b"]])
@@ -180,19 +180,19 @@ def test_keys_however_they_are_written(
     assert len([request for request in server.requests if request.is_listing]) < 12
 
 
-def test_usual_keys_are_listed_by_one_request(server: Server, wire: Wire) -> None:
+def test_usual_keys_are_listed_by_one_request(server: Server, client: RestClient) -> None:
     server.objects = {"a/b-c_d.e~f": b"x", "ab(1)": b"x"}
     server.rule = spelling(server, lambda key: quote(key, safe="/()"), URL)
-    assert len(list(listing.objects(wire, ""))) == 2
+    assert len(list(listing.objects(client, ""))) == 2
     assert len(server.requests) == 1
 
 
-def test_an_account_that_may_list_its_prefix_alone(server: Server, wire: Wire) -> None:
+def test_an_account_that_may_list_its_prefix_alone(server: Server, client: RestClient) -> None:
     """A policy with a condition on `s3:prefix`: the word of the answer counts."""
     server.objects = {"d/a b": b"x"}
     usual = spelling(server, quote_plus, URL)
     server.rule = lambda request: usual(request) if request.query["prefix"] == "d/" else Answer(403)
-    assert [each.key for each in listing.objects(wire, "d/")] == ["a b"]
+    assert [each.key for each in listing.objects(client, "d/")] == ["a b"]
 
 
 def test_a_key_that_is_no_utf8(server: Server, cube: Cube) -> None:

@@ -67,8 +67,8 @@ def delivery(place: Place, released: Path, tmp_path_factory: pytest.TempPathFact
     (folder / "stores").mkdir()
     with stores.running(folder / "stores", S3_PORT) as servers:
         bucket = Storage(servers.server.url, "birds")
-        with bucket.wire() as wire:
-            wire.call("PUT")
+        with bucket.client() as client:
+            client.call("PUT")
         bucket.put({f"one/{number}.jpg": bytes([number]) * 100_000 for number in range(FILES)})
         for name, values in (("volume", servers.volume(1)), ("source", stores.KEYS)):
             place.cluster.admin.apply(secret(NAMESPACE, name, values))

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from stowplan.agents.await_group.group import Begun, Doomed, Failed, Group, Succeeded, group
+from stowplan.agents.await_group.group import Doomed, Failed, Group, Serves, Succeeded, group
 from stowplan.agents.await_group.helper import Crash, Helper, helper
 from stowplan.agents.await_group.job_state import ABSENT, JobState, Phase
 
@@ -40,7 +40,7 @@ def doom(known: Group) -> str:
 
 
 def undecided(known: Group) -> bool:
-    return known.decide() is None or isinstance(known.decide(), Begun)
+    return known.decide() is None or isinstance(known.decide(), Serves)
 
 
 def seen(known: Group, states: Iterable[JobState], name: str = "worker") -> Group:
@@ -238,7 +238,7 @@ def noted(pod: str, start: str = START) -> JobState:
 
 
 def test_a_server_that_has_begun_is_noted_on_the_first_job() -> None:
-    assert LISTENING.decide() == Begun("worker", KEY, f"{START} job-ps-0-new")
+    assert LISTENING.decide() == Serves("worker", KEY, f"{START} job-ps-0-new")
     assert LISTENING.saw("worker", noted("job-ps-0-new")).decide() is None
     assert group(["worker"], watched(1000)).saw("worker", RUNNING).decide() is None
     assert LISTENING.saw("worker", replace(RUNNING, start="")).decide() is None
@@ -253,10 +253,10 @@ def test_a_server_that_replaces_one_that_has_begun_fails_the_group() -> None:
 
 def test_a_server_that_replaces_one_from_before_a_suspension_is_noted_anew() -> None:
     known = LISTENING.saw("worker", noted("job-ps-0-old", start=at(1)))
-    assert known.decide() == Begun("worker", KEY, f"{START} job-ps-0-new")
+    assert known.decide() == Serves("worker", KEY, f"{START} job-ps-0-new")
 
 
 def test_a_server_that_may_be_replaced_is_noted_anew() -> None:
     known = group(["worker"], watched(1000, replaceable=True)).saw("worker", noted("job-ps-0-old"))
     assert known.decide() is None
-    assert known.probed(OPEN, 1, at(1)).decide() == Begun("worker", KEY, f"{START} job-ps-0-new")
+    assert known.probed(OPEN, 1, at(1)).decide() == Serves("worker", KEY, f"{START} job-ps-0-new")

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from stowplan.agents.gate.readiness import REPLACED, SETTLED, View, look, unseen
+from stowplan.agents.gate.readiness import REPLACED, SETTLED, Verdict, look, unseen
 from stowplan.schema.agents.gate_config import GateWait, digest
 
 SPEC: dict[str, Any] = {"source": {"uri": "s3://samples/a"}, "partitions": 2}
@@ -56,9 +56,9 @@ def test_another_revision_than_the_wanted_one_never_counts() -> None:
     for run in ("abcdefgh", "zzzzzzzz"):
         held = resource(run=run)
         held["status"]["revision"] = "def"
-        view = look(wait, held, BORN)
-        assert (view.ready, view.after) == (False, 0.0)
-        assert view.text == "SampleSet a is Ready, but holds def, not abc"
+        verdict = look(wait, held, BORN)
+        assert (verdict.ready, verdict.after) == (False, 0.0)
+        assert verdict.text == "SampleSet a is Ready, but holds def, not abc"
     held = resource()
     held["status"]["revision"] = "abc"
     assert look(wait, held, BORN).ready
@@ -102,7 +102,7 @@ def test_run_that_a_kind_reports_is_the_one_that_must_be_complete(kind: str, sta
     del found["status"]["run"]
     found["status"] |= status
     wait = WAIT.model_copy(update={"kind": kind, "condition": "Complete"})
-    assert look(wait, found, BORN) == View(ready=True, text=f"{kind} a is Complete")
+    assert look(wait, found, BORN) == Verdict(ready=True, text=f"{kind} a is Complete")
     before = look(wait.model_copy(update={"run": "zzzzzzzz"}), found, BORN)
     assert (before.ready, before.text) == (False, f"{kind} a is Complete, but by run abcdefgh, not zzzzzzzz")
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from stowplan.agents.gate.workload import Door, door, opening
+from stowplan.agents.gate.workload import WorkloadState, opening, state_of
 
 ARGO_CD, KUBECTL = "argocd-controller", "kubectl"
 
@@ -21,28 +21,33 @@ def job(*suspenders: str, opened: bool = False, suspend: bool = True, ended: str
 @pytest.mark.parametrize(
     ("found", "expected"),
     [
-        (None, Door.ABSENT),
-        (job(KUBECTL), Door.CLOSED),
-        (job(suspend=False), Door.OPEN),
-        (job(ARGO_CD, opened=True), Door.CLOSED),
-        (job(KUBECTL, opened=True), Door.HELD),
-        (job(ARGO_CD, KUBECTL, opened=True), Door.HELD),
-        (job(opened=True), Door.HELD),
-        (job(ARGO_CD, ended="Complete"), Door.OPEN),
-        (job(ARGO_CD, ended="Failed"), Door.OPEN),
+        (None, WorkloadState.ABSENT),
+        (job(KUBECTL), WorkloadState.CLOSED),
+        (job(suspend=False), WorkloadState.OPEN),
+        (job(ARGO_CD, opened=True), WorkloadState.CLOSED),
+        (job(KUBECTL, opened=True), WorkloadState.HELD),
+        (job(ARGO_CD, KUBECTL, opened=True), WorkloadState.HELD),
+        (job(opened=True), WorkloadState.HELD),
+        (job(ARGO_CD, ended="Complete"), WorkloadState.OPEN),
+        (job(ARGO_CD, ended="Failed"), WorkloadState.OPEN),
     ],
 )
-def test_suspended(found: Any, expected: Door) -> None:
-    assert door(found, admission=False) is expected
+def test_suspended(found: Any, expected: WorkloadState) -> None:
+    assert state_of(found, admission=False) is expected
 
 
 @pytest.mark.parametrize(
     ("gates", "expected"),
-    [("", Door.OPEN), ("stowplan.dev/gate", Door.CLOSED), ("a/b, stowplan.dev/gate", Door.CLOSED), ("a/b", Door.OPEN)],
+    [
+        ("", WorkloadState.OPEN),
+        ("stowplan.dev/gate", WorkloadState.CLOSED),
+        ("a/b, stowplan.dev/gate", WorkloadState.CLOSED),
+        ("a/b", WorkloadState.OPEN),
+    ],
 )
-def test_admission_gates(gates: str, expected: Door) -> None:
+def test_admission_gates(gates: str, expected: WorkloadState) -> None:
     """Kueue suspends the Job until it admits it, which is none of the gate's business."""
-    assert door(job(gates=gates), admission=True) is expected
+    assert state_of(job(gates=gates), admission=True) is expected
 
 
 @pytest.mark.parametrize(("gates", "rest"), [("stowplan.dev/gate", None), ("a/b, stowplan.dev/gate,c/d", "a/b,c/d")])

@@ -18,8 +18,8 @@ from stowplan.agents.runtime.log import Log
 from stowplan.agents.transfer.network.retry import Attempts
 from stowplan.agents.transfer.remotes.s3.protocol.endpoint import DEFAULT_REGION, Bucket
 from stowplan.agents.transfer.remotes.s3.protocol.failure import of_any
-from stowplan.agents.transfer.remotes.s3.protocol.rest_client import Wire
-from stowplan.agents.transfer.remotes.s3.protocol.signing import Credentials
+from stowplan.agents.transfer.remotes.s3.protocol.rest_client import RestClient
+from stowplan.agents.transfer.remotes.s3.protocol.signing import S3Credentials
 from stowplan.agents.transfer.remotes.s3.revision import listed
 from stowplan.compiler.pins.resolvers.failure import UnresolvedError
 from stowplan.compiler.pins.trust import Kind, Trust
@@ -51,14 +51,14 @@ def resolve(reference: FloatingReference, trust: Trust) -> ListingPin:
     own = None if refusal else credentials()
     bucket = replace(bucket, credentials=own)
     secrets = [each for each in (own.secret_access_key, own.session_token) if each] if own else []
-    wire = Wire(bucket, Attempts(_RETRIES, Stop(), Log(stream=StringIO()), of_any), Redactor(secrets))
+    client = RestClient(bucket, Attempts(_RETRIES, Stop(), Log(stream=StringIO()), of_any), Redactor(secrets))
     try:
-        found = listed(wire, prefix, Stop())
+        found = listed(client, prefix, Stop())
     except AttemptError as error:
         message = f"The objects at {reference.key} cannot be listed: {str(error).rstrip('.')}."
         raise UnresolvedError(message, (error.code == ExitCode.AUTH and refusal) or _HINT) from None
     finally:
-        wire.close()
+        client.close()
     if not found.objects:
         raise UnresolvedError(f"There is no object at {reference.key}.", "Check the bucket and the prefix.")
     return ListingPin(listing=found.revision, objects=found.objects, size=found.size)
@@ -81,7 +81,7 @@ def is_aws(host: str) -> bool:
     return bool(_AWS.fullmatch(host))
 
 
-def credentials() -> Credentials | None:
+def credentials() -> S3Credentials | None:
     """Return the keys of the environment, else those of the profile in the file of the AWS tools; None for neither.
 
     https://docs.aws.amazon.com/cli/latest/userguide/cli-configure-files.html
@@ -95,4 +95,4 @@ def credentials() -> Credentials | None:
         except (configparser.Error, UnicodeDecodeError):
             return None
         given = [parser.get(profile, key, fallback=None) for key in _KEYS]
-    return Credentials(given[0], given[1], given[2]) if given[0] and given[1] else None
+    return S3Credentials(given[0], given[1], given[2]) if given[0] and given[1] else None

@@ -34,7 +34,7 @@ class Pulse:
 
 
 @dataclass(frozen=True, slots=True)
-class Extent:
+class DatasetSize:
     """Size of a directory and the number of its files. For a dataset, without Stowplan's state directory."""
 
     bytes: int
@@ -48,7 +48,7 @@ class Driver(Protocol):
         """Check whether the mount at `mount` works, without reading data. The caller does this every few seconds."""
         ...
 
-    def extent(self, mount: Path) -> Extent | Trouble:
+    def extent(self, mount: Path) -> DatasetSize | Trouble:
         """Measure the size of the dataset that is mounted at `mount`.
 
         This may take minutes. It does not list the directories of the mount one by one.

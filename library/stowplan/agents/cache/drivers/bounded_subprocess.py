@@ -24,7 +24,7 @@ _REDACT = Redactor(())
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Completed:
     """Result of a process that ended by itself."""
 
     code: int
@@ -36,14 +36,14 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Silence:
+class TimedOut:
     """Result of a process that did not end in time."""
 
     output: str
     """Standard output so far."""
 
 
-class Asker:
+class BoundedRunner:
     """Runs one program at a time. Only one thread may use it.
 
     A process that does not end after SIGKILL is abandoned. The next call first waits for the end of that process, so at
@@ -53,14 +53,14 @@ class Asker:
     def __init__(self) -> None:
         self._left: subprocess.Popen[bytes] | None = None
 
-    def ask(self, command: Sequence[str], environment: Mapping[str, str], seconds: float) -> Answer | Silence:
-        """Run a program and return its result: `Answer` if it ended within `seconds`, otherwise `Silence`.
+    def ask(self, command: Sequence[str], environment: Mapping[str, str], seconds: float) -> Completed | TimedOut:
+        """Run a program and return its result: `Completed` if it ended within `seconds`, otherwise `TimedOut`.
 
         `environment` are all of its variables. If an abandoned process of an earlier call still hangs, the program is
-        not started and the result is an empty `Silence`. Raises FileNotFoundError if the program is missing.
+        not started and the result is an empty `TimedOut`. Raises FileNotFoundError if the program is missing.
         """
         if self._left and not _ended(self._left, seconds):
-            return Silence("")
+            return TimedOut("")
         # Files, not pipes: reading a pipe to its end would wait for the process.
         with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as error:
             process = subprocess.Popen(  # noqa: S603 - no shell
@@ -68,10 +68,10 @@ class Asker:
             )
             if _ended(process, seconds):
                 # Redacted before it is cut: a URL without its beginning would not be recognised.
-                return Answer(process.returncode, _text(output), _REDACT(_text(error))[-ERROR_BYTES:])
+                return Completed(process.returncode, _text(output), _REDACT(_text(error))[-ERROR_BYTES:])
             process.kill()
             self._left = None if _ended(process, KILL_SECONDS) else process
-            return Silence(_text(output))
+            return TimedOut(_text(output))
 
 
 def _ended(process: "subprocess.Popen[bytes]", seconds: float) -> bool:

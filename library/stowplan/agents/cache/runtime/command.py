@@ -10,7 +10,7 @@ from stowplan.agents.attempt.failure import StoppedError
 from stowplan.agents.attempt.report import HEARTBEAT_SECONDS, StatusReporter, reach
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.cache.runtime import heartbeat
-from stowplan.agents.cache.runtime.figures import Figures, Record
+from stowplan.agents.cache.runtime.figures import Figures, LatestFigures
 from stowplan.agents.cache.runtime.reports import Reports
 from stowplan.agents.cache.runtime.settings import RuntimeSettings, arguments, settings
 from stowplan.agents.cache.runtime.sums import Sums
@@ -50,7 +50,7 @@ def main(words: Sequence[str]) -> int:
 
 
 def _run(given: Arguments, parsed: RuntimeSettings, stop: Stop, log: Log) -> int:
-    record = Record(Figures(parsed.ordinal, parsed.node, parsed.budget_bytes))
+    record = LatestFigures(Figures(parsed.ordinal, parsed.node, parsed.budget_bytes))
     file = heartbeat.path()
     heartbeat.beat(file, "Starting")
     MountWatch(parsed.driver, parsed.mount, record, parsed.space, stop, log, file, parsed.pace).start()
@@ -67,7 +67,7 @@ def _run(given: Arguments, parsed: RuntimeSettings, stop: Stop, log: Log) -> int
     os._exit(TERMINATED if stop.why == "signal" else ExitCode.TRANSIENT)
 
 
-def _reporter(given: Arguments, parsed: RuntimeSettings, record: Record, log: Log) -> StatusReporter | None:
+def _reporter(given: Arguments, parsed: RuntimeSettings, record: LatestFigures, log: Log) -> StatusReporter | None:
     access = reach(os.environ, given.account, log)
     if access is None:
         return None

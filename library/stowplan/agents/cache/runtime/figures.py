@@ -4,7 +4,7 @@ import threading
 from dataclasses import dataclass, replace
 from typing import Any
 
-from stowplan.agents.cache.drivers.api import Extent, Pulse, Trouble
+from stowplan.agents.cache.drivers.api import DatasetSize, Pulse, Trouble
 from stowplan.agents.runtime.timestamp import now
 
 
@@ -46,7 +46,7 @@ class Figures:
         return {key: value for key, value in fields.items() if value is not None}
 
 
-class Record:
+class LatestFigures:
     """Newest measurements, for use by several threads. If a value cannot be measured now, its last value remains."""
 
     def __init__(self, figures: Figures) -> None:
@@ -86,11 +86,11 @@ class Record:
             self._figures = replace(self._figures, observed_at=now())
             self._tell()
 
-    def measured(self, extent: Extent | Trouble) -> None:
+    def measured(self, extent: DatasetSize | Trouble) -> None:
         """Record the result of a measurement of the dataset's size."""
         with self._lock:
             self._of_extent = extent if isinstance(extent, Trouble) else None
-            if isinstance(extent, Extent):
+            if isinstance(extent, DatasetSize):
                 self._figures = replace(self._figures, total_bytes=extent.bytes, total_files=extent.files)
             self._tell()
 

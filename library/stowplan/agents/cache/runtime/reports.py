@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from stowplan.agents.cache.runtime.figures import Record
+from stowplan.agents.cache.runtime.figures import LatestFigures
 from stowplan.agents.cache.runtime.sums import Sums
 from stowplan.schema.agents import field_managers
 
@@ -15,7 +15,7 @@ Status = dict[str, Any]
 class Reports:
     """Status fields of one cache pod: the entry of its partition, and for ordinal 0 also the sums."""
 
-    record: Record
+    record: LatestFigures
     sums: Sums | None
     """Sums over all partitions; None for every pod but ordinal 0."""
 

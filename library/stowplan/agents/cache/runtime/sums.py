@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from stowplan.agents.cache.runtime import phase
-from stowplan.agents.cache.runtime.figures import Record
+from stowplan.agents.cache.runtime.figures import LatestFigures
 from stowplan.agents.runtime import cache_fit, number_format
 from stowplan.schema.agents.cache_config import RuntimeConfig
 
@@ -43,7 +43,7 @@ class Sums:
     """Status fields that the cache pod with ordinal 0 writes in addition to the entry of its own partition."""
 
     config: RuntimeConfig
-    record: Record
+    record: LatestFigures
     sightings: Sightings = field(default_factory=Sightings)
 
     def status(self, found: Mapping[str, Any]) -> Status:

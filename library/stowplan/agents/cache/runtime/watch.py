@@ -9,7 +9,7 @@ from pathlib import Path
 from stowplan.agents.attempt.failure import StoppedError
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.cache.drivers.api import Driver, Trouble
-from stowplan.agents.cache.runtime.figures import Record
+from stowplan.agents.cache.runtime.figures import LatestFigures
 from stowplan.agents.cache.runtime.heartbeat import beat
 from stowplan.agents.cache.runtime.space import Space
 from stowplan.agents.runtime.log import Log
@@ -30,7 +30,7 @@ class MountWatch:
 
     driver: Driver
     mount: Path
-    record: Record
+    record: LatestFigures
     space: Space
     stop: Stop
     log: Log

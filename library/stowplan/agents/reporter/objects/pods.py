@@ -18,7 +18,7 @@ _LONGEST = 600
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class ContainerEnd:
     """The last end of a container."""
 
     code: int
@@ -47,7 +47,7 @@ class Container:
     sidecar: bool
     restarts: int
     waiting: Waiting | None
-    ended: Ended | None
+    ended: ContainerEnd | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,9 +225,9 @@ def _containers(statuses: Iterable[Manifest], sidecars: set[str]) -> Iterator[Co
             )
 
 
-def _ended(state: Manifest, *, current: bool) -> Ended:
+def _ended(state: Manifest, *, current: bool) -> ContainerEnd:
     reason, message = _last_words(str(state.get("message") or ""))
-    return Ended(
+    return ContainerEnd(
         int(state.get("exitCode", 0)),
         intern(str(state.get("reason") or reason) if state.get("reason") not in (None, "Error") else reason or "Error"),
         message[:_LONGEST],

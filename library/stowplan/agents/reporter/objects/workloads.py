@@ -36,7 +36,7 @@ Key = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class TrueCondition:
     """A condition whose status is True."""
 
     reason: str
@@ -73,7 +73,7 @@ class Job:
     started: str
     completed: str
     succeeded: int
-    conditions: Mapping[str, Mark]
+    conditions: Mapping[str, TrueCondition]
     """Conditions that are true, by type."""
     obstacle: Event | None = None
     """Event that says why no more of its pods can be created; None if there is none."""
@@ -96,7 +96,7 @@ class JobSet:
     """How often all its Jobs were made anew after a failure."""
     counted: int
     """How many of these restarts count towards the number that is allowed."""
-    conditions: Mapping[str, Mark]
+    conditions: Mapping[str, TrueCondition]
     obstacle: Event | None = None
     """Event that says why its Jobs cannot be created; None if there is none."""
 
@@ -206,9 +206,9 @@ def _tail(name: str) -> str:
     return str(name).rpartition("-")[2]
 
 
-def _true(manifest: Manifest) -> dict[str, Mark]:
+def _true(manifest: Manifest) -> dict[str, TrueCondition]:
     return {
-        kind: Mark(
+        kind: TrueCondition(
             str(each.get("reason") or ""), str(each.get("message") or ""), str(each.get("lastTransitionTime") or "")
         )
         for kind, each in true_conditions(manifest).items()

@@ -14,7 +14,7 @@ from stowplan.agents.reporter.objects.pods import Pod
 from stowplan.agents.reporter.objects.workloads import StatefulSet
 from stowplan.agents.reporter.outcome import ABSENT, RunOutcome, explained, of_job, together
 from stowplan.agents.reporter.rules import tasks
-from stowplan.agents.reporter.rules.conditions import Draft, Status, settled
+from stowplan.agents.reporter.rules.conditions import Condition, Status, settled
 from stowplan.agents.runtime import dataset_phase
 from stowplan.agents.runtime.dataset_phase import Course, Phase
 
@@ -28,7 +28,7 @@ _NO_SYNC = RunOutcome("complete", "NoSync", "The data is there already")
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class DatasetSpec:
     """What the spec of a dataset asks for."""
 
     nodes: int | None
@@ -39,7 +39,7 @@ class Wanted:
     """Whether cluster nodes cache the dataset. Otherwise it has no cache pods."""
 
 
-def status(seen: Observed, spec: Wanted, run: ObservedRun, more: Sequence[Draft] = ()) -> Status:
+def status(seen: Observed, spec: DatasetSpec, run: ObservedRun, more: Sequence[Condition] = ()) -> Status:
     """Return all status fields that the reporter owns, without absent ones.
 
     `run` has the Jobs and pods of the newest sync and warmup. `more` are further conditions.
@@ -60,10 +60,10 @@ def status(seen: Observed, spec: Wanted, run: ObservedRun, more: Sequence[Draft]
         cause = cause or trouble
     drafts = [_ready(phase, cause, found, wanted, sync) if spec.cached else _filled(phase, sync)]
     if spec.filled:
-        drafts.append(Draft("Synced", sync.state == "complete", sync.reason, sync.message, sync.at))
+        drafts.append(Condition("Synced", sync.state == "complete", sync.reason, sync.message, sync.at))
     warmup = _task(run, "warmup", seen)
     if warmup.state != "absent":
-        drafts.append(Draft("Warmed", warmup.state == "complete", warmup.reason, warmup.message, warmup.at))
+        drafts.append(Condition("Warmed", warmup.state == "complete", warmup.reason, warmup.message, warmup.at))
         entries = tasks.attempts(seen.resource.status, "warmup")
         partitions = seen.resource.status.get("partitions") or ()
         drafts.append(tasks.cache_fit_of(entries, [job.name for job in run.jobs], partitions))
@@ -149,8 +149,8 @@ def _course(sync: RunOutcome, *, copies: bool) -> Course:
     return "under way" if copies else "unknown"
 
 
-def _filled(phase: str | None, sync: RunOutcome) -> Draft:
-    return Draft("Ready", holds=phase == "Ready", reason=sync.reason, message=sync.message, at=sync.at)
+def _filled(phase: str | None, sync: RunOutcome) -> Condition:
+    return Condition("Ready", holds=phase == "Ready", reason=sync.reason, message=sync.message, at=sync.at)
 
 
 def _copies(seen: Observed, run: ObservedRun) -> bool:
@@ -164,26 +164,28 @@ def _copies(seen: Observed, run: ObservedRun) -> bool:
     return reported or tasks.has_begun(pod for pod in run.pods if pod.role == "sync")
 
 
-def _ready(phase: str | None, cause: Cause | None, found: StatefulSet | None, wanted: int, sync: RunOutcome) -> Draft:
+def _ready(
+    phase: str | None, cause: Cause | None, found: StatefulSet | None, wanted: int, sync: RunOutcome
+) -> Condition:
     if phase == "Ready":
-        return Draft("Ready", holds=True, reason="Ready", message="All cache pods are ready")
+        return Condition("Ready", holds=True, reason="Ready", message="All cache pods are ready")
     if phase == "SyncFailed":
-        return Draft("Ready", holds=False, reason=sync.reason, message=sync.message)
+        return Condition("Ready", holds=False, reason=sync.reason, message=sync.message)
     if cause:
-        return Draft("Ready", holds=False, reason=cause.reason, message=cause.message)
+        return Condition("Ready", holds=False, reason=cause.reason, message=cause.message)
     ready = found.ready if found else 0
-    return Draft(
+    return Condition(
         "Ready", holds=False, reason=phase or "NotStarted", message=f"{ready} of {wanted} cache pods are ready"
     )
 
 
-def _stalled(of_caches: Cause | None, of_tasks: Cause | None, pods: Sequence[Pod]) -> Draft:
+def _stalled(of_caches: Cause | None, of_tasks: Cause | None, pods: Sequence[Pod]) -> Condition:
     """Return the condition Stalled: the first lasting cause, of single pods, the cache pods or the tasks."""
     of_pods = causes.of_pods(pod for pod in pods if (each := causes.of_pod(pod)) and each.lasting)
     cause = next((each for each in (of_pods, of_caches, of_tasks) if each and each.lasting), None)
     if cause is None:
-        return Draft("Stalled", holds=False, reason="NotStalled")
-    return Draft("Stalled", holds=True, reason=cause.reason, message=cause.message, at=cause.at)
+        return Condition("Stalled", holds=False, reason="NotStalled")
+    return Condition("Stalled", holds=True, reason=cause.reason, message=cause.message, at=cause.at)
 
 
 def _runtime(found: StatefulSet | None) -> Status | None:

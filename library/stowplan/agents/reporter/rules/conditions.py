@@ -14,7 +14,7 @@ COMPLETE, FAILED, STALLED, SUSPENDED = "Complete", "Failed", "Stalled", "Suspend
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class Condition:
     """A condition before its times are set."""
 
     type: str
@@ -26,7 +26,7 @@ class Draft:
     """Time at which the condition got this status (RFC 3339); empty if no object has it."""
 
 
-def of_work(outcome: RunOutcome, cause: Cause | None) -> list[Draft]:
+def of_work(outcome: RunOutcome, cause: Cause | None) -> list[Condition]:
     """Return the conditions Complete, Failed, Stalled and Suspended, for a kind whose runs end.
 
     `outcome` must be a result of `explained`. `cause` is the cause found in the pods, or None. Before the end, it gives
@@ -38,14 +38,14 @@ def of_work(outcome: RunOutcome, cause: Cause | None) -> list[Draft]:
     failed, suspended = outcome.state == "failed", outcome.state == "suspended"
     stalled = why is not None and why.lasting
     return [
-        Draft(COMPLETE, outcome.state == "complete", reason, message, end),
-        Draft(FAILED, failed, outcome.reason, message if failed else "", end),
-        Draft(STALLED, stalled, reason if stalled else "NotStalled", message if stalled else ""),
-        Draft(SUSPENDED, suspended, outcome.reason if suspended else "NotSuspended", message if suspended else ""),
+        Condition(COMPLETE, outcome.state == "complete", reason, message, end),
+        Condition(FAILED, failed, outcome.reason, message if failed else "", end),
+        Condition(STALLED, stalled, reason if stalled else "NotStalled", message if stalled else ""),
+        Condition(SUSPENDED, suspended, outcome.reason if suspended else "NotSuspended", message if suspended else ""),
     ]
 
 
-def settled(drafts: Iterable[Draft], seen: Observed) -> list[Status]:
+def settled(drafts: Iterable[Condition], seen: Observed) -> list[Status]:
     """Return the conditions, with their times, in the form of the custom resource's status.
 
     If the present status in `seen` has a condition with the same type and status, the time of that condition is used.
@@ -67,7 +67,7 @@ def is_over(status: Mapping[str, Any]) -> bool:
     return any((conditions.get(name) or {}).get("status") == "True" for name in (COMPLETE, FAILED))
 
 
-def _settled(draft: Draft, present: Status | None, now: str, generation: int) -> Status:
+def _settled(draft: Condition, present: Status | None, now: str, generation: int) -> Status:
     status = "True" if draft.holds else "False"
     since = draft.at or now
     if present and present.get("status") == status:

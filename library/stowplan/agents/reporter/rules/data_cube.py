@@ -9,7 +9,15 @@ from stowplan.agents.reporter.objects.pods import Pod
 from stowplan.agents.reporter.outcome import ABSENT, RunOutcome, explained, together
 from stowplan.agents.reporter.outcome import of_job as outcome_of
 from stowplan.agents.reporter.rules import tasks
-from stowplan.agents.reporter.rules.conditions import Draft, Status, by_type, is_final, last_cause, of_work, settled
+from stowplan.agents.reporter.rules.conditions import (
+    Condition,
+    Status,
+    by_type,
+    is_final,
+    last_cause,
+    of_work,
+    settled,
+)
 from stowplan.schema.kinds.data_cube_status import INITIALIZED
 
 FIELDS = frozenset("phase run pod conditions observedGeneration".split())
@@ -61,10 +69,10 @@ def _before(status: Mapping[str, Any], run: ObservedRun) -> Mapping[str, Any]:
     return status if any(str(name).startswith(f"{job.name}-") for job in run.jobs) else {}
 
 
-def _initialized(found: RunOutcome, run: ObservedRun, *, begun: bool) -> Draft:
+def _initialized(found: RunOutcome, run: ObservedRun, *, begun: bool) -> Condition:
     reason = "Started" if begun else "NotStarted"
     at = min((pod.conditions["Ready"].at for pod in run.pods if "Ready" in pod.conditions), default="")
-    return Draft("Initialized", begun, reason, INITIALIZED if begun else found.message, at if begun else "")
+    return Condition("Initialized", begun, reason, INITIALIZED if begun else found.message, at if begun else "")
 
 
 def _pod(run: ObservedRun) -> Status | None:

@@ -9,7 +9,7 @@ from stowplan.agents.reporter import causes
 from stowplan.agents.reporter.objects.observed import Observed, ObservedRun, present_run
 from stowplan.agents.reporter.outcome import explained, of_job, together
 from stowplan.agents.reporter.rules import cached_data
-from stowplan.agents.reporter.rules.conditions import Draft, Status
+from stowplan.agents.reporter.rules.conditions import Condition, Status
 
 FIELDS = cached_data.FIELDS
 
@@ -24,7 +24,7 @@ def status(seen: Observed) -> Status:
     """
     spec = seen.resource.spec
     nodes = _cache_nodes(spec)
-    wanted = cached_data.Wanted(nodes, filled=bool(spec.get("source")), cached=nodes is not None)
+    wanted = cached_data.DatasetSpec(nodes, filled=bool(spec.get("source")), cached=nodes is not None)
     first = _only(seen, refresh=False)
     copied, warmed = _run_of("sync", first), _run_of("warmup", seen)
     run = ObservedRun(copied.name, (*copied.jobs, *warmed.jobs), (), (*copied.pods, *warmed.pods))
@@ -51,11 +51,11 @@ def _run_of(task: str, seen: Observed) -> ObservedRun:
     return present_run(replace(seen, jobs=jobs, pods=[each for each in seen.pods if each.role == task]))
 
 
-def _refreshed(run: ObservedRun) -> list[Draft]:
+def _refreshed(run: ObservedRun) -> list[Condition]:
     """Return the condition about the newest refresh, whose Jobs are in `run`; an empty list before the first one."""
     if not run.jobs:
         return []
     cause = causes.of_work(run.pods, run.jobs)
     found = explained(together([of_job(job) for job in run.jobs]), cause)
     why = cause if cause and not found.is_over else found
-    return [Draft("Refreshed", found.state == "complete", why.reason, why.message, found.at)]
+    return [Condition("Refreshed", found.state == "complete", why.reason, why.message, found.at)]

@@ -7,7 +7,7 @@ from stowplan.agents.reporter import causes
 from stowplan.agents.reporter.objects.observed import Observed, ObservedRun, earliest, present_run
 from stowplan.agents.reporter.outcome import ABSENT, RunOutcome, explained, of_job, together
 from stowplan.agents.reporter.rules import tasks
-from stowplan.agents.reporter.rules.conditions import Draft, Status, is_final, last_cause, of_work, settled
+from stowplan.agents.reporter.rules.conditions import Condition, Status, is_final, last_cause, of_work, settled
 from stowplan.agents.reporter.rules.tasks import Entry
 from stowplan.schema.kinds.table import TASK_FIELDS
 
@@ -84,7 +84,7 @@ def _run_of(task: str, seen: Observed) -> ObservedRun:
     return present_run(replace(seen, jobs=jobs, pods=[each for each in seen.pods if each.role == task]))
 
 
-def _warmed(task: str, seen: Observed) -> list[Draft]:
+def _warmed(task: str, seen: Observed) -> list[Condition]:
     """Return the conditions about the warmup, or about the one that follows a sync; empty if there is none."""
     warmup = _run_of("warmup", seen)
     fit = tasks.cache_fit_of(tasks.attempts(seen.resource.status, "warmup"), [job.name for job in warmup.jobs], ())
@@ -93,7 +93,7 @@ def _warmed(task: str, seen: Observed) -> list[Draft]:
     cause = causes.of_work(warmup.pods, warmup.jobs)
     found = explained(together([of_job(job) for job in warmup.jobs]), cause)
     why = cause if cause and not found.is_over else found
-    return [Draft("Warmed", found.state == "complete", why.reason, why.message, found.at), fit]
+    return [Condition("Warmed", found.state == "complete", why.reason, why.message, found.at), fit]
 
 
 def _started(run: ObservedRun, entries: Sequence[Entry]) -> str | None:

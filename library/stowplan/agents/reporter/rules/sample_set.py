@@ -15,7 +15,7 @@ def status(seen: Observed) -> Status:
     """Return all status fields that the reporter owns, without absent ones."""
     spec = seen.resource.spec
     filled = bool((spec.get("source") or {}).get("uri")) and not spec.get("noSync")
-    wanted = cached_data.Wanted(spec.get("partitions"), filled, _is_cached(spec))
+    wanted = cached_data.DatasetSpec(spec.get("partitions"), filled, _is_cached(spec))
     return cached_data.status(seen, wanted, present_run(seen))
 
 

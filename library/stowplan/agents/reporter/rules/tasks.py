@@ -9,7 +9,7 @@ from typing import Any
 from stowplan.agents.reporter.causes import Cause
 from stowplan.agents.reporter.objects.pods import Pod
 from stowplan.agents.reporter.outcome import ABSENT, RunOutcome
-from stowplan.agents.reporter.rules.conditions import Draft
+from stowplan.agents.reporter.rules.conditions import Condition
 from stowplan.agents.runtime import cache_fit
 from stowplan.schema.agents.cache_config import CACHE_TOO_SMALL
 from stowplan.schema.agents.exit_codes import PERMANENT
@@ -71,7 +71,7 @@ def reported_trouble(entries: Iterable[Entry], runs: Iterable[str]) -> Cause | N
     return None
 
 
-def cache_fit_of(entries: Iterable[Entry], runs: Iterable[str], partitions: Iterable[Entry]) -> Draft:
+def cache_fit_of(entries: Iterable[Entry], runs: Iterable[str], partitions: Iterable[Entry]) -> Condition:
     """Return the condition that says whether warmups found caches too small for the dataset.
 
     `entries` are entries of `status.attempts`. Only those about one of the Jobs `runs`, by name, are considered.
@@ -79,7 +79,7 @@ def cache_fit_of(entries: Iterable[Entry], runs: Iterable[str], partitions: Iter
     """
     names = set(runs)
     small = cache_fit.too_small((each for each in entries if each.get("run") in names), partitions)
-    return Draft(CACHE_TOO_SMALL, bool(small), CACHE_TOO_SMALL if small else cache_fit.FITS, small)
+    return Condition(CACHE_TOO_SMALL, bool(small), CACHE_TOO_SMALL if small else cache_fit.FITS, small)
 
 
 def has_begun(pods: Iterable[Pod]) -> bool:

@@ -27,7 +27,7 @@ TAG = 16
 """Characters of the hash of a source."""
 
 
-class Line(NamedTuple):
+class BroughtName(NamedTuple):
     """A name that a copy has brought."""
 
     key: str
@@ -37,7 +37,7 @@ class Line(NamedTuple):
     """Hash of the source that brought it last."""
 
 
-class Brought:
+class BroughtNames:
     """Record for one destination. `source` names where the present copy is from.
 
     `owner` is the spec whose source it is; empty for a copy that leaves files of earlier sources alone. Others may
@@ -69,7 +69,7 @@ class Brought:
         """Whether the owner has copied from another source, by the last complete copy and those begun since."""
         return bool(self._earlier)
 
-    def is_earlier(self, line: Line) -> bool:
+    def is_earlier(self, line: BroughtName) -> bool:
         """Return whether a name is from an earlier source of the owner, and of nobody else's."""
         return not line.listed and line.source in self._earlier
 
@@ -83,13 +83,13 @@ class Brought:
 
     def prepare(self, listed: Iterable[str]) -> None:
         """Write a new record with the keys of the source, in ascending order. It is in force from `begin` on."""
-        before = (Line(key, listed=False, source=source) for key, _, source in self._read(self._name))
+        before = (BroughtName(key, listed=False, source=source) for key, _, source in self._read(self._name))
         sources = self._owners.get(self._owner, set()) | {self._source}
         self._write(
-            self._next, sources, _merged((Line(key, listed=True, source=self._source) for key in listed), before)
+            self._next, sources, _merged((BroughtName(key, listed=True, source=self._source) for key in listed), before)
         )
 
-    def lines(self) -> Iterator[Line]:
+    def lines(self) -> Iterator[BroughtName]:
         """Yield what `prepare` has written. Raises AttemptError (11) at the end if others have changed it since."""
         digest = hashlib.sha256()
         for line in self._read(self._next):
@@ -105,7 +105,7 @@ class Brought:
         self._folder.sync()
         self._next = self._name
 
-    def finish(self, kept: Iterable[Line]) -> None:
+    def finish(self, kept: Iterable[BroughtName]) -> None:
         """Record that the copy is complete. Of the keys that the source does not have, only those of `kept` remain."""
         listed = (each for each in self._read(self._next) if each.listed)
         self._write(self._name, {self._source}, _merged(listed, kept))
@@ -121,7 +121,7 @@ class Brought:
         known = found.items() if isinstance(found, dict) else ()
         return {owner: set(map(str, sources)) for owner, sources in known if isinstance(sources, list)}
 
-    def _read(self, name: str) -> Iterator[Line]:
+    def _read(self, name: str) -> Iterator[BroughtName]:
         """Yield the lines of a record up to the first invalid one."""
         last = ""
         lines = self._folder.lines(name)
@@ -130,11 +130,11 @@ class Brought:
             match _json(each):
                 case [str(key), int(listed), str(source)] if key > last:
                     last = key
-                    yield Line(key, bool(listed), source)
+                    yield BroughtName(key, bool(listed), source)
                 case _:
                     return
 
-    def _write(self, name: str, sources: set[str], lines: Iterable[Line]) -> None:
+    def _write(self, name: str, sources: set[str], lines: Iterable[BroughtName]) -> None:
         """Write a record. `sources` are those of the owner."""
         owners = self._owners | ({self._owner: sources} if self._owner else {})
         digest = hashlib.sha256()
@@ -150,14 +150,14 @@ class Brought:
         self._written = digest.hexdigest()
 
 
-def _merged(listed: Iterable[Line], others: Iterable[Line]) -> Iterator[Line]:
+def _merged(listed: Iterable[BroughtName], others: Iterable[BroughtName]) -> Iterator[BroughtName]:
     """Merge two sorted streams. Of a key that both have, the line of `listed` is taken."""
     both = heapq.merge(listed, others, key=lambda each: (each.key, not each.listed))
     for _, same in groupby(both, key=lambda each: each.key):
         yield next(same)
 
 
-def _line(line: Line) -> str:
+def _line(line: BroughtName) -> str:
     return json.dumps([line.key, int(line.listed), line.source]) + "\n"
 
 

@@ -15,7 +15,7 @@ from stowplan.agents.attempt.progress import Progress
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.copying.patterns import Patterns
 from stowplan.agents.runtime.log import Log
-from stowplan.agents.transfer.files.brought import Brought, Line
+from stowplan.agents.transfer.files.brought import BroughtName, BroughtNames
 from stowplan.agents.transfer.tree import Tree
 from stowplan.schema.agents.exit_codes import ExitCode
 from stowplan.schema.agents.transfer_config import Mirror
@@ -36,7 +36,7 @@ class _Spool:
     def close(self) -> None:
         self._file.close()
 
-    def add(self, value: str | Line) -> None:
+    def add(self, value: str | BroughtName) -> None:
         self._file.write(json.dumps(value) + "\n")
 
     def __iter__(self) -> Iterator[Any]:
@@ -62,7 +62,7 @@ class _Folder:
     """A folder in which the walk is."""
 
     key: str
-    line: Line | None
+    line: BroughtName | None
     """Line of the record if the folder itself was brought."""
     is_needed: bool
     """True if it is listed, or something in it remains."""
@@ -74,14 +74,14 @@ class Extra:
     """Files and directories of one destination that the present source does not list, by the record of `brought`."""
 
     def __init__(  # noqa: PLR0917 - what all deletions share
-        self, tree: Tree, brought: Brought, rule: Rule, progress: Progress, stop: Stop, log: Log
+        self, tree: Tree, brought: BroughtNames, rule: Rule, progress: Progress, stop: Stop, log: Log
     ) -> None:
         self._tree, self._brought, self._rule = tree, brought, rule
         self._progress, self._stop, self._log = progress, stop, log
         self._unwanted, self._kept = _Spool(), _Spool()
         self._folders: list[_Folder] = []
-        self._lines: Iterator[Line] = iter(())
-        self._line: Line | None = None
+        self._lines: Iterator[BroughtName] = iter(())
+        self._line: BroughtName | None = None
         self._count = 0
         self._is_deleted = False
 
@@ -130,13 +130,13 @@ class Extra:
             self._meet(key, None, is_data=False)
         return True
 
-    def _line_at(self, key: str) -> Line | None:
+    def _line_at(self, key: str) -> BroughtName | None:
         """Return the first line of the record from `key` on. Keys must be asked for in ascending order."""
         while self._line and self._line.key < key:
             self._line = next(self._lines, None)
         return self._line
 
-    def _meet(self, key: str, line: Line | None, *, is_data: bool) -> bool:
+    def _meet(self, key: str, line: BroughtName | None, *, is_data: bool) -> bool:
         """Decide what happens to a file, and return whether it will be deleted.
 
         `line` is that of the record; None if no copy has brought the file. `is_data` is False for links, devices and
@@ -155,7 +155,7 @@ class Extra:
             self._folders[-1].is_needed |= not deleted
         return deleted
 
-    def _is_unwanted(self, key: str, line: Line | None) -> bool:
+    def _is_unwanted(self, key: str, line: BroughtName | None) -> bool:
         if self._rule.mirror:
             return self._rule.patterns.take(key)
         return line is not None and self._rule.most is not None and self._brought.is_earlier(line)
@@ -211,7 +211,7 @@ class Extra:
 
     def finish(self) -> None:
         """Record that the copy and the deletion are complete."""
-        self._brought.finish(Line(*each) for each in self._kept)
+        self._brought.finish(BroughtName(*each) for each in self._kept)
 
     def _remove_directory(self, key: str) -> None:
         try:

@@ -22,7 +22,7 @@ from stowplan.agents.transfer.files.draft import Draft
 from stowplan.agents.transfer.files.source import Source
 from stowplan.agents.transfer.files.survey import Survey
 from stowplan.agents.transfer.settings import TransferSettings
-from stowplan.agents.transfer.thread_pool import Crew
+from stowplan.agents.transfer.thread_pool import ThreadPool
 from stowplan.agents.transfer.tree import Found, Tree
 from stowplan.schema.agents.exit_codes import ExitCode
 from stowplan.schema.agents.transfer_config import PvcEndpoint
@@ -71,8 +71,8 @@ class ClaimEngine:
                 found.begin()
                 if sink.is_blocked:
                     found.delete()
-                crew = stack.enter_context(Crew(self.settings.config.parallelism, work.stop, work.log, of_any))
-                Copy(source, sink, parts, work).all(crew)
+                pool = stack.enter_context(ThreadPool(self.settings.config.parallelism, work.stop, work.log, of_any))
+                Copy(source, sink, parts, work).all(pool)
                 found.delete()
                 sink.root.sync_all()
                 found.finish()
@@ -112,17 +112,17 @@ class Copy:
     parts: ClaimFolder
     work: TransferWork
 
-    def all(self, crew: Crew) -> None:
-        """Copy all files, each in a task of `crew`. Raises AttemptError if one cannot be copied."""
+    def all(self, pool: ThreadPool) -> None:
+        """Copy all files, each in a task of `pool`. Raises AttemptError if one cannot be copied."""
         files = size = 0
         for each in self.source.walk():
             self.work.stop.check()
             if each.is_file:
                 files, size = files + 1, size + each.size
-                crew.give(partial(self._file, each))
+                pool.give(partial(self._file, each))
             elif each.is_folder:
                 self.sink.make_directory(each.key)
-        crew.end()
+        pool.end()
         # The source may have changed since it was counted.
         self.work.progress.files_total, self.work.progress.bytes_total = files, size
 

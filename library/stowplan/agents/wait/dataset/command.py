@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from stowplan.agents.runtime.arguments import bare_parser
 from stowplan.agents.runtime.log import Log, identity
-from stowplan.agents.wait.dataset.patience import Patience
+from stowplan.agents.wait.dataset.patience import DatasetPatience
 from stowplan.agents.wait.dataset.readiness import Poll, look
 from stowplan.agents.wait.looks import result_of
 from stowplan.agents.wait.outcome import WaitOutcome, end_after
@@ -34,7 +34,7 @@ def main() -> NoReturn:
 
 
 def _wait(config: WaitConfig, log: Log) -> WaitOutcome:
-    patience = Patience(config)
+    patience = DatasetPatience(config)
 
     def keep_polling(tell: Callable[[Poll], None]) -> NoReturn:
         pause = _FIRST_PAUSE

@@ -19,7 +19,7 @@ REFUSAL = 60.0
 
 
 @dataclass
-class Patience:
+class DatasetPatience:
     """Record of the polls so far, and the decision whether to go on waiting. Times are seconds since the start."""
 
     config: WaitConfig

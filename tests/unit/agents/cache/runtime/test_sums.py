@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
-from stowplan.agents.cache.drivers.api import Extent, Pulse
-from stowplan.agents.cache.runtime.figures import Figures, Record
+from stowplan.agents.cache.drivers.api import DatasetSize, Pulse
+from stowplan.agents.cache.runtime.figures import Figures, LatestFigures
 from stowplan.agents.cache.runtime.reports import Reports
 from stowplan.agents.cache.runtime.sums import SILENT_SECONDS, Sightings, Sums
 from stowplan.schema.agents.cache_config import RuntimeConfig
@@ -34,9 +34,9 @@ def sums(clock: Clock, partitions: int = 3) -> Sums:
             "warmed": False,
         }
     )
-    record = Record(Figures(0, "node-0", 100 * MIB))
+    record = LatestFigures(Figures(0, "node-0", 100 * MIB))
     record.felt(Pulse(100 * MIB))
-    record.measured(Extent(200 * MIB, 1281))
+    record.measured(DatasetSize(200 * MIB, 1281))
     return Sums(config, record, Sightings(clock))
 
 
@@ -85,7 +85,7 @@ def test_available_space_is_what_each_node_can_take() -> None:
 
 def test_a_change_of_the_available_space_alone_is_no_reason_to_report() -> None:
     """The memory of a node changes all the time."""
-    record = Record(Figures(0, "node-0", 100 * MIB))
+    record = LatestFigures(Figures(0, "node-0", 100 * MIB))
     reports = Reports(record, None)
     record.felt(Pulse(0), 70 * MIB)
     before = reports.own(None)
@@ -120,7 +120,7 @@ def test_partition_that_falls_silent() -> None:
 
 def test_before_anything_was_measured() -> None:
     tested = sums(Clock(), 1)
-    tested.record = Record(Figures(0, None, 100 * MIB))
+    tested.record = LatestFigures(Figures(0, None, 100 * MIB))
     found = tested.status({"metadata": {}})
     assert found["cacheStatus"] == {
         "diskSize": "100 MiB",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from stowplan.agents.wait.dataset.patience import OLD_FAILURE, REFUSAL, Patience
+from stowplan.agents.wait.dataset.patience import OLD_FAILURE, REFUSAL, DatasetPatience
 from stowplan.agents.wait.dataset.readiness import Poll
 from stowplan.schema.agents.wait_config import WaitConfig
 
@@ -13,7 +13,7 @@ REFUSED, BROKEN = Poll("refused", "user 65532 may not read /mnt"), Poll("broken"
 
 def codes(*looks: tuple[float, Poll], timeout: int = 10_000) -> list[int | None]:
     config = WaitConfig(dataset="data", path="/mnt/data", until="synced", timeout=timeout)
-    patience = Patience(config)
+    patience = DatasetPatience(config)
     outcomes = [patience.after(poll, now) for now, poll in looks]
     return [int(outcome.code) if outcome else None for outcome in outcomes]
 
@@ -45,7 +45,7 @@ def test_outcomes(looks: list[tuple[float, Poll]], expected: list[int | None]) -
 
 
 def test_the_message_names_the_dataset_and_what_is_missing() -> None:
-    patience = Patience(WaitConfig(dataset="data", path="/mnt/data", until="synced", timeout=60))
+    patience = DatasetPatience(WaitConfig(dataset="data", path="/mnt/data", until="synced", timeout=60))
     assert patience.after(WAITING, 59) is None
     outcome = patience.after(WAITING, 60)
     assert outcome
@@ -53,7 +53,7 @@ def test_the_message_names_the_dataset_and_what_is_missing() -> None:
 
 
 def test_a_hanging_poll_ends_at_the_timeout() -> None:
-    patience = Patience(WaitConfig(dataset="data", path="/mnt/data", until="synced", timeout=60))
+    patience = DatasetPatience(WaitConfig(dataset="data", path="/mnt/data", until="synced", timeout=60))
     assert patience.after(None, 59) is None
     outcome = patience.after(None, 61)
     assert outcome

@@ -31,7 +31,7 @@ SHOWN = 1000
 """Maximum length in characters of a line that is shown to people."""
 
 KEPT_LINES = 200
-"""Number of lines at the end of the output that `Ended` has."""
+"""Number of lines at the end of the output that `ChildEnd` has."""
 
 _TOO_LONG = f"a line of more than {LONGEST_LINE} bytes"
 LOOK_SECONDS = 0.2
@@ -42,7 +42,7 @@ _PASSED_ON_TOO = ("no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR")
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class LogLine:
     """One line of the child's output."""
 
     level: str
@@ -57,16 +57,16 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class ChildEnd:
     """Result of a child that ended by itself."""
 
     code: int
     """Exit code of the child. It is only a hint, since `juicefs` may return 0 after an error."""
-    lines: Sequence[Line]
+    lines: Sequence[LogLine]
     """Last lines of the child's output."""
 
     @property
-    def complaints(self) -> list[Line]:
+    def complaints(self) -> list[LogLine]:
         """Return the lines that report errors, and the lines that do not have the format of the child's log."""
         return [line for line in self.lines if line.level not in ("DEBUG", "INFO", "WARNING") and line.text]
 
@@ -83,10 +83,10 @@ class Child:
     """Environment variables with secrets, for the child."""
     stop: Stop
     redact: Redactor
-    said: Callable[[Line], None] = field(default=lambda _: None)
+    said: Callable[[LogLine], None] = field(default=lambda _: None)
     """Callback that gets each line of output as soon as it is read."""
 
-    def run(self, *words: str, seconds: float | None = None, more: Mapping[str, str] | None = None) -> Ended:
+    def run(self, *words: str, seconds: float | None = None, more: Mapping[str, str] | None = None) -> ChildEnd:
         """Run `juicefs` with the arguments `words`, and wait for its end.
 
         `more` are additional environment variables. Raises StoppedError if the work must stop. Raises AttemptError
@@ -94,14 +94,14 @@ class Child:
         """
         with closing(self.lines(*words, seconds=seconds, more=more)) as lines:
             for each in lines:
-                if isinstance(each, Ended):
+                if isinstance(each, ChildEnd):
                     return each
                 self.said(each)
         raise AssertionError
 
     def lines(
         self, *words: str, seconds: float | None = None, more: Mapping[str, str] | None = None
-    ) -> Generator[Line | Ended]:
+    ) -> Generator[LogLine | ChildEnd]:
         """Run `juicefs` as `run` does, and yield each line of its output as soon as it is read, and its end at last.
 
         The child waits while nobody takes lines. It ends at the latest with the generator, which must be closed.
@@ -116,12 +116,12 @@ class Child:
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
-        kept: deque[Line] = deque(maxlen=KEPT_LINES)
+        kept: deque[LogLine] = deque(maxlen=KEPT_LINES)
         try:
             for line in self._listen(process, None if seconds is None else time.monotonic() + seconds, words[0], kept):
                 kept.append(line)
                 yield line
-            yield Ended(process.wait(), list(kept))
+            yield ChildEnd(process.wait(), list(kept))
         finally:
             # Ends the child's whole process group, including children that it left behind.
             end(process, GRACE_SECONDS)
@@ -130,8 +130,8 @@ class Child:
                 process.stdout.close()
 
     def _listen(
-        self, process: "subprocess.Popen[bytes]", end: float | None, what: str, kept: Sequence[Line]
-    ) -> Iterator[Line]:
+        self, process: "subprocess.Popen[bytes]", end: float | None, what: str, kept: Sequence[LogLine]
+    ) -> Iterator[LogLine]:
         descriptor, rest = process.stdout.fileno() if process.stdout else -1, b""
         with selectors.DefaultSelector() as selector:
             selector.register(descriptor, selectors.EVENT_READ)
@@ -159,13 +159,13 @@ class Child:
         return {**own, **self.secrets, **more}
 
 
-def _line(text: str, redact: Redactor) -> Line:
+def _line(text: str, redact: Redactor) -> LogLine:
     found = _LOG_LINE.match(text)
     level, said = (found[1], found[2]) if found else ("", text)
     clean = said if said.isascii() else said.encode(errors="replace").decode()
-    return Line(level, said, redact(clean)[:SHOWN])
+    return LogLine(level, said, redact(clean)[:SHOWN])
 
 
-def _last(kept: Sequence[Line]) -> str:
+def _last(kept: Sequence[LogLine]) -> str:
     said = [line.shown for line in kept if line.level != "INFO"] or [line.shown for line in kept]
     return f": {said[-1]}" if said else ""

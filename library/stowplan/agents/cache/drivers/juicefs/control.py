@@ -44,7 +44,7 @@ Progress = Callable[[int, int], None]
 """Callback that gets the numbers of files and bytes that the mount has processed so far in one request."""
 
 
-class Action(IntEnum):
+class CacheAction(IntEnum):
     """Operation on the cached blocks of files: load them, evict them, or check whether they are cached."""
 
     LOAD = 0
@@ -82,7 +82,7 @@ class Control:
         """Raise AttemptError TRANSIENT (10) if `directory` is not in a JuiceFS mount, or the mount is read-only."""
         os.close(self._open())
 
-    def fill(self, action: Action, inodes: Sequence[int], threads: int, progress: Progress) -> Filled:
+    def fill(self, action: CacheAction, inodes: Sequence[int], threads: int, progress: Progress) -> Filled:
         """Apply the action to the files and directories with these inode numbers, and return the result.
 
         A directory stands for all files below it. `threads` is the number of threads that the mount's process uses.

@@ -4,8 +4,8 @@ import csv
 import os
 from pathlib import Path
 
-from stowplan.agents.cache.drivers.api import Extent, Pulse, Trouble
-from stowplan.agents.cache.drivers.bounded_subprocess import Asker, Silence
+from stowplan.agents.cache.drivers.api import DatasetSize, Pulse, Trouble
+from stowplan.agents.cache.drivers.bounded_subprocess import BoundedRunner, TimedOut
 from stowplan.agents.cache.drivers.juicefs.stats import stats
 from stowplan.schema.agents.marker import STATE_DIRECTORY
 
@@ -32,7 +32,7 @@ class JuiceFS:
     """
 
     def __init__(self, exact_inodes: int = EXACT_INODES) -> None:
-        self._pulses, self._extents = Asker(), Asker()
+        self._pulses, self._extents = BoundedRunner(), BoundedRunner()
         self._exact_inodes = exact_inodes
         self._inodes = 0
 
@@ -42,7 +42,7 @@ class JuiceFS:
             self._inodes = found.inodes
         return found.pulse
 
-    def extent(self, mount: Path) -> Extent | Trouble:
+    def extent(self, mount: Path) -> DatasetSize | Trouble:
         exact = self._inodes <= self._exact_inodes
         whole = _summary(self._extents, mount, exact=exact)
         if whole is None:
@@ -52,14 +52,14 @@ class JuiceFS:
         state = _summary(self._extents, mount / STATE_DIRECTORY, exact=exact)
         if isinstance(state, Trouble) and state.reason != _NO_ACCESS:
             return state
-        if not isinstance(state, Extent):
+        if not isinstance(state, DatasetSize):
             # The state directory is missing, or another user owns it. It is small.
             return whole
         # The two sizes were measured one after the other, so writes in between could make the difference negative.
-        return Extent(max(0, whole.bytes - state.bytes), max(0, whole.files - state.files))
+        return DatasetSize(max(0, whole.bytes - state.bytes), max(0, whole.files - state.files))
 
 
-def _summary(asker: Asker, directory: Path, *, exact: bool) -> Extent | Trouble | None:
+def _summary(asker: BoundedRunner, directory: Path, *, exact: bool) -> DatasetSize | Trouble | None:
     """Return the size of a directory by `juicefs summary`; None if the volume has no such directory.
 
     It comes from the metadata of the volume: neither files nor directories of the mount are read.
@@ -72,7 +72,7 @@ def _summary(asker: Asker, directory: Path, *, exact: bool) -> Extent | Trouble 
         answer = asker.ask(command, environment, _SUMMARY_SECONDS)
     except OSError as error:
         return Trouble("NoClient", f"The juicefs program cannot be run: {error.strerror}")
-    if isinstance(answer, Silence):
+    if isinstance(answer, TimedOut):
         return Trouble("SummarySilent", f"juicefs summary has not ended in {_SUMMARY_SECONDS:.0f} s")
     if "no such file or directory" in answer.error:
         return None
@@ -81,11 +81,11 @@ def _summary(asker: Asker, directory: Path, *, exact: bool) -> Extent | Trouble 
     return _extent(answer.output) or Trouble("SummaryFailed", f"juicefs summary failed: {_last_line(answer.error)}")
 
 
-def _extent(text: str) -> Extent | None:
+def _extent(text: str) -> DatasetSize | None:
     """Parse the output of `juicefs summary`: a CSV line of names and one of values. None if it is not of that form."""
     try:
         (row,) = csv.DictReader(text.splitlines())
-        return Extent(int(row["SIZE"]), int(row["FILES"]))
+        return DatasetSize(int(row["SIZE"]), int(row["FILES"]))
     except (ValueError, KeyError, TypeError):
         return None
 

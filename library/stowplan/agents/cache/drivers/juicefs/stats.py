@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stowplan.agents.cache.drivers.api import Pulse, Trouble
-from stowplan.agents.cache.drivers.bounded_subprocess import Answer, Asker, Silence
+from stowplan.agents.cache.drivers.bounded_subprocess import BoundedRunner, Completed, TimedOut
 from stowplan.agents.cache.drivers.juicefs import reading
 
 SECONDS = 10.0
@@ -40,7 +40,7 @@ class Stats:
     """Number of inodes of the whole volume; None if unknown."""
 
 
-def stats(asker: Asker, mount: Path) -> Stats:
+def stats(asker: BoundedRunner, mount: Path) -> Stats:
     """Check the mount at `mount`: read its statistics, then look up a name that never existed.
 
     A lookup of any other name might be answered from a cache in memory, without the metadata engine.
@@ -49,7 +49,7 @@ def stats(asker: Asker, mount: Path) -> Stats:
     command = [sys.executable, "-I", "-S", reading.__file__, str(mount), name]
     answer = asker.ask(command, _NO_VARIABLES, SECONDS)
     found = numbers(answer.output)
-    trouble = _trouble(answer, mount) if isinstance(answer, Answer) else _silence(answer)
+    trouble = _trouble(answer, mount) if isinstance(answer, Completed) else _silence(answer)
     pulse = Pulse(_whole(found.get(CACHED)), trouble, _whole(found.get(EVICTIONS)))
     return Stats(pulse, _whole(found.get(INODES)))
 
@@ -70,13 +70,13 @@ def _whole(value: float | None) -> int | None:
     return None if value is None else max(0, int(value))
 
 
-def _silence(answer: Silence) -> Trouble:
+def _silence(answer: TimedOut) -> Trouble:
     if answer.output:
         return Trouble("MetadataSilent", f"The metadata engine has not answered for {SECONDS:.0f} s")
     return Trouble("MountHung", f"The mount has not answered for {SECONDS:.0f} s")
 
 
-def _trouble(answer: Answer, mount: Path) -> Trouble | None:
+def _trouble(answer: Completed, mount: Path) -> Trouble | None:
     code, _, said = answer.error.partition(" ")
     match answer.code, code:
         case 0, _ if CACHED in answer.output:

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from stowplan.agents.attempt.failure import AttemptError
-from stowplan.agents.cache.drivers.juicefs.child import Ended
+from stowplan.agents.cache.drivers.juicefs.child import ChildEnd
 from stowplan.schema.agents.exit_codes import ExitCode
 
 NOT_FORMATTED = "database is not formatted"
@@ -69,7 +69,7 @@ class Count:
     deleted: int = 0
 
 
-def count(ended: Ended) -> Count | None:
+def count(ended: ChildEnd) -> Count | None:
     """Return the final count of a sync from its log; None if the log has none."""
     for line in reversed(ended.lines):
         if found := _COUNT.search(line.text):
@@ -90,7 +90,7 @@ def _bytes(found: re.Match[str] | None) -> int:
     return round(float(found["number"]) * (1 << 10 * _UNITS.index(found["unit"] or " "))) if found else 0
 
 
-def failure(ended: Ended, what: str, *, claim: bool = False) -> AttemptError | None:
+def failure(ended: ChildEnd, what: str, *, claim: bool = False) -> AttemptError | None:
     """Return the failure of a sync; None if the sync finished without failed or lost objects.
 
     `what` names what was copied, for the message, such as `the source s3://bucket/path`. `claim` is true if it was
@@ -127,7 +127,7 @@ def failure(ended: Ended, what: str, *, claim: bool = False) -> AttemptError | N
     return AttemptError(ExitCode.TRANSIENT, "SyncFailed", f"JuiceFS failed on {what}: {text}")
 
 
-def _short(ended: Ended, counted: Count | None) -> str:
+def _short(ended: ChildEnd, counted: Count | None) -> str:
     complaints = [line.shown for line in ended.complaints]
     said = complaints[-1:] or [line.shown for line in ended.lines[-1:]]
     first = complaints[:1] if len(complaints) > 1 else []

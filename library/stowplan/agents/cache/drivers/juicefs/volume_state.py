@@ -10,7 +10,7 @@ from stowplan.agents.attempt import safe_files
 from stowplan.agents.attempt.claim.folder import ClaimFolder
 from stowplan.agents.attempt.claim.walk import by_name, walk
 from stowplan.agents.attempt.stop import Stop
-from stowplan.agents.cache.drivers.juicefs.child import Child, Ended
+from stowplan.agents.cache.drivers.juicefs.child import Child, ChildEnd
 from stowplan.agents.cache.drivers.juicefs.listing.record import FOLDER
 from stowplan.agents.cache.drivers.juicefs.verdict import failure
 from stowplan.schema.agents.marker import STATE_DIRECTORY
@@ -84,7 +84,7 @@ class VolumeState:
     def _url(self) -> str:
         return f"{self.address}{STATE_DIRECTORY}/"
 
-    def _sync(self, source: str, destination: str, *flags: str) -> Ended:
+    def _sync(self, source: str, destination: str, *flags: str) -> ChildEnd:
         over = self.child.stop.is_set()
         # After the stop, a short call may still clean up.
         child = replace(self.child, stop=Stop()) if over else self.child

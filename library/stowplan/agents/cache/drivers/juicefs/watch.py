@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
 from stowplan.agents.attempt.progress import Progress
-from stowplan.agents.cache.drivers.juicefs.child import Line
+from stowplan.agents.cache.drivers.juicefs.child import LogLine
 from stowplan.agents.cache.drivers.juicefs.verdict import Count
 from stowplan.agents.runtime.log import Log
 
@@ -74,7 +74,7 @@ class SyncWatch:
     _warnings: int = 0
     _over: threading.Event = field(default_factory=threading.Event)
 
-    def said(self, line: Line) -> None:
+    def said(self, line: LogLine) -> None:
         if found := _LISTENS.search(line.text):
             self._address = found[1]
         elif line.level not in ("DEBUG", "INFO") and line.text and self._warnings < MOST_WARNINGS:

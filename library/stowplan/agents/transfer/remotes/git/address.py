@@ -8,7 +8,7 @@ from stowplan.schema.remotes.git import repository_directory
 
 
 @dataclass(frozen=True, slots=True)
-class Credentials:
+class GitCredentials:
     """User name and password for a server."""
 
     username: str
@@ -82,7 +82,7 @@ class Address:
             return None
 
 
-def split(url: str) -> tuple[Address, Credentials | None]:
+def split(url: str) -> tuple[Address, GitCredentials | None]:
     """Split a URL into the address and the credentials in it; the latter are None if the URL has none.
 
     Raises ValueError if the URL is invalid. The message omits the URL, which may hold a password.
@@ -91,7 +91,7 @@ def split(url: str) -> tuple[Address, Credentials | None]:
     userinfo, at, host = parts.netloc.rpartition("@")
     user, _, password = userinfo.partition(":")
     address = Address(parts._replace(netloc=host).geturl())
-    return address, Credentials(unquote(user), unquote(password)) if at else None
+    return address, GitCredentials(unquote(user), unquote(password)) if at else None
 
 
 def _parts(url: str) -> SplitResult:

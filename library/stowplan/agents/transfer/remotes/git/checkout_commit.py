@@ -9,9 +9,9 @@ from stowplan.agents.transfer.remotes.git.address import Address
 from stowplan.agents.transfer.remotes.git.commit import contents as trees
 from stowplan.agents.transfer.remotes.git.commit import files
 from stowplan.agents.transfer.remotes.git.commit.contents import Contents
-from stowplan.agents.transfer.remotes.git.lfs.objects import Content
+from stowplan.agents.transfer.remotes.git.lfs.objects import LfsContent
 from stowplan.agents.transfer.remotes.git.program.git import Git
-from stowplan.agents.transfer.remotes.git.remote import Wanted, find
+from stowplan.agents.transfer.remotes.git.remote import WantedRef, find
 from stowplan.agents.transfer.remotes.git.repository import FETCHED, Repository
 from stowplan.agents.transfer.remotes.git.work_tree import Checkout
 from stowplan.schema.agents.exit_codes import ExitCode
@@ -27,7 +27,7 @@ DEEPEST = 10
 
 
 @dataclass
-class Bringing:
+class CommitCheckout:
     """Brings a commit into one repository of the claim: fetch, checkout, Git LFS objects and submodules."""
 
     repository: Repository
@@ -43,7 +43,7 @@ class Bringing:
     def _git(self) -> Git:
         return self.repository.git
 
-    def run(self, wanted: Wanted, ref: str | None, *, fresh: bool) -> tuple[Wanted, str]:
+    def run(self, wanted: WantedRef, ref: str | None, *, fresh: bool) -> tuple[WantedRef, str]:
         """Fetch and check out a commit; return the final target and the full name of its commit.
 
         The final target differs from `wanted` if the branch moved meanwhile. `ref` is the ref of the spec, None for
@@ -60,7 +60,7 @@ class Bringing:
         if not fresh:
             checkout.guard_commits(wanted, commit)
         contents = trees.read(self.repository, commit, lfs=self._git.settings.remote.lfs)
-        content = Content(self.repository, self.address, commit, contents)
+        content = LfsContent(self.repository, self.address, commit, contents)
         self._count(contents, content, fresh=fresh)
         content.fetch()
         self._check_out(checkout, wanted, commit, contents, fresh=fresh)
@@ -75,7 +75,9 @@ class Bringing:
         progress.add(files=contents.files, resumed=contents.size - sum(contents.objects.values()))
         return wanted, commit
 
-    def _check_out(self, checkout: Checkout, wanted: Wanted, commit: str, contents: Contents, *, fresh: bool) -> None:
+    def _check_out(
+        self, checkout: Checkout, wanted: WantedRef, commit: str, contents: Contents, *, fresh: bool
+    ) -> None:
         """Check out the commit and its Git LFS files, unless an existing clone already has both."""
         if fresh or not checkout.is_at(wanted, commit) or checkout.pointers(contents):
             if self.completion:
@@ -86,7 +88,7 @@ class Bringing:
         else:
             self._git.work.progress.files_unchanged += contents.files
 
-    def _count(self, contents: Contents, content: Content, *, fresh: bool) -> None:
+    def _count(self, contents: Contents, content: LfsContent, *, fresh: bool) -> None:
         """Add the files of the commit to the progress. Raises AttemptError (5) if the claim has too little space."""
         progress, missing = self._git.work.progress, content.missing()
         progress.files_total += contents.files
@@ -105,7 +107,7 @@ class Bringing:
             message = f"The commit has {contents.files} files, and the claim has space for {space.f_favail}"
             raise AttemptError(ExitCode.CONFLICT, "NoSpace", message)
 
-    def _fetched(self, wanted: Wanted, ref: str | None) -> tuple[Wanted, str]:
+    def _fetched(self, wanted: WantedRef, ref: str | None) -> tuple[WantedRef, str]:
         """Fetch the target unless it is present; return the final target and the full name of its commit."""
         for _ in range(ROUNDS):
             if self._is_there(wanted):
@@ -130,14 +132,14 @@ class Bringing:
             raise AttemptError(ExitCode.NOT_FOUND, "NoSuchRef", message)
         return wanted, commit
 
-    def _is_there(self, wanted: Wanted) -> bool:
+    def _is_there(self, wanted: WantedRef) -> bool:
         """Return whether an earlier attempt has completely fetched the target, with the wanted depth of history."""
         if not wanted.commit or self.repository.commit(FETCHED) != wanted.commit:
             return False
         tag = wanted.kind != "tag" or self._git.tried(self.repository.place, "cat-file", "-e", wanted.object).code == 0
         return tag and (self._git.settings.remote.depth is not None or not self.repository.is_shallow)
 
-    def _fetch(self, wanted: Wanted) -> None:
+    def _fetch(self, wanted: WantedRef) -> None:
         if wanted.kind == "abbreviation":
             self._fetch_all()
             return
@@ -192,10 +194,10 @@ class Bringing:
             repository = Repository(
                 self.repository.path / path, self._git, self.repository.directory / "modules" / inside
             )
-            inner = Bringing(repository, address, self.completion, self.depth + 1, f"{self.inside}{path}/")
-            inner.adopt(Wanted("commit", name, name, name), fresh=fresh)
+            inner = CommitCheckout(repository, address, self.completion, self.depth + 1, f"{self.inside}{path}/")
+            inner.adopt(WantedRef("commit", name, name, name), fresh=fresh)
 
-    def adopt(self, wanted: Wanted, *, fresh: bool) -> None:
+    def adopt(self, wanted: WantedRef, *, fresh: bool) -> None:
         """Bring a commit into the place of a submodule, which may be new."""
         repository, address, path = self.repository, self.address, self.repository.path
         text = f"gitdir: {os.path.relpath(repository.directory, path)}\n"

@@ -10,7 +10,7 @@ from stowplan.agents.attempt.completion import Completion
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.copying.closing import changes
 from stowplan.agents.transfer.remotes.git import left_out
-from stowplan.agents.transfer.remotes.git.checkout_commit import Bringing
+from stowplan.agents.transfer.remotes.git.checkout_commit import CommitCheckout
 from stowplan.agents.transfer.remotes.git.earlier import Earlier
 from stowplan.agents.transfer.remotes.git.program.git import Git
 from stowplan.agents.transfer.remotes.git.remote import find
@@ -19,7 +19,7 @@ from stowplan.schema.agents.exit_codes import ExitCode
 
 
 @dataclass
-class Download:
+class GitDownload:
     """Download in one attempt. A new clone is built in the directory `hidden`, then moved to `destination`."""
 
     git: Git
@@ -76,7 +76,7 @@ class Download:
         before = None if fresh else repository.commit("HEAD")
         if fresh:
             self._begin(repository, len(wanted.object or wanted.name))
-        bringing = Bringing(repository, settings.address, None if fresh else self.completion)
+        bringing = CommitCheckout(repository, settings.address, None if fresh else self.completion)
         wanted, commit = bringing.run(wanted, settings.ref, fresh=fresh)
         if fresh:
             self._publish()

@@ -8,7 +8,7 @@ from stowplan.agents.attempt.claim.walk import empty
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.copying.keys import PROTECTED
 from stowplan.agents.copying.patterns import EVERYTHING
-from stowplan.agents.transfer.files.brought import Brought
+from stowplan.agents.transfer.files.brought import BroughtNames
 from stowplan.agents.transfer.files.extra import Extra, Rule
 from stowplan.agents.transfer.remotes.git.own_work import check
 from stowplan.agents.transfer.remotes.git.program.git import Git
@@ -28,7 +28,7 @@ class Earlier:
         common, address, work = git.settings.common, git.settings.address, git.work
         self._git, self._tree, self._removed = git, tree, removed
         self._own, self._most = address.directory, common.config.max_delete
-        self._brought = Brought.of(common, address.identity)
+        self._brought = BroughtNames.of(common, address.identity)
         self._extra = Extra(tree, self._brought, Rule(None, EVERYTHING, self._most), work.progress, work.stop, work.log)
         self.clones: dict[str, int] = {}
         """Clones of other repositories that will be taken away, with the number of their files, by name."""

@@ -7,12 +7,12 @@ from stowplan.agents.attempt.claim.folder import ClaimFolder
 from stowplan.agents.attempt.claim.walk import remove
 from stowplan.agents.attempt.completion import Completion
 from stowplan.agents.transfer.engine import TransferWork, syncs
-from stowplan.agents.transfer.remotes.git.download import Download
+from stowplan.agents.transfer.remotes.git.download import GitDownload
 from stowplan.agents.transfer.remotes.git.earlier import Earlier
 from stowplan.agents.transfer.remotes.git.program.git import prepared
 from stowplan.agents.transfer.remotes.git.program.leftovers import awaited
 from stowplan.agents.transfer.remotes.git.settings import GitSettings
-from stowplan.agents.transfer.remotes.git.upload import Upload
+from stowplan.agents.transfer.remotes.git.upload import GitUpload
 from stowplan.agents.transfer.tree import Tree
 
 
@@ -35,10 +35,10 @@ class GitEngine:
             earlier = None
             if syncs(common.config):
                 earlier = stack.enter_context(closing(Earlier(git, tree, state.folder("removed", create=True))))
-            return Download(git, tree.root, clones, completion, earlier).run()
+            return GitDownload(git, tree.root, clones, completion, earlier).run()
 
     def upload(self, work: TransferWork, state: ClaimFolder | None) -> str:
         """Push the branch that is checked out in the claim."""
         Tree(self.settings.common.claim, self.settings.common.local.path, create=False).close()
         with awaited(state, work.stop) as held, prepared(self.settings, work, held) as git:
-            return Upload(git, self.settings.common.claim / self.settings.path).run()
+            return GitUpload(git, self.settings.common.claim / self.settings.path).run()

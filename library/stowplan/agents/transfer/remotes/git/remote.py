@@ -19,7 +19,7 @@ OLD_DEFAULT = "refs/heads/master"
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WantedRef:
     """Target of a fetch: what to check out."""
 
     kind: Kind
@@ -39,7 +39,7 @@ class Wanted:
         return f"{'commit' if self.kind == 'abbreviation' else self.kind} {self.short}"
 
 
-def find(git: Git, address: Address, ref: str | None) -> Wanted | None:
+def find(git: Git, address: Address, ref: str | None) -> WantedRef | None:
     """Look up what a ref of the spec means on the server; None means HEAD of the server.
 
     A full name of a ref is preferred to a branch, that to a tag, and that to the name of a commit. Returns
@@ -53,14 +53,14 @@ def find(git: Git, address: Address, ref: str | None) -> Wanted | None:
         if name in refs and name.startswith("refs/"):
             return _named(name, refs)
     if _FULL.fullmatch(ref.lower()):
-        return Wanted("commit", ref.lower(), ref.lower(), ref.lower())
+        return WantedRef("commit", ref.lower(), ref.lower(), ref.lower())
     if _PART.fullmatch(ref.lower()):
-        return Wanted("abbreviation", ref.lower())
+        return WantedRef("abbreviation", ref.lower())
     message = f"{address.url} has neither a branch nor a tag {ref}"
     raise AttemptError(ExitCode.NOT_FOUND, "NoSuchRef", message)
 
 
-def _head(git: Git, address: Address) -> Wanted | None:
+def _head(git: Git, address: Address) -> WantedRef | None:
     """Look up HEAD of the server; None if the repository is empty.
 
     If HEAD names no existing branch, `master` or the only branch is taken. Raises AttemptError (4) if there is neither.
@@ -69,7 +69,7 @@ def _head(git: Git, address: Address) -> Wanted | None:
     if head in refs or (head and "HEAD" in refs):
         return _named(head, {head: refs["HEAD"], **refs})
     if "HEAD" in refs:
-        return Wanted("ref", "HEAD", refs["HEAD"], refs["HEAD"])
+        return WantedRef("ref", "HEAD", refs["HEAD"], refs["HEAD"])
     refs, _ = _listed(git, address, [])
     branches = [name for name in refs if name.startswith("refs/heads/")]
     if not refs:
@@ -80,10 +80,10 @@ def _head(git: Git, address: Address) -> Wanted | None:
     raise AttemptError(ExitCode.NOT_FOUND, "NoHead", message)
 
 
-def _named(name: str, refs: dict[str, str]) -> Wanted:
+def _named(name: str, refs: dict[str, str]) -> WantedRef:
     """Return the target for a full name of a ref. `refs` are objects by name, as `_listed` returns them."""
     kind: Kind = "branch" if name.startswith("refs/heads/") else "tag" if name.startswith("refs/tags/") else "ref"
-    return Wanted(kind, name, refs[name], refs.get(f"{name}^{{}}", refs[name]))
+    return WantedRef(kind, name, refs[name], refs.get(f"{name}^{{}}", refs[name]))
 
 
 def _listed(git: Git, address: Address, patterns: list[str]) -> tuple[dict[str, str], str]:

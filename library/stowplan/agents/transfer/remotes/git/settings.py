@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from stowplan.agents.copying.keys import PROTECTED
 from stowplan.agents.runtime.settings import SettingsError
 from stowplan.agents.transfer.network.hosts import Hosts, is_host
-from stowplan.agents.transfer.remotes.git.address import Address, Credentials, split
+from stowplan.agents.transfer.remotes.git.address import Address, GitCredentials, split
 from stowplan.agents.transfer.settings import TransferSettings
 from stowplan.schema.remotes.git import NO_REF, GitEndpoint
 
@@ -21,7 +21,7 @@ class GitSettings:
     common: TransferSettings
     remote: GitEndpoint
     address: Address
-    credentials: Credentials | None
+    credentials: GitCredentials | None
     """User name and password for the server; None for a public repository."""
     ref: str | None
     """Branch, tag or commit as in the spec; None for HEAD of the server."""
@@ -59,7 +59,7 @@ def git_settings(common: TransferSettings) -> GitSettings:
     return GitSettings(common, remote, address, _credentials(common, remote, inside), ref)
 
 
-def _credentials(common: TransferSettings, remote: GitEndpoint, inside: Credentials | None) -> Credentials | None:
+def _credentials(common: TransferSettings, remote: GitEndpoint, inside: GitCredentials | None) -> GitCredentials | None:
     """Return the credentials from the options, or else `inside`, those of the URL; None if there are none.
 
     A user name from the options also replaces that of the URL.
@@ -67,5 +67,5 @@ def _credentials(common: TransferSettings, remote: GitEndpoint, inside: Credenti
     token = common.values.optional(remote.token_env, secret=True)
     given = common.values.optional(remote.username_env) or remote.username
     if token is not None:
-        return Credentials(given or (inside.username if inside else "") or USERNAME, token)
-    return Credentials(given or inside.username, inside.password) if inside else None
+        return GitCredentials(given or (inside.username if inside else "") or USERNAME, token)
+    return GitCredentials(given or inside.username, inside.password) if inside else None

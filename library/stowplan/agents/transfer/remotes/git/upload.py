@@ -17,7 +17,7 @@ _FAILED = re.compile(r"^!\t[^\t]*\t(.*)$", re.MULTILINE)
 
 
 @dataclass
-class Upload:
+class GitUpload:
     """Push in one attempt. It only reads the repository in the claim, and ignores its configuration."""
 
     git: Git

@@ -15,7 +15,7 @@ from stowplan.agents.transfer.remotes.git.commit import attributes
 from stowplan.agents.transfer.remotes.git.commit.contents import Contents
 from stowplan.agents.transfer.remotes.git.commit.listing import SHOWN, Records
 from stowplan.agents.transfer.remotes.git.program.lfs_pointer import POINTER_LIMIT
-from stowplan.agents.transfer.remotes.git.remote import Wanted
+from stowplan.agents.transfer.remotes.git.remote import WantedRef
 from stowplan.agents.transfer.remotes.git.repository import CHECKED_OUT, Repository
 from stowplan.agents.transfer.tree import Tree
 from stowplan.schema.agents.exit_codes import ExitCode
@@ -74,7 +74,7 @@ class Checkout:
             )
             raise AttemptError(ExitCode.CONFLICT, "HiddenChanges", message)
 
-    def guard_commits(self, wanted: Wanted, commit: str) -> None:
+    def guard_commits(self, wanted: WantedRef, commit: str) -> None:
         """Raise AttemptError (exit code 5) if a checkout of `commit` would lose commits that were made in the claim.
 
         Only commits on HEAD and on the wanted branch count.
@@ -91,7 +91,7 @@ class Checkout:
                 )
                 raise AttemptError(ExitCode.CONFLICT, "LocalCommits", message)
 
-    def is_at(self, wanted: Wanted, commit: str) -> bool:
+    def is_at(self, wanted: WantedRef, commit: str) -> bool:
         """Return whether the commit is checked out on the wanted branch, or with a detached HEAD if none is wanted."""
         branch = wanted.name if wanted.kind == "branch" else None
         return self.repository.commit("HEAD") == commit and self.repository.branch() == branch
@@ -104,7 +104,7 @@ class Checkout:
                     remove(files, each.name)
         (self.repository.private.path / "index").unlink(missing_ok=True)
 
-    def run(self, wanted: Wanted, commit: str, *, force: bool) -> None:
+    def run(self, wanted: WantedRef, commit: str, *, force: bool) -> None:
         """Check out the commit, and set the refs that a clone would have. `force` overwrites edited files.
 
         Without `force`, raises AttemptError (5) if a file of the claim would be overwritten.
@@ -178,7 +178,7 @@ class Checkout:
             words = ("checkout", "--quiet", "--pathspec-from-file=-", "--pathspec-file-nul")
             self.repository.git.offline(self.repository.place, *words, feed=feed)
 
-    def _name(self, wanted: Wanted, commit: str) -> None:
+    def _name(self, wanted: WantedRef, commit: str) -> None:
         """Set the refs that a clone would have, all at once, and then let HEAD point to the branch if one is wanted."""
         repository, lines = self.repository, [f"update {CHECKED_OUT} {commit}"]
         if wanted.kind == "branch":

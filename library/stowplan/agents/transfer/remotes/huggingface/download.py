@@ -11,24 +11,24 @@ from stowplan.agents.attempt.progress import Progress
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.copying.keys import KeyCheck
 from stowplan.agents.runtime.log import Log
-from stowplan.agents.transfer.in_parts import InParts
+from stowplan.agents.transfer.in_parts import DownloadInParts
 from stowplan.agents.transfer.parts import identities, space_taken, sweep
-from stowplan.agents.transfer.remotes.huggingface.fetch import Fetcher
+from stowplan.agents.transfer.remotes.huggingface.fetch import HubFetcher
 from stowplan.agents.transfer.remotes.huggingface.hub.remote_file import RemoteFile
 from stowplan.agents.transfer.remotes.huggingface.local import has_content
-from stowplan.agents.transfer.thread_pool import Crew
+from stowplan.agents.transfer.thread_pool import ThreadPool
 from stowplan.agents.transfer.tree import Tree
 from stowplan.schema.agents.exit_codes import ExitCode
 
 
 @dataclass
-class Download:
+class HubDownload:
     """Download of the files of one commit in one attempt."""
 
     files: Sequence[RemoteFile]
-    fetcher: Fetcher
+    fetcher: HubFetcher
     tree: Tree
-    crew: Crew
+    pool: ThreadPool
     progress: Progress
     stop: Stop
     log: Log
@@ -52,8 +52,8 @@ class Download:
         for each in self.files:
             self.stop.check()
             self._compare(each)
-        self.crew.drain()
-        self.crew.judge()
+        self.pool.drain()
+        self.pool.judge()
         self.wanted.sort(key=lambda each: each.key)
         if self._other:
             self.log.info("Some files are other ones than those of the commit: they are replaced", count=self._other)
@@ -64,14 +64,14 @@ class Download:
         """Fetch the files in `wanted`. Raises AttemptError if a file cannot be fetched."""
         for each in self.wanted:
             if each.size <= self.part_size:
-                self.crew.give(partial(self.fetcher.whole, each))
+                self.pool.give(partial(self.fetcher.whole, each))
                 continue
-            parts = InParts(self.fetcher, each, self.part_size, self._ended, _is_spoilt)
+            parts = DownloadInParts(self.fetcher, each, self.part_size, self._ended, _is_spoilt)
             for extent in parts.missing:
-                self.crew.give(partial(parts.fetch, extent))
+                self.pool.give(partial(parts.fetch, extent))
             if not parts.missing:
-                self.crew.give(parts.end)
-        self.crew.end()
+                self.pool.give(parts.end)
+        self.pool.end()
 
     def _compare(self, file: RemoteFile) -> None:
         """Decide whether a file must be fetched. If its content must be read for that, a task does it."""
@@ -83,7 +83,7 @@ class Download:
         elif self.fetcher.known.is_of(file.key, file.digest, status):
             self._unchanged(file)
         else:
-            self.crew.give(partial(self._look_into, file, status))
+            self.pool.give(partial(self._look_into, file, status))
 
     def _look_into(self, file: RemoteFile, status: os.stat_result) -> None:
         """Compare the content of a file, as a task: its size is that in the commit, but its content is not recorded."""

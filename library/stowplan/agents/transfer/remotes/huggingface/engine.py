@@ -20,11 +20,11 @@ from stowplan.agents.transfer.files.survey import Survey
 from stowplan.agents.transfer.network.retry import Attempts
 from stowplan.agents.transfer.network.throttle import Throttle
 from stowplan.agents.transfer.remotes.huggingface.commit_files import Outgoing
-from stowplan.agents.transfer.remotes.huggingface.download import Download
-from stowplan.agents.transfer.remotes.huggingface.fetch import Fetcher, Read
+from stowplan.agents.transfer.remotes.huggingface.download import HubDownload
+from stowplan.agents.transfer.remotes.huggingface.fetch import HubFetcher, Read
 from stowplan.agents.transfer.remotes.huggingface.hub import session, xet
 from stowplan.agents.transfer.remotes.huggingface.hub.cache import remembered
-from stowplan.agents.transfer.remotes.huggingface.hub.content import Content
+from stowplan.agents.transfer.remotes.huggingface.hub.content import HubContent
 from stowplan.agents.transfer.remotes.huggingface.hub.failure import Failures, MovedError
 from stowplan.agents.transfer.remotes.huggingface.hub.library_logs import forwarded
 from stowplan.agents.transfer.remotes.huggingface.hub.remote_file import RemoteFile
@@ -32,8 +32,8 @@ from stowplan.agents.transfer.remotes.huggingface.hub.repository import Hub
 from stowplan.agents.transfer.remotes.huggingface.hub.settings import HuggingFaceSettings
 from stowplan.agents.transfer.remotes.huggingface.known import Known
 from stowplan.agents.transfer.remotes.huggingface.selection import chosen
-from stowplan.agents.transfer.remotes.huggingface.upload import Upload
-from stowplan.agents.transfer.thread_pool import Crew
+from stowplan.agents.transfer.remotes.huggingface.upload import HubUpload
+from stowplan.agents.transfer.thread_pool import ThreadPool
 from stowplan.agents.transfer.tree import Found, Tree
 from stowplan.schema.agents.exit_codes import ExitCode
 
@@ -62,10 +62,10 @@ class HuggingFaceEngine:
             tree = stack.enter_context(closing(Tree(common.claim, common.local.path, create=True)))
             folder = stack.enter_context(state.folder("parts", create=True))
             known = stack.enter_context(closing(Known(state, {each.key: each.digest for each in files})))
-            fetcher = Fetcher(read, tree, folder, known, self._attempts(work), work.progress, work.log)
-            crew = stack.enter_context(self._crew(work))
+            fetcher = HubFetcher(read, tree, folder, known, self._attempts(work), work.progress, work.log)
+            pool = stack.enter_context(self._pool(work))
             size = self.settings.part_size
-            download = Download(files, fetcher, tree, crew, work.progress, work.stop, work.log, size)
+            download = HubDownload(files, fetcher, tree, pool, work.progress, work.stop, work.log, size)
             download.compare(key_check(state))
             found = stack.enter_context(
                 closing(extra(common, work, tree, self.settings.name, (each.key for each in files), self._patterns))
@@ -101,7 +101,7 @@ class HuggingFaceEngine:
             folder, _, name = self.settings.common.local.path.rstrip("/").rpartition("/")
             tree, files = stack.enter_context(self._files(work, folder, name))
             api = HfApi(self.settings.endpoint, token=self.settings.token or False)
-            upload = Upload(
+            upload = HubUpload(
                 self.settings,
                 hub,
                 api,
@@ -112,14 +112,14 @@ class HuggingFaceEngine:
                 work.outcome,
                 work.stop,
                 work.log,
-                lambda: self._crew(work),
+                lambda: self._pool(work),
                 sent,
             )
             return upload.run()
 
     def _reader(self, work: TransferWork, hub: Hub, commit: str, files: list[RemoteFile]) -> Read:
         """Return the function that reads files: by hf-xet if it may be used and has the file, otherwise by HTTP."""
-        content = Content(hub, commit)
+        content = HubContent(hub, commit)
         wanted = self.settings.xet and any(each.xet for each in files)
         store = xet.connect(hub, commit, self.settings.xet_streams, work.stop) if wanted else None
         if store is None:
@@ -176,8 +176,8 @@ class HuggingFaceEngine:
         retries, translate = self.settings.common.config.request_retries, self._translate.of_any
         return Attempts(retries, work.stop, work.log, translate, work.tell)
 
-    def _crew(self, work: TransferWork) -> Crew:
-        return Crew(self.settings.streams, work.stop, work.log, self._translate.of_any)
+    def _pool(self, work: TransferWork) -> ThreadPool:
+        return ThreadPool(self.settings.streams, work.stop, work.log, self._translate.of_any)
 
     @contextmanager
     def _hub(self, work: TransferWork, sent: session.Sent) -> Iterator[Hub]:

@@ -25,7 +25,7 @@ Read = Callable[[RemoteFile, int, int], Iterator[bytes]]
 
 
 @dataclass
-class Fetcher:
+class HubFetcher:
     """Fetches files. The fields are what all fetches share."""
 
     read: Read
@@ -36,7 +36,7 @@ class Fetcher:
     attempts: Attempts
     progress: Progress
     log: Log
-    _digests: dict[str, "InOrder"] = field(default_factory=dict)
+    _digests: dict[str, "OrderedDigest"] = field(default_factory=dict)
 
     def whole(self, file: RemoteFile) -> None:
         """Fetch a file in one request. Raises AttemptError if that fails."""
@@ -83,9 +83,9 @@ class Fetcher:
         self.known.add(parts.entry.key, parts.entry.digest, status)
         self.progress.add(files=1)
 
-    def _digest(self, parts: PartFile[RemoteFile]) -> "InOrder":
+    def _digest(self, parts: PartFile[RemoteFile]) -> "OrderedDigest":
         """Return the running digest of a file that is fetched in parts."""
-        return self._digests.setdefault(parts.entry.identity, InOrder(parts))
+        return self._digests.setdefault(parts.entry.identity, OrderedDigest(parts))
 
     def _bytes(self, file: RemoteFile, start: int, end: int) -> Iterator[bytes]:
         """Yield the bytes of a file from `start` to before `end`. Raises AttemptError (11) if more or fewer come."""
@@ -101,7 +101,7 @@ class Fetcher:
             raise AttemptError(ExitCode.INTEGRITY, "WrongLength", message)
 
 
-class InOrder:
+class OrderedDigest:
     """Running digest of a file whose parts arrive in any order. It reads them from disk in the order of the file."""
 
     def __init__(self, parts: PartFile[RemoteFile]) -> None:

@@ -20,7 +20,7 @@ from stowplan.agents.transfer.remotes.huggingface.hub.remote_file import RemoteF
 from stowplan.agents.transfer.remotes.huggingface.hub.repository import MAIN, Hub
 from stowplan.agents.transfer.remotes.huggingface.hub.settings import HuggingFaceSettings
 from stowplan.agents.transfer.remotes.huggingface.local import has_content
-from stowplan.agents.transfer.thread_pool import Crew
+from stowplan.agents.transfer.thread_pool import ThreadPool
 from stowplan.agents.transfer.tree import Tree
 from stowplan.schema.agents.exit_codes import ExitCode
 
@@ -37,7 +37,7 @@ MOST = 5_000
 
 
 @dataclass
-class Upload:
+class HubUpload:
     """Upload of files to one branch in one attempt."""
 
     settings: HuggingFaceSettings
@@ -50,7 +50,7 @@ class Upload:
     outcome: AttemptOutcome
     stop: Stop
     log: Log
-    make_crew: Callable[[], Crew]
+    make_pool: Callable[[], ThreadPool]
     sent: list[int] = field(default_factory=list)
     """Sizes in bytes of the chunks that were sent to a storage since `_send` last emptied this list."""
     _commits: int = 0
@@ -130,14 +130,14 @@ class Upload:
         """Return the files that the commit `head` lacks or has with other content, sorted by path."""
         there = {each.key: each for each in self.hub.files(head, self._folder)}
         pending: list[Outgoing] = []
-        with self.make_crew() as crew:
+        with self.make_pool() as pool:
             for each in self.files:
                 remote = there.get(each.path)
                 if remote is None or remote.size != each.found.size:
                     pending.append(each)
                 else:
-                    crew.give(partial(self._look_into, each, remote, pending))
-            crew.end()
+                    pool.give(partial(self._look_into, each, remote, pending))
+            pool.end()
         pending.sort(key=lambda each: each.path)
         return pending
 

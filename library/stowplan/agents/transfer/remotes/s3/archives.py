@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.transfer.remotes.s3.protocol.entry import S3Object
-from stowplan.agents.transfer.remotes.s3.protocol.rest_client import Wire
+from stowplan.agents.transfer.remotes.s3.protocol.rest_client import RestClient
 from stowplan.schema.agents.exit_codes import ExitCode
 
 ASKED, SHOWN = 20, 10
@@ -18,7 +18,7 @@ _READABLE = (404, 416)
 class Archives:
     """Objects to fetch whose storage class is one of an archive, unless the listing says that they are restored."""
 
-    wire: Wire
+    client: RestClient
     prefix: str
     """Prefix of the transfer in the bucket."""
     count: int = 0
@@ -43,7 +43,7 @@ class Archives:
         """
         for each in self._first:
             try:
-                self.wire.call("GET", self.prefix + each.key, headers={"range": "bytes=0-0"}, accepted=_READABLE)
+                self.client.call("GET", self.prefix + each.key, headers={"range": "bytes=0-0"}, accepted=_READABLE)
             except AttemptError as failure:
                 if failure.reason != "Archived":
                     raise

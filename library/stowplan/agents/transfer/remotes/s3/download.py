@@ -17,16 +17,16 @@ from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.copying.keys import KeyCheck
 from stowplan.agents.copying.newness import SECOND, Stamp
 from stowplan.agents.runtime.log import Log
-from stowplan.agents.transfer.in_parts import InParts
+from stowplan.agents.transfer.in_parts import DownloadInParts
 from stowplan.agents.transfer.parts import identities, space_taken, sweep
 from stowplan.agents.transfer.remotes.s3.archives import Archives
-from stowplan.agents.transfer.remotes.s3.fetch import Fetcher, is_spoilt
-from stowplan.agents.transfer.remotes.s3.journal import Done, Ledger
-from stowplan.agents.transfer.remotes.s3.protocol.entry import InOrder, S3Object, written
+from stowplan.agents.transfer.remotes.s3.fetch import S3Fetcher, is_spoilt
+from stowplan.agents.transfer.remotes.s3.journal import FinishedEntries, Journal
+from stowplan.agents.transfer.remotes.s3.protocol.entry import KeyLookup, S3Object, written
 from stowplan.agents.transfer.remotes.s3.protocol.failure import ChangedError, of_any
-from stowplan.agents.transfer.remotes.s3.protocol.rest_client import Wire
+from stowplan.agents.transfer.remotes.s3.protocol.rest_client import RestClient
 from stowplan.agents.transfer.remotes.s3.source import ObjectSource
-from stowplan.agents.transfer.thread_pool import Crew
+from stowplan.agents.transfer.thread_pool import ThreadPool
 from stowplan.agents.transfer.tree import Tree
 from stowplan.schema.agents.exit_codes import ExitCode
 from stowplan.schema.remotes.s3_listing import ListingHash
@@ -42,15 +42,15 @@ SAVE_SECONDS, SYNC_SECONDS = 0.5, 10.0
 
 
 @dataclass
-class Download:
+class S3Download:
     """Download of one source in one attempt."""
 
     source: ObjectSource
-    wire: Wire
-    fetcher: Fetcher
+    client: RestClient
+    fetcher: S3Fetcher
     tree: Tree
-    ledger: Ledger
-    crew: Crew
+    journal: Journal
+    pool: ThreadPool
     progress: Progress
     stop: Stop
     log: Log
@@ -62,7 +62,7 @@ class Download:
     """Number of entries in the listing."""
     wanted: int = 0
     """Number of entries that must be fetched."""
-    done: Done = field(default_factory=Done)
+    done: FinishedEntries = field(default_factory=FinishedEntries)
     listing: ListingHash = field(default_factory=ListingHash)
     _check: KeyCheck | None = None
     _again: list[tuple[int, S3Object]] = field(default_factory=list)
@@ -71,7 +71,7 @@ class Download:
     def compare(self, check: KeyCheck) -> None:
         """List the whole source and compare it with the destination, which this does not change.
 
-        The listing is stored in the ledger, with a flag for each object that must be fetched.
+        The listing is stored in the journal, with a flag for each object that must be fetched.
 
         Raises AttemptError (exit code 5) if a key is invalid below the destination, if the free space is too small, if
         the listing is not the expected one, or if an object is in an archive. Raises UnsortedError as the source does.
@@ -79,9 +79,9 @@ class Download:
         wanted_bytes = written_size = 0
         most, self._check = self._most_listed(), check
         leftover = identities(self.fetcher.folder)
-        known, archives = InOrder(self.ledger.known()), Archives(self.wire, self.source.prefix)
-        with self.ledger.new_listing() as file:
-            for entry in self.source.entries(self.wire, self.listing):
+        known, archives = KeyLookup(self.journal.known()), Archives(self.client, self.source.prefix)
+        with self.journal.new_listing() as file:
+            for entry in self.source.entries(self.client, self.listing):
                 self.stop.check()
                 if not check.look(entry.key, entry.size):
                     continue
@@ -103,9 +103,9 @@ class Download:
         sweep(self.fetcher.folder, leftover)
         self._check_space(wanted_bytes)
 
-    def sorting(self) -> "Download":
+    def sorting(self) -> "S3Download":
         """Return a new download for a store that lists keys in another order than the ascending one."""
-        fresh: dict[str, Any] = {"listed": 0, "wanted": 0, "done": Done(), "listing": ListingHash()}
+        fresh: dict[str, Any] = {"listed": 0, "wanted": 0, "done": FinishedEntries(), "listing": ListingHash()}
         return replace(self, source=replace(self.source, must_sort=True), **fresh)
 
     @property
@@ -121,7 +121,7 @@ class Download:
                 for index, entry in wanted:
                     self.done.wait_for_window(index, self.stop)
                     self._begin(index, entry)
-                self.crew.drain()
+                self.pool.drain()
                 changed, self._again = self._again, []
                 if not changed:
                     break
@@ -130,7 +130,7 @@ class Download:
                         self._failed(index, _unsteady(entry))
                     break
                 wanted = self._renewed(changed)
-            self.crew.end()
+            self.pool.end()
         if self.expected and self.revision is None:
             # The next attempt lists the source again, and finds another listing than the expected one.
             raise AttemptError(ExitCode.TRANSIENT, "Changed", "The source changed while it was copied")
@@ -149,10 +149,10 @@ class Download:
 
         It ends with a failure at an object that cannot have been listed: the file with the listing is in the claim.
         """
-        for index, (entry, wanted) in enumerate(self.ledger.listing()):
+        for index, (entry, wanted) in enumerate(self.journal.listing()):
             if index >= self.listed or (wanted and not self._may_be_listed(entry.key)):
                 message = f"Others have changed the listing in the claim: {entry.key[:200]!r} was not in it"
-                self.crew.failed(AttemptError(ExitCode.INTEGRITY, "Incomplete", message))
+                self.pool.failed(AttemptError(ExitCode.INTEGRITY, "Incomplete", message))
                 return
             if wanted:
                 yield index, entry
@@ -199,14 +199,14 @@ class Download:
             self.tree.make_directory(entry.key)
             self.done.add(index)
         elif entry.size <= (size := self.part_size(entry.size)):
-            self.crew.give(partial(self._whole, index, entry))
+            self.pool.give(partial(self._whole, index, entry))
         else:
             size = self.fetcher.prepare(entry, size)
-            parts = InParts(self.fetcher, entry, size, partial(self._ended, index, entry), is_spoilt)
+            parts = DownloadInParts(self.fetcher, entry, size, partial(self._ended, index, entry), is_spoilt)
             for extent in parts.missing:
-                self.crew.give(partial(parts.fetch, extent))
+                self.pool.give(partial(parts.fetch, extent))
             if not parts.missing:
-                self.crew.give(parts.end)
+                self.pool.give(parts.end)
 
     def _whole(self, index: int, entry: S3Object) -> None:
         try:
@@ -236,7 +236,7 @@ class Download:
 
     def _failed(self, index: int, failure: AttemptError) -> None:
         self.done.replace(index, None)
-        self.crew.failed(failure)
+        self.pool.failed(failure)
 
     def _renewed(self, changed: list[tuple[int, S3Object]]) -> Iterator[tuple[int, S3Object]]:
         for index, entry in changed:
@@ -276,7 +276,7 @@ class Download:
         marks = self.done.snapshot()
         if synced:
             self.tree.root.sync_all()
-        self.ledger.save(marks, synced=synced)
+        self.journal.save(marks, synced=synced)
 
 
 def _endless(count: int) -> AttemptError:

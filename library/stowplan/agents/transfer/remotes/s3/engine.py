@@ -12,17 +12,17 @@ from stowplan.agents.copying.keys import PROTECTED
 from stowplan.agents.transfer.engine import TransferWork, extra, key_check
 from stowplan.agents.transfer.files.extra import Extra
 from stowplan.agents.transfer.network.retry import Attempts
-from stowplan.agents.transfer.remotes.s3.download import Download
-from stowplan.agents.transfer.remotes.s3.fetch import Fetcher
-from stowplan.agents.transfer.remotes.s3.journal import Ledger
+from stowplan.agents.transfer.remotes.s3.download import S3Download
+from stowplan.agents.transfer.remotes.s3.fetch import S3Fetcher
+from stowplan.agents.transfer.remotes.s3.journal import Journal
 from stowplan.agents.transfer.remotes.s3.protocol.failure import ChangedError, UnsortedError, of_any
 from stowplan.agents.transfer.remotes.s3.protocol.proof import Prover
-from stowplan.agents.transfer.remotes.s3.protocol.rest_client import Wire
+from stowplan.agents.transfer.remotes.s3.protocol.rest_client import RestClient
 from stowplan.agents.transfer.remotes.s3.reader import Reader
 from stowplan.agents.transfer.remotes.s3.settings import S3Settings
 from stowplan.agents.transfer.remotes.s3.source import head, resolve
-from stowplan.agents.transfer.remotes.s3.upload import Upload
-from stowplan.agents.transfer.thread_pool import Crew
+from stowplan.agents.transfer.remotes.s3.upload import S3Upload
+from stowplan.agents.transfer.thread_pool import ThreadPool
 from stowplan.agents.transfer.tree import Tree
 from stowplan.schema.agents.exit_codes import ExitCode
 
@@ -47,19 +47,19 @@ class S3Engine:
             download.fetch()
             found.delete()
             download.tree.root.sync_all()
-            download.ledger.finish(download.done)
+            download.journal.finish(download.done)
             found.finish()
             work.outcome.revision = None if work.progress.files_unknown else download.revision
         return said("The destination", work.progress)
 
     def upload(self, work: TransferWork, state: ClaimFolder | None) -> str:  # noqa: ARG002 - the bucket itself says what it has
         """Upload the files that the bucket lacks."""
-        with _failures(), self._wire(work) as wire:
-            upload = Upload(self.settings, wire, self._attempts(work), work)
-            upload.run(Crew(self.settings.upload_streams, work.stop, work.log, of_any), PROTECTED)
+        with _failures(), self._client(work) as client:
+            upload = S3Upload(self.settings, client, self._attempts(work), work)
+            upload.run(ThreadPool(self.settings.upload_streams, work.stop, work.log, of_any), PROTECTED)
         return said("The bucket", work.progress)
 
-    def _compared(self, work: TransferWork, stack: ExitStack, state: ClaimFolder) -> Download:
+    def _compared(self, work: TransferWork, stack: ExitStack, state: ClaimFolder) -> S3Download:
         """Return a download after its `compare`."""
         download = self._prepared(work, stack, state)
         try:
@@ -71,17 +71,17 @@ class S3Engine:
             download.compare(key_check(state))
         return download
 
-    def _prepared(self, work: TransferWork, stack: ExitStack, state: ClaimFolder) -> Download:
+    def _prepared(self, work: TransferWork, stack: ExitStack, state: ClaimFolder) -> S3Download:
         settings, common = self.settings, self.settings.common
-        wire = stack.enter_context(self._wire(work))
-        source = resolve(wire, settings.key, settings.remote.kind, settings.patterns)
+        client = stack.enter_context(self._client(work))
+        source = resolve(client, settings.key, settings.remote.kind, settings.patterns)
         tree = stack.enter_context(closing(Tree(common.claim, common.local.path, create=True)))
-        ledger = Ledger(state)
-        ledger.fold()
+        journal = Journal(state)
+        journal.fold()
         folder = stack.enter_context(state.folder("parts", create=True))
-        prover = Prover(wire, source.prefix, work.log, settings.remote.verify_parts)
-        fetcher = Fetcher(
-            Reader(wire, source.prefix, prover, work.stop),
+        prover = Prover(client, source.prefix, work.log, settings.remote.verify_parts)
+        fetcher = S3Fetcher(
+            Reader(client, source.prefix, prover, work.stop),
             tree,
             folder,
             self._attempts(work),
@@ -89,14 +89,14 @@ class S3Engine:
             work.log,
             settings.remote.accept_unverified,
         )
-        crew = stack.enter_context(Crew(settings.streams, work.stop, work.log, of_any))
-        return Download(
+        pool = stack.enter_context(ThreadPool(settings.streams, work.stop, work.log, of_any))
+        return S3Download(
             source,
-            wire,
+            client,
             fetcher,
             tree,
-            ledger,
-            crew,
+            journal,
+            pool,
             work.progress,
             work.stop,
             work.log,
@@ -104,11 +104,11 @@ class S3Engine:
             settings.remote.revision,
         )
 
-    def _extra(self, work: TransferWork, download: Download) -> Extra:
-        settings, keys = self.settings, (entry.key for entry, _ in download.ledger.listing())
+    def _extra(self, work: TransferWork, download: S3Download) -> Extra:
+        settings, keys = self.settings, (entry.key for entry, _ in download.journal.listing())
         return extra(settings.common, work, download.tree, settings.name, keys, settings.patterns)
 
-    def _guard_emptiness(self, download: Download) -> None:
+    def _guard_emptiness(self, download: S3Download) -> None:
         mirror, source = self.settings.common.config.mirror, download.source
         if download.listed or (mirror and mirror.allow_empty):
             return
@@ -117,21 +117,21 @@ class S3Engine:
         if mirror:
             message = f"{where} lists nothing{selected}: allowEmpty is needed to delete everything in the destination"
             raise AttemptError(ExitCode.CONFLICT, "EmptySource", message)
-        if selected or (source.prefix and head(download.wire, source.prefix)[0] is None):
+        if selected or (source.prefix and head(download.client, source.prefix)[0] is None):
             raise AttemptError(ExitCode.NOT_FOUND, "NotFound", f"There is nothing below {where}{selected}")
 
     def _attempts(self, work: TransferWork) -> Attempts:
         return Attempts(self.settings.common.config.request_retries, work.stop, work.log, of_any, work.tell)
 
     @contextmanager
-    def _wire(self, work: TransferWork) -> Iterator[Wire]:
-        wire = Wire(
+    def _client(self, work: TransferWork) -> Iterator[RestClient]:
+        client = RestClient(
             self.settings.bucket, self._attempts(work), work.redact, self.settings.common.config.max_bytes_per_second
         )
         try:
-            yield wire
+            yield client
         finally:
-            wire.close()
+            client.close()
 
 
 @contextmanager

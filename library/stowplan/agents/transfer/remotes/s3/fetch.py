@@ -23,7 +23,7 @@ SHOWN = 10
 
 
 @dataclass
-class Fetcher:
+class S3Fetcher:
     """Fetches objects. The fields are what all fetches share."""
 
     reader: Reader

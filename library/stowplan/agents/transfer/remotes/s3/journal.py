@@ -34,14 +34,14 @@ Others may write to the file. As Python objects its content can take twenty time
 """
 
 Marks = dict[str, Any]
-"""Content of a `Done` as plain data, for `progress.json`."""
+"""Content of a `FinishedEntries` as plain data, for `progress.json`."""
 
 WINDOW = 10_000
 """Maximum distance in the listing from the oldest unfinished entry to an entry whose fetch begins."""
 
 
 @dataclass
-class Done:
+class FinishedEntries:
     """Numbers of the finished entries of the listing, counted from 0: all before `below`, and those in `beyond`."""
 
     below: int = 0
@@ -84,7 +84,7 @@ class Done:
             return {"below": self.below, "beyond": sorted(self.beyond), "replaced": replaced}
 
 
-class Ledger:
+class Journal:
     """Files in the state directory of one transfer: the finished objects, the listing, and the progress in it."""
 
     def __init__(self, state: ClaimFolder) -> None:
@@ -136,7 +136,7 @@ class Ledger:
                 with self._state.replacing(_PROGRESS) as file:
                     file.write(text)
 
-    def finish(self, done: Done) -> None:
+    def finish(self, done: FinishedEntries) -> None:
         """Record that the destination has all listed objects, in the versions of `done.replaced` where they differ."""
         if done.replaced:
             self.save(done.snapshot(), synced=True)
@@ -149,7 +149,7 @@ class Ledger:
 
 
 def _is_valid(marks: object) -> TypeGuard[Marks]:
-    """Return whether saved marks have the form of those of `Done.snapshot`: others may write to the file."""
+    """Return whether saved marks have the form of those of `FinishedEntries.snapshot`: others may write to the file."""
     if not isinstance(marks, dict):
         return False
     below, beyond, replaced = (marks.get(name) for name in ("below", "beyond", "replaced"))

@@ -11,7 +11,7 @@ from stowplan.agents.transfer.remotes.s3.protocol.connections import Incoming
 from stowplan.agents.transfer.remotes.s3.protocol.entry import S3Object
 from stowplan.agents.transfer.remotes.s3.protocol.failure import ChangedError
 from stowplan.agents.transfer.remotes.s3.protocol.proof import Prover
-from stowplan.agents.transfer.remotes.s3.protocol.rest_client import Wire
+from stowplan.agents.transfer.remotes.s3.protocol.rest_client import RestClient
 from stowplan.agents.transfer.remotes.s3.protocol.version import Version, version_of
 from stowplan.agents.transfer.remotes.s3.source import head
 from stowplan.schema.agents.exit_codes import ExitCode
@@ -27,7 +27,7 @@ CHUNK = 1 << 19
 class Reader:
     """Reads objects below a prefix. Any thread may use it."""
 
-    wire: Wire
+    client: RestClient
     prefix: str
     """Prefix of the transfer in the bucket; the full key of an object is `prefix` plus its key."""
     prover: Prover
@@ -51,7 +51,7 @@ class Reader:
         """Request a part of an object, as `whole`. All parts must be of the version of the first one."""
         entry, wanted = parts.entry, f"bytes {extent.start}-{extent.end - 1}"
         headers = {**_match(entry), "range": wanted.replace(" ", "=")}
-        with self.wire.reading(self.prefix + entry.key, headers, _OTHER, extent.end - extent.start) as incoming:
+        with self.client.reading(self.prefix + entry.key, headers, _OTHER, extent.end - extent.start) as incoming:
             self._check(entry, incoming, incoming.headers.get("content-range", "").rpartition("/")[2])
             _check_range(entry, wanted, incoming)
             self._check_version(parts, version_of(incoming.headers))
@@ -65,7 +65,7 @@ class Reader:
         buffer, left = memoryview(bytearray(min(CHUNK, size) or 1)), size
         while left and (count := incoming.fill(buffer[:left])):
             self.stop.check()
-            self.wire.throttle.moved(count)
+            self.client.throttle.moved(count)
             left -= count
             yield buffer[:count]
         if incoming.fill(buffer[:1]):
@@ -75,7 +75,7 @@ class Reader:
 
     def now(self, entry: S3Object) -> S3Object:
         """Ask the server for the present version of the object. Raises AttemptError if the object no longer exists."""
-        found, _ = head(self.wire, self.prefix + entry.key)
+        found, _ = head(self.client, self.prefix + entry.key)
         if found is None:
             raise _gone(entry)
         return S3Object(entry.key, found.size, found.etag, found.modified)

@@ -12,8 +12,8 @@ from stowplan.agents.transfer.remotes.s3.protocol.endpoint import DEFAULT_REGION
 from stowplan.agents.transfer.remotes.s3.protocol.entry import S3Object
 from stowplan.agents.transfer.remotes.s3.protocol.failure import UnsortedError, of_any
 from stowplan.agents.transfer.remotes.s3.protocol.lists.listing import objects, sorted_objects
-from stowplan.agents.transfer.remotes.s3.protocol.rest_client import Wire
-from stowplan.agents.transfer.remotes.s3.protocol.signing import Credentials
+from stowplan.agents.transfer.remotes.s3.protocol.rest_client import RestClient
+from stowplan.agents.transfer.remotes.s3.protocol.signing import S3Credentials
 from stowplan.schema.remotes.s3_listing import ListingHash
 
 __all__ = ["DEFAULT_REGION", "Listed", "S3Object", "S3Prefix", "listed", "of_prefix"]
@@ -60,25 +60,25 @@ def of_prefix(
         place.endpoint,
         place.region,
         path_style=place.path_style,
-        credentials=Credentials(*keys) if keys else None,
+        credentials=S3Credentials(*keys) if keys else None,
         # The program that copies the objects connects to the same server.
         network=Network(allow_loopback=True),
     )
-    wire = Wire(bucket, Attempts(_RETRIES, stop, log, of_any), redact)
+    client = RestClient(bucket, Attempts(_RETRIES, stop, log, of_any), redact)
     try:
-        for each in objects(wire, place.prefix):
+        for each in objects(client, place.prefix):
             stop.check()
             yield each
     finally:
-        wire.close()
+        client.close()
 
 
-def listed(wire: Wire, prefix: str, stop: Stop) -> Listed:
+def listed(client: RestClient, prefix: str, stop: Stop) -> Listed:
     """List the objects below a prefix. Raises AttemptError, and StoppedError if the work must stop."""
     try:
-        return _listed(objects(wire, prefix), stop)
+        return _listed(objects(client, prefix), stop)
     except UnsortedError:
-        return _listed(sorted_objects(wire, prefix), stop)
+        return _listed(sorted_objects(client, prefix), stop)
 
 
 def _listed(entries: Iterable[S3Object], stop: Stop) -> Listed:

@@ -8,7 +8,7 @@ from stowplan.agents.copying.patterns import Patterns
 from stowplan.agents.runtime.settings import SettingsError
 from stowplan.agents.transfer.network.throttle import streams
 from stowplan.agents.transfer.remotes.s3.protocol.endpoint import DEFAULT_REGION, Bucket
-from stowplan.agents.transfer.remotes.s3.protocol.signing import Credentials
+from stowplan.agents.transfer.remotes.s3.protocol.signing import S3Credentials
 from stowplan.agents.transfer.settings import TransferSettings, Values
 from stowplan.schema.remotes.s3 import S3Endpoint
 from stowplan.schema.s3_uri import S3Uri
@@ -110,14 +110,14 @@ def _check_endpoint(endpoint: str, name: str) -> None:
         raise SettingsError(f"The value of {name} must not hold a user or password: there are options for the keys")
 
 
-def _credentials(remote: S3Endpoint, values: Values) -> Credentials | None:
+def _credentials(remote: S3Endpoint, values: Values) -> S3Credentials | None:
     if remote.anonymous:
         return None
     if not (remote.access_key_id_env and remote.secret_access_key_env):
         raise SettingsError(
             "An access key and a secret key are needed, or `anonymous`: roles of pods and nodes are not used"
         )
-    return Credentials(
+    return S3Credentials(
         values.required(remote.access_key_id_env),
         values.required(remote.secret_access_key_env, secret=True),
         values.optional(remote.session_token_env),

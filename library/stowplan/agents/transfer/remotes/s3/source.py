@@ -10,7 +10,7 @@ from stowplan.agents.transfer.remotes.s3.protocol.answers import etag, http_date
 from stowplan.agents.transfer.remotes.s3.protocol.entry import S3Object
 from stowplan.agents.transfer.remotes.s3.protocol.lists.listing import has_objects, objects, sorted_objects
 from stowplan.agents.transfer.remotes.s3.protocol.lists.storage_class import archive_of_headers
-from stowplan.agents.transfer.remotes.s3.protocol.rest_client import Wire
+from stowplan.agents.transfer.remotes.s3.protocol.rest_client import RestClient
 from stowplan.schema.agents.exit_codes import ExitCode
 from stowplan.schema.remotes.s3_listing import ListingHash
 
@@ -29,14 +29,14 @@ class ObjectSource:
     must_sort: bool = False
     """True if the store lists keys in another order than the ascending one."""
 
-    def entries(self, wire: Wire, listing: ListingHash) -> Iterator[S3Object]:
+    def entries(self, client: RestClient, listing: ListingHash) -> Iterator[S3Object]:
         """Yield the objects to fetch in ascending order of keys, which are relative to `prefix`.
 
         All listed objects, also those that are not fetched, are added to `listing`. Raises UnsortedError if the store
         lists keys in another order and `must_sort` is false.
         """
         listed = sorted_objects if self.must_sort else objects
-        for each in [self.single] if self.single else listed(wire, self.prefix):
+        for each in [self.single] if self.single else listed(client, self.prefix):
             listing.add(each.key, each.size, each.etag)
             if self.takes(each.key):
                 yield each
@@ -46,7 +46,7 @@ class ObjectSource:
         return key == self.single.key if self.single else self.patterns.take(key)
 
 
-def resolve(wire: Wire, key: str, kind: Kind, patterns: Patterns = EVERYTHING) -> ObjectSource:
+def resolve(client: RestClient, key: str, kind: Kind, patterns: Patterns = EVERYTHING) -> ObjectSource:
     """Return the source that a key of the URI means: the object with this key, or the objects below the key and `/`.
 
     The slash is always added to a prefix, so the key `data` never includes `data2/…`. An empty key, or one that ends in
@@ -57,13 +57,13 @@ def resolve(wire: Wire, key: str, kind: Kind, patterns: Patterns = EVERYTHING) -
         return ObjectSource(key, patterns=patterns)
     if kind == "prefix":
         return ObjectSource(f"{key}/", patterns=patterns)
-    where = f"s3://{wire.bucket.name}/{key}"
-    single, status = head(wire, key)
+    where = f"s3://{client.bucket.name}/{key}"
+    single, status = head(client, key)
     if kind == "file":
         if single is None:
             raise _missing(f"{where} is no object", status)
         return _one(key, single)
-    below = has_objects(wire, f"{key}/")
+    below = has_objects(client, f"{key}/")
     if single and below:
         message = f"{where} is an object, and there are objects below {where}/: say which is meant by kind"
         raise AttemptError(ExitCode.CONFLICT, "Ambiguous", message)
@@ -74,12 +74,12 @@ def resolve(wire: Wire, key: str, kind: Kind, patterns: Patterns = EVERYTHING) -
     raise _missing(f"There is no object {where} and none below {where}/", status)
 
 
-def head(wire: Wire, key: str) -> tuple[S3Object | None, int]:
+def head(client: RestClient, key: str) -> tuple[S3Object | None, int]:
     """Return the object with a full key, and the HTTP status of the answer; the object is None if it does not exist.
 
     If the account may not list the bucket, S3 answers with 403 instead of 404 for a missing object.
     """
-    response = wire.call("HEAD", key, accepted=(403, 404))
+    response = client.call("HEAD", key, accepted=(403, 404))
     if not response.is_success:
         return None, response.status_code
     headers = response.headers

@@ -12,16 +12,16 @@ from stowplan.agents.transfer.files.source import Source, file_at
 from stowplan.agents.transfer.files.survey import Survey
 from stowplan.agents.transfer.network.retry import Attempts
 from stowplan.agents.transfer.remotes.s3.protocol import multipart
-from stowplan.agents.transfer.remotes.s3.protocol.entry import InOrder
+from stowplan.agents.transfer.remotes.s3.protocol.entry import KeyLookup
 from stowplan.agents.transfer.remotes.s3.protocol.failure import of_any
 from stowplan.agents.transfer.remotes.s3.protocol.keeper import Keeper
 from stowplan.agents.transfer.remotes.s3.protocol.lists.listing import present
-from stowplan.agents.transfer.remotes.s3.protocol.multipart import Begun
-from stowplan.agents.transfer.remotes.s3.protocol.rest_client import Wire
+from stowplan.agents.transfer.remotes.s3.protocol.multipart import UnfinishedUpload
+from stowplan.agents.transfer.remotes.s3.protocol.rest_client import RestClient
 from stowplan.agents.transfer.remotes.s3.settings import S3Settings
 from stowplan.agents.transfer.remotes.s3.source import head
-from stowplan.agents.transfer.remotes.s3.upload_file import InParts, Sender
-from stowplan.agents.transfer.thread_pool import Crew
+from stowplan.agents.transfer.remotes.s3.upload_file import Sender, UploadInParts
+from stowplan.agents.transfer.thread_pool import ThreadPool
 from stowplan.agents.transfer.tree import Found, Tree
 from stowplan.schema.agents.exit_codes import ExitCode
 
@@ -30,32 +30,32 @@ MOST_BEGUN = 10_000
 
 
 @dataclass
-class Upload:
+class S3Upload:
     """Upload of the files of one claim in one attempt."""
 
     settings: S3Settings
-    wire: Wire
+    client: RestClient
     attempts: Attempts
     work: TransferWork
-    _crew: Crew = field(init=False)
-    _begun: dict[str, list[Begun]] = field(default_factory=dict)
+    _pool: ThreadPool = field(init=False)
+    _begun: dict[str, list[UnfinishedUpload]] = field(default_factory=dict)
     """Unfinished multipart uploads of earlier attempts, by full key."""
     _used: set[str] = field(default_factory=set)
     """Ids of the multipart uploads that this attempt began or continues."""
     _different: list[tuple[Found, str]] = field(default_factory=list)
     """Large files whose content differs from that of an object of the same size in the bucket, with the full key."""
 
-    def run(self, crew: Crew, protected: Sequence[str]) -> None:
+    def run(self, pool: ThreadPool, protected: Sequence[str]) -> None:
         """Upload all files that the bucket lacks or has with other content.
 
         `protected` are keys in the claim that are not uploaded. Raises AttemptError if a file cannot be read or sent.
         """
-        self._crew = crew
+        self._pool = pool
         common = self.settings.common
         folder, _, name = common.local.path.rstrip("/").rpartition("/")
         found = file_at(common.claim, folder, name) if name else None
         survey = Survey(KeyCheck(folds_case=False), self.work.progress, self.work.stop, holds_folders=False)
-        with closing(Tree(common.claim, folder if found else common.local.path, create=False)) as tree, crew:
+        with closing(Tree(common.claim, folder if found else common.local.path, create=False)) as tree, pool:
             if found:
                 files = list(survey.of([found]))
                 self._send_all(tree, ((each, self._single_key(name)) for each in files), single=True)
@@ -76,21 +76,21 @@ class Upload:
 
     def _send_all(self, tree: Tree, files: Iterator[tuple[Found, str]], *, single: bool = False) -> None:
         self._check_bucket()
-        sender = Sender(Keeper(self.wire, self.work.log), tree, self.attempts, self.work.progress, self.work.log)
-        there = InOrder(iter(()) if single else present(self.wire, self._prefix))
+        sender = Sender(Keeper(self.client, self.work.log), tree, self.attempts, self.work.progress, self.work.log)
+        there = KeyLookup(iter(()) if single else present(self.client, self._prefix))
         self._find_begun()
         count = size = 0
         for found, key in files:
             count, size = count + 1, size + found.size
-            existing = head(self.wire, key)[0] if single else there.at(found.key)
+            existing = head(self.client, key)[0] if single else there.at(found.key)
             if existing and existing.size == found.size:
-                self._crew.give(partial(self._compare, sender, found, key, existing.etag))
+                self._pool.give(partial(self._compare, sender, found, key, existing.etag))
             else:
                 self._send(sender, found, key)
-        self._crew.drain()
+        self._pool.drain()
         for found, key in self._different:
             self._send(sender, found, key)
-        self._crew.end()
+        self._pool.end()
         # The source may have changed since it was counted.
         self.work.progress.files_total, self.work.progress.bytes_total = count, size
         self._abort_orphans()
@@ -108,10 +108,10 @@ class Upload:
     def _send(self, sender: Sender, found: Found, key: str) -> None:
         size = self.settings.part_size(found.size)
         if found.size <= size:
-            self._crew.give(partial(sender.whole, found, key))
+            self._pool.give(partial(sender.whole, found, key))
             return
         begun = max(self._begun.get(key, ()), key=lambda each: each.at, default=None)
-        parts = InParts(sender, found, key, size, begun, partial(self._ended, found))
+        parts = UploadInParts(sender, found, key, size, begun, partial(self._ended, found))
         try:
             numbers = parts.begin()
         except Exception as error:
@@ -119,14 +119,14 @@ class Upload:
             return
         self._used.add(parts.upload.id)
         for number in numbers:
-            self._crew.give(partial(parts.send, number))
+            self._pool.give(partial(parts.send, number))
 
     def _ended(self, found: Found, error: Exception | None) -> None:
         if error is None:
             return
         failure = of_any(error, found.key)
         if isinstance(failure, AttemptError):
-            self._crew.failed(failure)
+            self._pool.failed(failure)
         else:
             raise failure
 
@@ -134,9 +134,9 @@ class Upload:
         if not self.settings.check_bucket:
             return
         name = self.settings.bucket.name
-        status = self.wire.call("HEAD", accepted=(403, 404)).status_code
+        status = self.client.call("HEAD", accepted=(403, 404)).status_code
         if status == 404 and self.settings.remote.create_bucket:
-            self.wire.call("PUT", accepted=(409,))
+            self.client.call("PUT", accepted=(409,))
             self.work.log.info("Made the bucket", bucket=name)
         elif status == 404:
             message = f"There is no bucket {name}; it is made only on request, by createBucket"
@@ -148,7 +148,7 @@ class Upload:
     def _find_begun(self) -> None:
         """Set `_begun` to the unfinished uploads on the server. If the server refuses to list them, it stays empty."""
         try:
-            for _, each in zip(range(MOST_BEGUN), multipart.begun(self.wire, self._prefix), strict=False):
+            for _, each in zip(range(MOST_BEGUN), multipart.begun(self.client, self._prefix), strict=False):
                 self._begun.setdefault(each.key, []).append(each)
         except AttemptError as failure:
             self.work.log.warning("Cannot look for unfinished uploads: large files begin anew", error=str(failure))
@@ -157,4 +157,4 @@ class Upload:
         for each in (upload for uploads in self._begun.values() for upload in uploads):
             if each.is_orphan and each.id not in self._used:
                 self.work.log.info("Aborts an old upload that nobody went on with", key=each.key)
-                multipart.abort(self.wire, each)
+                multipart.abort(self.client, each)

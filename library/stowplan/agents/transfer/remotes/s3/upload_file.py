@@ -13,7 +13,7 @@ from stowplan.agents.transfer.network.retry import Attempts
 from stowplan.agents.transfer.remotes.s3.checksum import digest_of
 from stowplan.agents.transfer.remotes.s3.protocol import multipart
 from stowplan.agents.transfer.remotes.s3.protocol.keeper import ALGORITHM, HEADER, Keeper, check_kept, text_of
-from stowplan.agents.transfer.remotes.s3.protocol.multipart import Begun, Ongoing, Stored
+from stowplan.agents.transfer.remotes.s3.protocol.multipart import Ongoing, Stored, UnfinishedUpload
 from stowplan.agents.transfer.remotes.s3.protocol.proof import MOST_PARTS
 from stowplan.agents.transfer.remotes.s3.section import CHUNK, Section, check_unchanged
 from stowplan.agents.transfer.thread_pool import Countdown
@@ -94,7 +94,7 @@ class Sender:
 
 
 @dataclass
-class InParts:
+class UploadInParts:
     """Multipart upload of one large file, whose parts are separate tasks. The last task to end completes the object.
 
     `ended` is then called with the first error of any part, or None; it is not called after a StoppedError.
@@ -104,7 +104,7 @@ class InParts:
     found: Found
     key: str
     part_size: int
-    begun: Begun | None
+    begun: UnfinishedUpload | None
     """Unfinished upload of an earlier attempt, whose parts are reused if they match the file; None if there is none."""
     ended: Callable[[Exception | None], None]
     _parts: dict[int, Stored] = field(default_factory=dict)
@@ -121,7 +121,7 @@ class InParts:
         try:
             check_unchanged(self._descriptor, self.found)
             if self.begun:
-                self.upload, there = multipart.stored(keeper.wire, self.key, self.begun.id)
+                self.upload, there = multipart.stored(keeper.client, self.key, self.begun.id)
                 self._there = self._usable(there)
             if self._there:
                 # The first part determines the part size, whatever the present configuration.
@@ -157,14 +157,14 @@ class InParts:
                 self._parts[number] = replace(stored, checksum=checksum)
                 self.sender.progress.add(resumed=size)
                 return
-        self._parts[number] = multipart.send(self.sender.keeper.wire, self.upload, number, data, data.checksum)
+        self._parts[number] = multipart.send(self.sender.keeper.client, self.upload, number, data, data.checksum)
         self.sender.progress.add(size=size)
 
     def _end(self, error: Exception | None) -> None:
         try:
             if error is None:
                 check_unchanged(self._descriptor, self.found)
-                multipart.complete(self.sender.keeper.wire, self.upload, self._parts)
+                multipart.complete(self.sender.keeper.client, self.upload, self._parts)
                 self.sender.progress.add(files=1)
         except BaseException as failure:
             error = contained(failure)

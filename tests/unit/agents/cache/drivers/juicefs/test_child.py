@@ -7,7 +7,7 @@ import pytest
 
 from stowplan.agents.attempt.redaction import Redactor
 from stowplan.agents.attempt.stop import Stop
-from stowplan.agents.cache.drivers.juicefs.child import LONGEST_LINE, Child, Line
+from stowplan.agents.cache.drivers.juicefs.child import LONGEST_LINE, Child, LogLine
 
 SECRET = "CANARY " + "0123456789" * 400
 """So long that the rest of a line of such secrets fits into the shown length."""
@@ -27,7 +27,7 @@ def says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_cut_line_contains_no_part_of_a_secret(says: Path, count: int) -> None:
     """It would not be known any more by whoever takes secrets out."""
     says.write_text(f"before\n{SECRET * count}\nafter {SECRET}")
-    heard: list[Line] = []
+    heard: list[LogLine] = []
     ended = Child({}, Stop(), Redactor([SECRET]), heard.append).run("sync")
     assert list(ended.lines) == heard
     assert [heard[0].text, heard[-1].text] == ["before", f"after {SECRET}"]

@@ -3,7 +3,7 @@
 import pytest
 
 from stowplan.agents.attempt.redaction import MASK, Redactor
-from stowplan.agents.cache.drivers.juicefs.child import SHOWN, Ended, Line, _line
+from stowplan.agents.cache.drivers.juicefs.child import SHOWN, ChildEnd, LogLine, _line
 from stowplan.agents.cache.drivers.juicefs.verdict import Count, count, failure
 
 HEAD = "2026/11/21 22:15:37.788980 juicefs[22831]"
@@ -13,15 +13,15 @@ FINE = (
 )
 
 
-def ended(code: int, *lines: str, secrets: tuple[str, ...] = ()) -> Ended:
-    return Ended(code, [_line(each, Redactor(secrets)) for each in lines])
+def ended(code: int, *lines: str, secrets: tuple[str, ...] = ()) -> ChildEnd:
+    return ChildEnd(code, [_line(each, Redactor(secrets)) for each in lines])
 
 
 def test_a_log_line_is_parsed() -> None:
     said = f"{HEAD} <WARNING>: Trying [1] again: x [try@sync.go:7]"
     none = Redactor(())
-    assert _line(said, none) == Line("WARNING", "Trying [1] again: x", "Trying [1] again: x")
-    assert _line("panic: oops", none) == Line("", "panic: oops", "panic: oops")
+    assert _line(said, none) == LogLine("WARNING", "Trying [1] again: x", "Trying [1] again: x")
+    assert _line("panic: oops", none) == LogLine("", "panic: oops", "panic: oops")
 
 
 def test_a_cut_message_contains_no_part_of_a_secret() -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from stowplan.agents.attempt.redaction import in_url
-from stowplan.agents.transfer.remotes.git.address import Address, Credentials, split
+from stowplan.agents.transfer.remotes.git.address import Address, GitCredentials, split
 from stowplan.agents.transfer.remotes.git.commit.contents import leads_out
 
 ADDRESS = Address("https://git.example.com:8443/ml/train.git")
@@ -11,7 +11,7 @@ ADDRESS = Address("https://git.example.com:8443/ml/train.git")
 
 def test_credentials_are_taken_out() -> None:
     address, inside = split("https://robot:p%40ss@git.example.com:8443/ml/train.git")
-    assert (address, inside) == (ADDRESS, Credentials("robot", "p@ss"))
+    assert (address, inside) == (ADDRESS, GitCredentials("robot", "p@ss"))
     assert (address.directory, address.lfs) == ("train", f"{ADDRESS.url}/info/lfs")
     assert split("https://git.example.com/ml/train/")[0].lfs == "https://git.example.com/ml/train.git/info/lfs"
 

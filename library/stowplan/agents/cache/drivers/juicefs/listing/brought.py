@@ -40,7 +40,7 @@ def number_of(order: bytes) -> int:
 
 
 @dataclass(frozen=True)
-class Brought:
+class BroughtHashes:
     """A record, as one owner sees it that copies from one source."""
 
     owner: str
@@ -52,7 +52,7 @@ class Brought:
     entries: bytes = b""
 
     @classmethod
-    def read(cls, content: bytes | None, owner: str, source: str) -> "Brought":
+    def read(cls, content: bytes | None, owner: str, source: str) -> "BroughtHashes":
         """Parse the content of the file; an empty record if there is none, or if it is invalid: others may write it."""
         own = (hashlib.blake2s(owner.encode(), digest_size=4).hexdigest(), _hash(source))
         header, _, rest = (content or b"").partition(b"\n")
@@ -85,12 +85,12 @@ class Brought:
         found = self._entry(index) if index < self.count else None
         return found[1].hex() if found and found[0] == number else None
 
-    def begun(self, listed: "array[int]") -> "Brought":
+    def begun(self, listed: "array[int]") -> "BroughtHashes":
         """Return the record to write before the first of the listed keys is copied."""
         sources = self.sources.get(self.owner, frozenset()) | {self.source}
         return self._with(sources, listed, self._all())
 
-    def finished(self, listed: "array[int]", kept: "array[int]") -> "Brought":
+    def finished(self, listed: "array[int]", kept: "array[int]") -> "BroughtHashes":
         """Return the record to write at the end. Of the keys that the source does not list, those of `kept` remain."""
         wanted = iter(sorted(kept))
         known, left = next(wanted, None), list[tuple[int, bytes]]()
@@ -101,7 +101,7 @@ class Brought:
                 left.append(entry)
         return self._with(frozenset({self.source}), listed, left)
 
-    def _with(self, own: frozenset[str], listed: "array[int]", others: Iterable[tuple[int, bytes]]) -> "Brought":
+    def _with(self, own: frozenset[str], listed: "array[int]", others: Iterable[tuple[int, bytes]]) -> "BroughtHashes":
         return replace(
             self,
             sources={**self.sources, self.owner: own},

@@ -6,8 +6,8 @@ from typing import Generic, TypeVar
 
 from stowplan.agents.attempt.progress import Progress
 from stowplan.agents.cache.drivers.juicefs.listing.entry import Entry
-from stowplan.agents.cache.drivers.juicefs.listing.extra import Extra
-from stowplan.agents.cache.drivers.juicefs.listing.record import NewRecord, Record
+from stowplan.agents.cache.drivers.juicefs.listing.extra import UnlistedFiles
+from stowplan.agents.cache.drivers.juicefs.listing.record import NewVersionRecord, VersionRecord
 from stowplan.agents.cache.drivers.juicefs.listing.wanted import WantedKeys
 from stowplan.agents.copying.keys import KeyCheck
 from stowplan.agents.copying.patterns import Patterns
@@ -41,10 +41,10 @@ class Comparison:
     """Result of a comparison, and the keys that `juicefs sync` would not copy by itself."""
 
     choice: Choice
-    record: Record
+    record: VersionRecord
     wanted: WantedKeys
     """Keys to fetch one by one: files that look unchanged to JuiceFS, or with patterns all that is to be copied."""
-    extra: Extra | None
+    extra: UnlistedFiles | None
     """What the destination has besides; None if options say what is deleted, or select what is copied."""
     seen: int = 0
     """Number of all entries of the source."""
@@ -57,9 +57,9 @@ class Comparison:
     """Number of files that are missing or have another size: a plain `juicefs sync` copies them."""
     proven: bool = True
     """Whether every unchanged file is known to be the listed version, by its size, its time and its ETag."""
-    before: NewRecord = field(default_factory=NewRecord)
+    before: NewVersionRecord = field(default_factory=NewVersionRecord)
     """Record to write before the copy."""
-    after: NewRecord = field(default_factory=NewRecord)
+    after: NewVersionRecord = field(default_factory=NewVersionRecord)
     """Record to write after it."""
     _check: KeyCheck = field(default_factory=lambda: KeyCheck(folds_case=False))
 

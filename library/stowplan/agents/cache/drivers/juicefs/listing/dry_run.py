@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from stowplan.agents.attempt.failure import AttemptError
-from stowplan.agents.cache.drivers.juicefs.child import Child, Ended
+from stowplan.agents.cache.drivers.juicefs.child import Child, ChildEnd
 from stowplan.agents.cache.drivers.juicefs.listing.entry import Entry, Place
 from stowplan.agents.cache.drivers.juicefs.verdict import count, failure
 from stowplan.schema.agents.exit_codes import ExitCode
@@ -51,7 +51,7 @@ class DryRun:
         told = 0
         with closing(self._lines(place.folder, what, words)) as lines:
             for each in lines:
-                if isinstance(each, Ended):
+                if isinstance(each, ChildEnd):
                     counted = count(each)
                     if strict and counted and counted.excluded != told:
                         raise _broken(what)
@@ -70,17 +70,17 @@ class DryRun:
         """Yield the keys of the objects that a sync with these flags copies from an address."""
         with closing(self._lines(address, what, flags)) as lines:
             for each in lines:
-                if not isinstance(each, Ended) and (found := _CHOSEN.fullmatch(each)):
+                if not isinstance(each, ChildEnd) and (found := _CHOSEN.fullmatch(each)):
                     yield found["key"]
 
-    def _lines(self, address: str, what: str, words: list[str]) -> Generator[str | Ended]:
+    def _lines(self, address: str, what: str, words: list[str]) -> Generator[str | ChildEnd]:
         """Yield the text of each line about an object, and the end at last."""
         with tempfile.TemporaryDirectory(prefix="stowplan-") as empty:
             nowhere = f"file://{empty}/nothing{'/' if address.endswith('/') else ''}"
             words = [*_DRY, *self.flags, *words, address, nowhere]
             with closing(self.child.lines(*words, more=self.variables)) as lines:
                 for each in lines:
-                    if isinstance(each, Ended):
+                    if isinstance(each, ChildEnd):
                         if problem := failure(each, what):
                             raise problem
                         yield each

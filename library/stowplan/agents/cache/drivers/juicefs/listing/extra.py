@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from tempfile import SpooledTemporaryFile
 
 from stowplan.agents.attempt.failure import AttemptError
-from stowplan.agents.cache.drivers.juicefs.listing.brought import MOST, Brought, number_of
+from stowplan.agents.cache.drivers.juicefs.listing.brought import MOST, BroughtHashes, number_of
 from stowplan.agents.cache.drivers.juicefs.listing.entry import Entry
 from stowplan.schema.agents.exit_codes import ExitCode
 
@@ -15,13 +15,13 @@ _IN_MEMORY = 1 << 20
 """Maximum bytes of the list of files to delete that are kept in memory; the rest lies in the scratch of the pod."""
 
 
-class Extra:
+class UnlistedFiles:
     """Files that the destination has and the source does not list, met in ascending order of keys.
 
     If the source has moved, those that the record of `brought` has are to be deleted, `most` at most.
     """
 
-    def __init__(self, brought: Brought, most: int) -> None:
+    def __init__(self, brought: BroughtHashes, most: int) -> None:
         self.brought, self.most = brought, most
         self.count = 0
         """Number of files to delete."""
@@ -87,14 +87,14 @@ class Extra:
         for line in self._doomed:
             yield Entry(*json.loads(line))
 
-    def begun(self) -> Brought | None:
+    def begun(self) -> BroughtHashes | None:
         """Return the record to write before the first change; None if there are too many files."""
         if self.total > MOST:
             return None
         made = self.brought.begun(self._listed)
         return made if made.count <= MOST else None
 
-    def finished(self) -> Brought | None:
+    def finished(self) -> BroughtHashes | None:
         """Return the record to write at the end; None if there are too many files."""
         return self.brought.finished(self._listed, self._kept) if self.total <= MOST else None
 

@@ -41,13 +41,13 @@ def file_name(destination: str) -> str:
 
 
 @dataclass(frozen=True)
-class Record:
+class VersionRecord:
     """A record as it was read."""
 
     entries: bytes = b""
 
     @classmethod
-    def read(cls, content: bytes | None) -> "Record":
+    def read(cls, content: bytes | None) -> "VersionRecord":
         """Parse the content of the file; an empty record if there is none, or if it is invalid: others may write it."""
         if content is None or not content.startswith(_FORMAT):
             return cls()
@@ -79,7 +79,7 @@ class Record:
 
 
 @dataclass
-class NewRecord:
+class NewVersionRecord:
     """A record that is made."""
 
     count: int = 0
@@ -99,7 +99,7 @@ class NewRecord:
         """Return the content of the file; None if there are more than `MOST` objects, or none."""
         if not 0 < self.count <= MOST:
             return None
-        return Record(b"".join(sorted(self._entries))).content()
+        return VersionRecord(b"".join(sorted(self._entries))).content()
 
 
 def _line(entry: Entry, *, adopted: bool) -> bytes:

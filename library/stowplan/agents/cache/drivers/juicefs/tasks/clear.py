@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stowplan.agents.attempt.failure import AttemptError
-from stowplan.agents.cache.drivers.juicefs.control import TRASH_INODE, Action, Control, Filled
+from stowplan.agents.cache.drivers.juicefs.control import TRASH_INODE, CacheAction, Control, Filled
 from stowplan.agents.cache.drivers.juicefs.tasks.work import TaskWork
 from stowplan.schema.agents.cache_config import ClearConfig
 from stowplan.schema.agents.exit_codes import ExitCode
@@ -39,10 +39,10 @@ class ClearTask:
 
         left = Filled(0, 0, 0)
         # The blocks of removed files remain in the cache, and only the trash still refers to them.
-        control.fill(Action.EVICT, [TRASH_INODE], THREADS, lambda *_: None)
+        control.fill(CacheAction.EVICT, [TRASH_INODE], THREADS, lambda *_: None)
         for _ in range(ROUNDS):
-            control.fill(Action.EVICT, whole, THREADS, tell)
-            left = control.fill(Action.CHECK, whole, THREADS, lambda *_: None)
+            control.fill(CacheAction.EVICT, whole, THREADS, tell)
+            left = control.fill(CacheAction.CHECK, whole, THREADS, lambda *_: None)
             progress.files_total, progress.bytes_total = left.files, left.bytes
             progress.files_done, progress.bytes_done = left.files, left.missing
             if left.cached * 100 <= left.bytes * LEFT_PERCENT:

@@ -10,7 +10,7 @@ from stowplan.agents.attempt.claim.folder import ClaimFolder
 from stowplan.agents.cache.drivers.juicefs.child import Child
 from stowplan.agents.cache.drivers.juicefs.listing.dry_run import DryRun
 from stowplan.agents.cache.drivers.juicefs.listing.entry import Place
-from stowplan.agents.cache.drivers.juicefs.listing.extra import Extra, Removable
+from stowplan.agents.cache.drivers.juicefs.listing.extra import Removable, UnlistedFiles
 from stowplan.agents.cache.drivers.juicefs.listing.wanted import WantedKeys
 from stowplan.agents.cache.drivers.juicefs.tasks.work import TaskWork
 from stowplan.agents.cache.drivers.juicefs.verdict import count, failure
@@ -35,7 +35,7 @@ class Removal:
     place: Place
     work: TaskWork
 
-    def of(self, extra: Extra, claim: ClaimFolder | None) -> None:
+    def of(self, extra: UnlistedFiles, claim: ClaimFolder | None) -> None:
         """Delete what `extra` has found; through the folder in a claim, and by JuiceFS in a volume.
 
         Only files are deleted that are as they were found. What stays is counted as unknown.

@@ -7,12 +7,12 @@ from urllib.parse import urlsplit
 
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.cache.drivers.juicefs.listing.brought import LARGEST as LARGEST_BROUGHT
-from stowplan.agents.cache.drivers.juicefs.listing.brought import SUFFIX, Brought
+from stowplan.agents.cache.drivers.juicefs.listing.brought import SUFFIX, BroughtHashes
 from stowplan.agents.cache.drivers.juicefs.listing.comparison import Choice, Comparison
 from stowplan.agents.cache.drivers.juicefs.listing.dry_run import DryRun
 from stowplan.agents.cache.drivers.juicefs.listing.entry import Entry, Place
-from stowplan.agents.cache.drivers.juicefs.listing.extra import Extra
-from stowplan.agents.cache.drivers.juicefs.listing.record import LARGEST, NewRecord, Record, file_name
+from stowplan.agents.cache.drivers.juicefs.listing.extra import UnlistedFiles
+from stowplan.agents.cache.drivers.juicefs.listing.record import LARGEST, NewVersionRecord, VersionRecord, file_name
 from stowplan.agents.cache.drivers.juicefs.listing.wanted import WantedKeys
 from stowplan.agents.cache.drivers.juicefs.source_listing import SourceListing, has_bucket_in_path
 from stowplan.agents.cache.drivers.juicefs.sync import SELECTING, Sync
@@ -49,7 +49,7 @@ class _UnlistedError(Exception):
 
 
 @dataclass(frozen=True)
-class Survey:
+class SyncSurvey:
     """Lists and compares for one sync. Nothing of the dataset is changed."""
 
     config: SyncConfig
@@ -78,7 +78,7 @@ class Survey:
         brought = self._brought()
         if prefix:
             kept = None if self.is_decided else self.place.state.fetch(self._name, LARGEST)
-            record, listing = Record.read(kept), ListingHash()
+            record, listing = VersionRecord.read(kept), ListingHash()
             compared = Comparison(self._choice(), record, wanted, self._extra(brought))
             try:
                 self._compare(compared, _told(self.source.entries(prefix, listing)))
@@ -88,12 +88,12 @@ class Survey:
             else:
                 self._decide(compared.extra)
                 return compared, listing.revision
-        compared = Comparison(self._choice(), Record(), wanted, self._extra(brought))
+        compared = Comparison(self._choice(), VersionRecord(), wanted, self._extra(brought))
         self._compare(compared, self._theirs().entries(self._from(), self._what, strict=True))
         self._decide(compared.extra)
         return compared, None
 
-    def _decide(self, extra: Extra | None) -> None:
+    def _decide(self, extra: UnlistedFiles | None) -> None:
         """Make sure that what is to be deleted can be, and is not too much."""
         if not extra or not extra.count:
             return
@@ -138,7 +138,7 @@ class Survey:
             times=urlsplit(config.source).scheme.lower() not in WITHOUT_TIMES,
         )
 
-    def delete(self, extra: Extra) -> None:
+    def delete(self, extra: UnlistedFiles) -> None:
         """Delete what is to be deleted."""
         with self.place.folder() or nullcontext() as folder:
             Removal(self.place.child, Place.of(self.place.address), self.work).of(extra, folder)
@@ -157,14 +157,14 @@ class Survey:
             files |= self._names(extra.finished(), extra.begun())
         self._write(files)
 
-    def _versions(self, record: NewRecord, known: bytes | None) -> dict[str, bytes]:
+    def _versions(self, record: NewVersionRecord, known: bytes | None) -> dict[str, bytes]:
         """Return the record of the versions that the dataset holds as a file, unless it is `known`."""
         content = record.content()
         if record.count and content is None:
             self.work.log.warning("The source has too many objects: their ETags are not kept", count=record.count)
         return {self._name: content} if content is not None and content != known else {}
 
-    def _names(self, record: Brought | None, known: Brought | None) -> dict[str, bytes]:
+    def _names(self, record: BroughtHashes | None, known: BroughtHashes | None) -> dict[str, bytes]:
         """Return the record of the files that syncs have brought as a file, unless it is `known`."""
         if record is None:
             self.work.log.warning("There are too many files to record that a sync has brought them")
@@ -179,14 +179,14 @@ class Survey:
         name = f"{self._name}{SUFFIX}"
         return self.place.state.fetch(name, LARGEST_BROUGHT) if self.tells_unknown else None
 
-    def _extra(self, brought: bytes | None) -> Extra | None:
+    def _extra(self, brought: bytes | None) -> UnlistedFiles | None:
         if not self.tells_unknown:
             return None
         target, dataset = self.config.target, self.config.dataset
         own = f"{target.kind}/{target.namespace}/{target.name}"
         # A DatasetTask copies from the source of its dataset.
         owner = f"Dataset/{target.namespace}/{dataset}" if target.kind in ("Dataset", "DatasetTask") else own
-        return Extra(Brought.read(brought, owner, self.config.source), self.config.max_delete)
+        return UnlistedFiles(BroughtHashes.read(brought, owner, self.config.source), self.config.max_delete)
 
     @property
     def _name(self) -> str:

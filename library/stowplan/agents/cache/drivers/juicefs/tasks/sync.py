@@ -15,7 +15,7 @@ from stowplan.agents.cache.drivers.juicefs.sync import WHOLE, Sync
 from stowplan.agents.cache.drivers.juicefs.tasks import destination
 from stowplan.agents.cache.drivers.juicefs.tasks.destination import Destination
 from stowplan.agents.cache.drivers.juicefs.tasks.marks import Marks, Past
-from stowplan.agents.cache.drivers.juicefs.tasks.survey import Survey
+from stowplan.agents.cache.drivers.juicefs.tasks.survey import SyncSurvey
 from stowplan.agents.cache.drivers.juicefs.tasks.work import TaskWork
 from stowplan.agents.copying.closing import changes, closing
 from stowplan.schema.agents.cache_config import SyncConfig
@@ -71,7 +71,7 @@ class SyncTask:
                         self.work.outcome.revision = marks.look().revision
                 raise failure from None
 
-    def _survey(self, place: Destination) -> Survey:
+    def _survey(self, place: Destination) -> SyncSurvey:
         config, work = self.config, self.work
         variables = credentials.source_variables(config.source, self.environment)
         progress, no_https = work.outcome.progress, bool(config.flags.get("no-https"))
@@ -79,7 +79,7 @@ class SyncTask:
         reserved = SPECIAL if config.mount_path is None and config.destination == "/" else ()
         copy = Sync(place.child, config.source, place.address, config.flags, variables, progress, work.log, reserved)
         listing = SourceListing(config.source, no_https, self.environment, work.stop, work.log, work.redact)
-        return Survey(config, work, copy, place, listing)
+        return SyncSurvey(config, work, copy, place, listing)
 
     def _dry(self, copy: Sync) -> str:
         copy.run()
@@ -87,7 +87,7 @@ class SyncTask:
             raise AttemptError(ExitCode.NOT_FOUND, "NotFound", f"There is nothing below {self.config.source}")
         return f"Nothing was copied: {copy.tally.copied} files would be new, {copy.tally.unchanged} are there"
 
-    def _fill(self, survey: Survey, marks: Marks, past: Past) -> str:
+    def _fill(self, survey: SyncSurvey, marks: Marks, past: Past) -> str:
         progress, place = self.work.outcome.progress, survey.place
         with WantedKeys.kept() as wanted:
             if past.begun is not None:
@@ -114,7 +114,7 @@ class SyncTask:
         self.work.outcome.revision = revision
         return self._said(survey, compared, is_whole=is_whole)
 
-    def _said(self, survey: Survey, compared: Comparison, *, is_whole: bool) -> str:
+    def _said(self, survey: SyncSurvey, compared: Comparison, *, is_whole: bool) -> str:
         progress, tally = self.work.outcome.progress, survey.copy.tally
         counts = f"{tally.copied} files are new, {tally.unchanged} were there"
         if survey.is_decided and not self._WHOLE & set(self.config.flags):
@@ -125,7 +125,7 @@ class SyncTask:
             return f"{closing('The dataset', progress)}; {counts}"
         return "; ".join([said, *changes(progress)])
 
-    def _steps(self, survey: Survey, compared: Comparison) -> list[Callable[[], None]]:
+    def _steps(self, survey: SyncSurvey, compared: Comparison) -> list[Callable[[], None]]:
         """Return the changes of the dataset, in their order."""
         extra, copy = compared.extra, partial(self._copy, survey, compared)
         if not extra or not extra.count:
@@ -133,7 +133,7 @@ class SyncTask:
         delete = partial(survey.delete, extra)
         return [delete, copy] if extra.is_blocked else [copy, delete]
 
-    def _copy(self, survey: Survey, compared: Comparison) -> None:
+    def _copy(self, survey: SyncSurvey, compared: Comparison) -> None:
         copy, tally = survey.copy, survey.copy.tally
         if not survey.is_decided:
             tally.unchanged, tally.unchanged_bytes = compared.unchanged, compared.unchanged_bytes
@@ -149,7 +149,7 @@ class SyncTask:
             return AttemptError(ExitCode.CONFLICT, "EmptySource", message)
         return AttemptError(ExitCode.NOT_FOUND, "NotFound", f"There is nothing below {where}")
 
-    def _is_exact(self, survey: Survey, compared: Comparison) -> bool:
+    def _is_exact(self, survey: SyncSurvey, compared: Comparison) -> bool:
         """Return whether each file is surely the version that the source listed."""
         flags = set(self.config.flags)
         if survey.is_decided:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from stowplan.agents.attempt import safe_files
 from stowplan.agents.attempt.failure import AttemptError
-from stowplan.agents.cache.drivers.juicefs.control import MOST_PATHS, Action, Control, Filled
+from stowplan.agents.cache.drivers.juicefs.control import MOST_PATHS, CacheAction, Control, Filled
 from stowplan.agents.cache.drivers.juicefs.settling import Look, Settling
 from stowplan.agents.cache.drivers.juicefs.tasks import paths
 from stowplan.agents.cache.drivers.juicefs.tasks.await_sync import SyncMarks
@@ -71,7 +71,7 @@ class WarmupTask:
         share = self._share()
         self.work.outcome.progress.files_total = len(share)
         control, settling = Control(self._mount, self.work.stop), Settling(self._mount, self.work.stop)
-        done = whole = self._pass(control, Action.CHECK, share)
+        done = whole = self._pass(control, CacheAction.CHECK, share)
         now = before = settling.look()
 
         def is_too_small(now: Look) -> bool:
@@ -88,7 +88,7 @@ class WarmupTask:
             if number:
                 self.work.log.warning("Too little is cached: loading once more", cached=done.cached, of=done.bytes)
             with suppress(_FullError):
-                self._pass(control, Action.LOAD, share, stop_if_full)
+                self._pass(control, CacheAction.LOAD, share, stop_if_full)
             settling.wait(now.begun)
             done = self._measure(control, share)
             if done.files == len(share) and done.cached * 100 >= self.config.threshold * done.bytes:
@@ -105,7 +105,7 @@ class WarmupTask:
         raise AttemptError(ExitCode.TRANSIENT, "BelowThreshold", message)
 
     def _measure(self, control: Control, share: "array[int]") -> Filled:
-        done, progress = self._pass(control, Action.CHECK, share), self.work.outcome.progress
+        done, progress = self._pass(control, CacheAction.CHECK, share), self.work.outcome.progress
         progress.files_done, progress.bytes_done, progress.bytes_total = done.files, done.cached, done.bytes
         return done
 
@@ -124,7 +124,7 @@ class WarmupTask:
         return message
 
     def _pass(
-        self, control: Control, action: Action, share: "array[int]", look: Callable[[int], None] = _ignore
+        self, control: Control, action: CacheAction, share: "array[int]", look: Callable[[int], None] = _ignore
     ) -> Filled:
         """Apply the action to all files of the share. `look` gets the number of loaded bytes, about once a second."""
         total = Filled(0, 0, 0)
@@ -133,7 +133,7 @@ class WarmupTask:
             before = total
 
             def tell(files: int, size: int, before: Filled = before) -> None:
-                if action is Action.LOAD:
+                if action is CacheAction.LOAD:
                     progress = self.work.outcome.progress
                     progress.files_done, progress.bytes_done = before.files + files, before.bytes + size
                     look(before.bytes + size)

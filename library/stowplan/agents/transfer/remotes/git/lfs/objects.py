@@ -20,7 +20,7 @@ from stowplan.agents.transfer.remotes.git.lfs.server import AT_ONCE, LfsServer, 
 from stowplan.agents.transfer.remotes.git.program.git import Git, GitPlace
 from stowplan.agents.transfer.remotes.git.program.lfs_pointer import object_key
 from stowplan.agents.transfer.remotes.git.repository import Repository
-from stowplan.agents.transfer.thread_pool import Crew
+from stowplan.agents.transfer.thread_pool import ThreadPool
 from stowplan.agents.transfer.tree import Tree
 from stowplan.schema.agents.exit_codes import ExitCode
 
@@ -56,7 +56,7 @@ def batches(objects: dict[str, int]) -> Iterator[list[tuple[str, int]]]:
 
 
 @dataclass
-class Content:
+class LfsContent:
     """Git LFS objects that one commit references."""
 
     repository: Repository
@@ -106,13 +106,13 @@ class Content:
         with (
             closing(LfsServer(self._git, url, os.environ)) as server,
             closing(self._tree()) as tree,
-            Crew(common.config.parallelism, work.stop, work.log, of_any) as crew,
+            ThreadPool(common.config.parallelism, work.stop, work.log, of_any) as pool,
         ):
             for batch in batches(self._missing):
                 answers = server.batch("download", batch, None)
                 for oid, size in batch:
-                    crew.give(partial(self._object, server, tree, oid, size, answers.get(oid)))
-            crew.end()
+                    pool.give(partial(self._object, server, tree, oid, size, answers.get(oid)))
+            pool.end()
             with suppress(FileNotFoundError), tree.root.folder("incomplete") as incomplete:
                 for name in incomplete.names():
                     # Partial objects that no commit needs any more.

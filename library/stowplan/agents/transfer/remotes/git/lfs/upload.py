@@ -17,7 +17,7 @@ from stowplan.agents.transfer.remotes.git.lfs.server import LfsServer
 from stowplan.agents.transfer.remotes.git.program.git import Git
 from stowplan.agents.transfer.remotes.git.program.lfs_pointer import POINTER_LIMIT, object_key, pointer_of
 from stowplan.agents.transfer.remotes.git.repository import Repository
-from stowplan.agents.transfer.thread_pool import Crew
+from stowplan.agents.transfer.thread_pool import ThreadPool
 from stowplan.agents.transfer.tree import Tree
 from stowplan.schema.agents.exit_codes import ExitCode
 
@@ -50,13 +50,13 @@ class LfsUpload:
         folder = f"{self.repository.directory.relative_to(common.claim)}/lfs/objects"
         with (
             closing(LfsServer(self._git, url, os.environ)) as server,
-            Crew(common.config.parallelism, work.stop, work.log, of_any) as crew,
+            ThreadPool(common.config.parallelism, work.stop, work.log, of_any) as pool,
         ):
             for batch in batches(objects):
                 answers = server.batch("upload", batch, self.branch)
                 for oid, size in batch:
-                    crew.give(partial(self._object, server, folder, oid, size, answers.get(oid)))
-            crew.end()
+                    pool.give(partial(self._object, server, folder, oid, size, answers.get(oid)))
+            pool.end()
 
     def leave_out(self) -> None:
         """Count the objects whose content is not uploaded."""

@@ -31,7 +31,7 @@ _CHUNK = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class ProgramResult:
     """Exit code, standard output and end of standard error of a program."""
 
     code: int
@@ -55,7 +55,7 @@ class Call:
     """Maximum bytes of data that the process may allocate (RLIMIT_DATA); None for no limit."""
 
 
-def run(call: Call, stop: Stop) -> Done:
+def run(call: Call, stop: Stop) -> ProgramResult:
     """Run the program, wait for its end, and return its result, whatever its exit code.
 
     Raises StoppedError if the attempt ends first; all processes are then gone. Raises AttemptError (5) for too much
@@ -83,7 +83,7 @@ def run(call: Call, stop: Stop) -> Done:
             end(process, END_SECONDS)
 
 
-def _wait(process: "subprocess.Popen[bytes]", call: Call, stop: Stop) -> Done:
+def _wait(process: "subprocess.Popen[bytes]", call: Call, stop: Stop) -> ProgramResult:
     """Write the input, read the outputs and wait for the end of a process. Raises as `run` does."""
     errors = _Errors(process)
     feeder = threading.Thread(target=_feed, args=(process, call.feed), daemon=True)
@@ -99,7 +99,7 @@ def _wait(process: "subprocess.Popen[bytes]", call: Call, stop: Stop) -> Done:
             if stop.is_set():
                 raise StoppedError from None
     feeder.join()
-    return Done(process.returncode, bytes(kept.data), errors.text())
+    return ProgramResult(process.returncode, bytes(kept.data), errors.text())
 
 
 def _chunks(process: "subprocess.Popen[bytes]", stop: Stop) -> Iterator[bytes]:

@@ -14,9 +14,9 @@ from stowplan.agents.attempt.redaction import Redactor
 from stowplan.agents.transfer.engine import TransferWork
 from stowplan.agents.transfer.network.retry import Attempts
 from stowplan.agents.transfer.remotes.git.program import child
-from stowplan.agents.transfer.remotes.git.program.child import Call, Done
+from stowplan.agents.transfer.remotes.git.program.child import Call, ProgramResult
 from stowplan.agents.transfer.remotes.git.program.configuration import as_variables, environment, pairs
-from stowplan.agents.transfer.remotes.git.program.password_socket import Answers
+from stowplan.agents.transfer.remotes.git.program.password_socket import PasswordSocket
 from stowplan.agents.transfer.remotes.git.program.relay import Relay
 from stowplan.agents.transfer.remotes.git.settings import GitSettings
 from stowplan.schema.agents.exit_codes import ExitCode
@@ -86,7 +86,7 @@ class Git:
     work: TransferWork
     folder: Path
     """Private folder for temporary files, deleted at the end of the attempt."""
-    answers: Answers
+    answers: PasswordSocket
     relay: Relay
     held: tuple[int, ...]
     """Descriptors that the programs inherit, so that a later attempt can detect them."""
@@ -102,7 +102,7 @@ class Git:
             raise failure_of(f"git {words[0]}", done.errors, self.work.redact)
         return done.output
 
-    def tried(self, place: GitPlace | None, *words: str, feed: bytes = b"") -> Done:
+    def tried(self, place: GitPlace | None, *words: str, feed: bytes = b"") -> ProgramResult:
         """Run Git as `offline` does, and return the result even if it fails."""
         return self._run(["git", *words], place, online=False, feed=feed)
 
@@ -114,7 +114,7 @@ class Git:
 
     def online(
         self, place: GitPlace | None, *words: str, what: str, limit: int = MOST_REFS, judge: Judge = lambda _: None
-    ) -> Done:
+    ) -> ProgramResult:
         """Run Git with access to the server, with retries after failures that may pass, and return its result.
 
         `what` is the beginning of error messages. `limit` is the maximum number of bytes that the server may send.
@@ -122,7 +122,7 @@ class Git:
         Raises AttemptError if Git fails.
         """
 
-        def call() -> Done:
+        def call() -> ProgramResult:
             self.relay.begin(limit)
             done = self._run(["git", *words], place, online=True)
             if done.code:
@@ -149,7 +149,7 @@ class Git:
         online: bool,
         feed: bytes = b"",
         take: Take | None = None,
-    ) -> Done:
+    ) -> ProgramResult:
         variables = environment(self.settings, self.folder, os.environ, online=online)
         options = [("credential.helper", "")]
         if online:
@@ -177,7 +177,7 @@ def prepared(settings: GitSettings, work: TransferWork, held: tuple[int, ...]) -
     # The path of a socket has 108 bytes.
     long = len(os.fsencode(tempfile.gettempdir())) > 75
     folder = Path(tempfile.mkdtemp(prefix="stowplan-git-", dir="/tmp" if long else None))  # noqa: S108 - with a name of its own
-    answers = Answers(folder, settings.address, settings.credentials, work.log)
+    answers = PasswordSocket(folder, settings.address, settings.credentials, work.log)
     relay = Relay(settings.hosts, settings.common.network)
     try:
         yield Git(settings, work, folder, answers, relay, held)

@@ -13,17 +13,17 @@ from urllib.parse import urlsplit
 
 from stowplan.agents.runtime.log import Log
 from stowplan.agents.transfer.network.hosts import PORTS
-from stowplan.agents.transfer.remotes.git.address import Address, Credentials
+from stowplan.agents.transfer.remotes.git.address import Address, GitCredentials
 from stowplan.agents.transfer.remotes.git.program import credential_helper as helper
 
 LONGEST = 65536
 """Maximum size of a request in bytes."""
 
 
-class Answers:
+class PasswordSocket:
     """Socket in a folder that only this user can enter, and the thread that serves it."""
 
-    def __init__(self, folder: Path, address: Address, credentials: Credentials | None, log: Log) -> None:
+    def __init__(self, folder: Path, address: Address, credentials: GitCredentials | None, log: Log) -> None:
         self._address, self._credentials, self._log = address, credentials, log
         self._path = folder / "answers"
         self._refused = False

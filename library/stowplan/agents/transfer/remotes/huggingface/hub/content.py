@@ -22,7 +22,7 @@ LEAST_BYTES = 64 << 10
 """Bytes that every answer may have, even for a smaller file, since an error page may be longer."""
 
 
-class Content:
+class HubContent:
     """Reader of the files of one commit. Any thread may use it."""
 
     def __init__(self, hub: Hub, commit: str) -> None:

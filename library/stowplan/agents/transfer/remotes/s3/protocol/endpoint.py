@@ -5,7 +5,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from stowplan.agents.attempt.network import OF_A_POD, Network
-from stowplan.agents.transfer.remotes.s3.protocol.signing import Credentials, encoded
+from stowplan.agents.transfer.remotes.s3.protocol.signing import S3Credentials, encoded
 
 CONNECT_SECONDS = 10.0
 SILENCE_SECONDS = 30.0
@@ -25,7 +25,7 @@ class Bucket:
     region: str
     path_style: bool
     """True if the bucket's name is in the path of URLs, False if it is the first label of the host."""
-    credentials: Credentials | None
+    credentials: S3Credentials | None
     """Credentials; None for unsigned requests."""
     authorities: Path | None = None
     """File of certificates to trust in addition to those of the system; None for no others."""

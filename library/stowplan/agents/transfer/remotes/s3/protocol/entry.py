@@ -88,7 +88,7 @@ def is_version(*fields: object) -> bool:
     return 0 <= size < 1 << 63 and is_etag(etag) and abs(modified) < 1 << 40  # type: ignore[operator, arg-type]
 
 
-class InOrder:
+class KeyLookup:
     """Look-up by key in a stream of entries with ascending keys. Keys must be asked for in ascending order too."""
 
     def __init__(self, entries: Iterator[S3Object]) -> None:

@@ -11,7 +11,7 @@ from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.runtime.log import Log
 from stowplan.agents.transfer.remotes.s3.protocol.answers import Response
 from stowplan.agents.transfer.remotes.s3.protocol.failure import REFUSED_CODES
-from stowplan.agents.transfer.remotes.s3.protocol.rest_client import Body, Query, Wire
+from stowplan.agents.transfer.remotes.s3.protocol.rest_client import Body, Query, RestClient
 from stowplan.schema.agents.exit_codes import ExitCode
 
 ALGORITHM = "crc64nvme"
@@ -30,7 +30,7 @@ def text_of(checksum: bytes) -> str:
 class Keeper:
     """Sends requests with headers of checksums, and without them once the store has refused them."""
 
-    wire: Wire
+    client: RestClient
     log: Log
     sends: bool = True
     """False once the store has refused such headers."""
@@ -38,17 +38,17 @@ class Keeper:
     def call(
         self, method: str, key: str, query: Query = (), body: bytes | Body = b"", *, headers: Mapping[str, str]
     ) -> Response:
-        """Send a request with the headers of a checksum, as `Wire.call` does."""
+        """Send a request with the headers of a checksum, as `RestClient.call` does."""
         if not self.sends:
-            return self.wire.call(method, key, query, body)
-        response = self.wire.call(method, key, query, body, headers=headers, accepted=(400, 501))
+            return self.client.call(method, key, query, body)
+        response = self.client.call(method, key, query, body, headers=headers, accepted=(400, 501))
         if response.is_success:
             return response
-        refused = response.status_code == 501 or self.wire.said(response).partition(" ")[0] in REFUSED_CODES
+        refused = response.status_code == 501 or self.client.said(response).partition(" ")[0] in REFUSED_CODES
         if not refused:
             # An ordinary failure, with its own retries.
-            return self.wire.call(method, key, query, body, headers=headers)
-        said, response = self.wire.said(response), self.wire.call(method, key, query, body)
+            return self.client.call(method, key, query, body, headers=headers)
+        said, response = self.client.said(response), self.client.call(method, key, query, body)
         self.sends = False
         self.log.info("The store refuses to keep checksums: objects are sent without", error=said)
         return response

@@ -21,7 +21,7 @@ from stowplan.agents.transfer.remotes.s3.protocol.keeper import (
     text_of,
 )
 from stowplan.agents.transfer.remotes.s3.protocol.proof import MOST_PARTS
-from stowplan.agents.transfer.remotes.s3.protocol.rest_client import Body, Wire
+from stowplan.agents.transfer.remotes.s3.protocol.rest_client import Body, RestClient
 from stowplan.schema.agents.exit_codes import ExitCode
 
 _XML = {"content-type": "application/xml"}
@@ -43,7 +43,7 @@ ORPHAN_AGE = timedelta(hours=24)
 
 
 @dataclass(frozen=True, slots=True)
-class Begun:
+class UnfinishedUpload:
     """Multipart upload that was neither completed nor aborted."""
 
     key: str
@@ -95,7 +95,7 @@ def _keeps(algorithm: str, kind: str) -> bool:
     return (algorithm.lower(), kind) == (ALGORITHM, "FULL_OBJECT")
 
 
-def send(wire: Wire, upload: Ongoing, number: int, data: bytes | Body, checksum: bytes) -> Stored:
+def send(client: RestClient, upload: Ongoing, number: int, data: bytes | Body, checksum: bytes) -> Stored:
     """Send part `number`, counted from 1, of an upload, and return it as the server has it.
 
     The server compares the data with its digest in the signature. Raises AttemptError if the answer has no ETag, since
@@ -103,7 +103,7 @@ def send(wire: Wire, upload: Ongoing, number: int, data: bytes | Body, checksum:
     """
     headers = {HEADER: text_of(checksum)} if upload.keeps else {}
     query = [("partNumber", str(number)), ("uploadId", upload.id)]
-    response = wire.call("PUT", upload.key, query, data, headers=headers)
+    response = client.call("PUT", upload.key, query, data, headers=headers)
     size = len(data) if isinstance(data, bytes) else data.size
     found = etag(response.headers.get("etag", ""), "a part")
     if not found:
@@ -111,7 +111,7 @@ def send(wire: Wire, upload: Ongoing, number: int, data: bytes | Body, checksum:
     return Stored(size, found, checksum)
 
 
-def complete(wire: Wire, upload: Ongoing, parts: Mapping[int, Stored]) -> None:
+def complete(client: RestClient, upload: Ongoing, parts: Mapping[int, Stored]) -> None:
     """Complete an upload, so that its parts, by number, become the object.
 
     If the server has no such upload, an earlier try may have completed it without its answer being received. Then the
@@ -126,16 +126,16 @@ def complete(wire: Wire, upload: Ongoing, parts: Mapping[int, Stored]) -> None:
     headers = {HEADER: text_of(checksum), **FULL_OBJECT} if upload.keeps else {}
     body = f"<CompleteMultipartUpload>{listed}</CompleteMultipartUpload>".encode()
     query = [("uploadId", upload.id)]
-    response = wire.call("POST", key, query, body, headers=_XML | headers, accepted=(404,), seconds=COMPLETE_SECONDS)
+    response = client.call("POST", key, query, body, headers=_XML | headers, accepted=(404,), seconds=COMPLETE_SECONDS)
     if response.status_code == 404:
-        there = wire.call("HEAD", key, accepted=(404,))
+        there = client.call("HEAD", key, accepted=(404,))
         if not there.is_success or there.headers.get("content-length") != str(size):
             raise AttemptError(ExitCode.TRANSIENT, "UploadGone", f"The upload of {key} was ended by somebody else")
         return
     found = document(response.content, "the end of an upload", "CompleteMultipartUploadResult", "Error")
     # The body may be an error despite status 200: servers send the status before they know the result.
     if found.name == "Error":
-        raise AttemptError(ExitCode.TRANSIENT, "UploadFailed", f"{key}: {wire.said(response)}")
+        raise AttemptError(ExitCode.TRANSIENT, "UploadFailed", f"{key}: {client.said(response)}")
     if upload.keeps:
         check_kept(key, checksum, found.text(_ELEMENT))
 
@@ -152,23 +152,25 @@ def _joined(parts: list[Stored]) -> tuple[int, bytes]:
     return size, checksum
 
 
-def abort(wire: Wire, begun: Begun) -> None:
+def abort(client: RestClient, begun: UnfinishedUpload) -> None:
     """Abort an unfinished upload, so that the server deletes its parts."""
-    wire.call("DELETE", begun.key, [("uploadId", begun.id)], accepted=(404,))
+    client.call("DELETE", begun.key, [("uploadId", begun.id)], accepted=(404,))
 
 
-def begun(wire: Wire, prefix: str) -> Iterator[Begun]:
+def begun(client: RestClient, prefix: str) -> Iterator[UnfinishedUpload]:
     """Yield the unfinished uploads of keys that begin with `prefix`."""
     key_marker, id_marker = "", ""
     for _ in range(MOST_PAGES):
         query = [("uploads", ""), ("prefix", prefix), ("encoding-type", "url")]
         if key_marker:
             query += [("key-marker", key_marker), ("upload-id-marker", id_marker)]
-        found = document(wire.call("GET", query=query).content, "a list of uploads", "ListMultipartUploadsResult")
+        found = document(client.call("GET", query=query).content, "a list of uploads", "ListMultipartUploadsResult")
         coded = found.text("EncodingType") == "url"
         for each in found.all("Upload"):
             key = each.text("Key")
-            yield Begun(unquote_plus(key) if coded else key, each.text("UploadId"), _aware(each.moment("Initiated")))
+            yield UnfinishedUpload(
+                unquote_plus(key) if coded else key, each.text("UploadId"), _aware(each.moment("Initiated"))
+            )
         following = found.text("NextKeyMarker")
         if not found.flag("IsTruncated") or not following:
             return
@@ -176,7 +178,7 @@ def begun(wire: Wire, prefix: str) -> Iterator[Begun]:
         id_marker = found.text("NextUploadIdMarker")
 
 
-def stored(wire: Wire, key: str, upload: str) -> tuple[Ongoing, dict[int, Stored]]:
+def stored(client: RestClient, key: str, upload: str) -> tuple[Ongoing, dict[int, Stored]]:
     """Return an upload, and the parts that the server has of it, by number; none if the upload does not exist.
 
     None either if another program began it with checksums of another algorithm, which each of its parts must have.
@@ -185,7 +187,7 @@ def stored(wire: Wire, key: str, upload: str) -> tuple[Ongoing, dict[int, Stored
     parts: dict[int, Stored] = {}
     marker, ongoing = 0, Ongoing(key, upload, keeps=False)
     while True:
-        response = wire.call("GET", key, [("uploadId", upload), ("part-number-marker", str(marker))], accepted=(404,))
+        response = client.call("GET", key, [("uploadId", upload), ("part-number-marker", str(marker))], accepted=(404,))
         if response.status_code == 404:
             return ongoing, {}
         found = document(response.content, "a list of parts", "ListPartsResult")

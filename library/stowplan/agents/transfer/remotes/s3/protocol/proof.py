@@ -11,7 +11,7 @@ from stowplan.agents.transfer.remotes.s3.checksum import CRCS, Checksum, Proof, 
 from stowplan.agents.transfer.remotes.s3.protocol.connections import Incoming
 from stowplan.agents.transfer.remotes.s3.protocol.entry import S3Object
 from stowplan.agents.transfer.remotes.s3.protocol.failure import REFUSED_CODES
-from stowplan.agents.transfer.remotes.s3.protocol.rest_client import Query, Wire
+from stowplan.agents.transfer.remotes.s3.protocol.rest_client import Query, RestClient
 
 MOST_PARTS = 10_000
 """Maximum number of parts of one object, by https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html."""
@@ -32,7 +32,7 @@ Headers = Mapping[str, str]
 class Prover:
     """Finds the checksums that prove objects. Any thread may use it."""
 
-    wire: Wire
+    client: RestClient
     prefix: str
     """Prefix of the transfer in the bucket; the full key of an object is `prefix` plus its key."""
     log: Log
@@ -43,10 +43,10 @@ class Prover:
 
     @contextmanager
     def reading(self, entry: S3Object, headers: Headers, accepted: Sequence[int]) -> Iterator[Incoming]:
-        """Request an object as `Wire.reading` does, together with its checksum."""
+        """Request an object as `RestClient.reading` does, together with its checksum."""
         for asked in self._ways():
             with ExitStack() as stack:
-                request = self.wire.reading(self.prefix + entry.key, {**headers, **asked}, accepted, entry.size)
+                request = self.client.reading(self.prefix + entry.key, {**headers, **asked}, accepted, entry.size)
                 try:
                     incoming = stack.enter_context(request)
                 except AttemptError as failure:
@@ -75,7 +75,7 @@ class Prover:
         match = {"if-match": entry.etag} if entry.etag else {}
         for asked in self._ways():
             try:
-                response = self.wire.call(
+                response = self.client.call(
                     "HEAD", self.prefix + entry.key, query, headers=match | asked, accepted=_UNKNOWN
                 )
             except AttemptError:

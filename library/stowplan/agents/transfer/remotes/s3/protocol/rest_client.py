@@ -60,7 +60,7 @@ class Text:
             yield self.data
 
 
-class Wire:
+class RestClient:
     """Client that sends requests to one bucket. Any thread may use it."""
 
     def __init__(

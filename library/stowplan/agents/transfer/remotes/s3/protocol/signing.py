@@ -16,7 +16,7 @@ EMPTY_SHA256 = hashlib.sha256(b"").hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
-class Credentials:
+class S3Credentials:
     """Access key, secret key and session token of an account. `repr` hides all of them."""
 
     access_key_id: str = field(repr=False)
@@ -45,7 +45,7 @@ def signed_headers(
     query: str,
     sha256: str,
     region: str,
-    credentials: Credentials,
+    credentials: S3Credentials,
     now: datetime,
     headers: Mapping[str, str],
 ) -> dict[str, str]:

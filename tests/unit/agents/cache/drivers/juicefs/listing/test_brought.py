@@ -6,9 +6,9 @@ from base64 import b64encode
 
 import pytest
 
-from stowplan.agents.cache.drivers.juicefs.listing.brought import ENTRY, LARGEST, MOST, Brought, number_of
+from stowplan.agents.cache.drivers.juicefs.listing.brought import ENTRY, LARGEST, MOST, BroughtHashes, number_of
 from stowplan.agents.cache.drivers.juicefs.listing.entry import Entry
-from stowplan.agents.cache.drivers.juicefs.listing.extra import Extra, Removable
+from stowplan.agents.cache.drivers.juicefs.listing.extra import Removable, UnlistedFiles
 
 OWNER, OTHER = "Dataset/ml/corpus", "SampleJob/ml/more"
 
@@ -17,11 +17,11 @@ def numbers(*keys: str) -> "array[int]":
     return array("Q", [number_of(key.encode()) for key in keys])
 
 
-def read(content: bytes | None = None, source: str = "v3", owner: str = OWNER) -> Brought:
-    return Brought.read(content, owner, source)
+def read(content: bytes | None = None, source: str = "v3", owner: str = OWNER) -> BroughtHashes:
+    return BroughtHashes.read(content, owner, source)
 
 
-def owned(record: Brought, *keys: str) -> str:
+def owned(record: BroughtHashes, *keys: str) -> str:
     """Which keys the record says that its owner has brought."""
     return " ".join(key for key in keys if record.by(number_of(key.encode())) == record.owner)
 
@@ -78,8 +78,8 @@ def test_the_largest_record_can_be_read() -> None:
     assert len(HEAD) + len(b64encode(bytes(MOST * ENTRY))) <= LARGEST
 
 
-def extra(most: int = 10) -> Extra:
-    return Extra(read(read().begun(numbers("a", "b/c", "d")).content(), source="v4"), most)
+def extra(most: int = 10) -> UnlistedFiles:
+    return UnlistedFiles(read(read().begun(numbers("a", "b/c", "d")).content(), source="v4"), most)
 
 
 def test_what_is_deleted_and_what_is_unknown() -> None:

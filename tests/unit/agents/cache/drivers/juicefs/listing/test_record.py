@@ -6,26 +6,26 @@ import pytest
 
 from stowplan.agents.cache.drivers.juicefs.listing import record
 from stowplan.agents.cache.drivers.juicefs.listing.entry import Entry
-from stowplan.agents.cache.drivers.juicefs.listing.record import ENTRY, LARGEST, NewRecord, Record
+from stowplan.agents.cache.drivers.juicefs.listing.record import ENTRY, LARGEST, NewVersionRecord, VersionRecord
 
 OBJECTS = [Entry(f"d/{number}", number, 1_700_000_000, f'"{number:032x}"') for number in range(100)]
 
 
 def content(*objects: Entry, adopted: bool = False) -> bytes | None:
-    made = NewRecord()
+    made = NewVersionRecord()
     for each in objects:
         made.add(each, adopted=adopted)
     return made.content()
 
 
 def test_versions_are_told_apart() -> None:
-    read = Record.read(content(*OBJECTS))
+    read = VersionRecord.read(content(*OBJECTS))
     assert [read.state(each) for each in OBJECTS] == ["copied"] * 100
     key, size, time, etag = "d/7", 7, 1_700_000_000, f'"{7:032x}"'
     assert read.state(Entry(key, size, time, '"other"')) == "other"
     for changed in (Entry("d/x", size, time, etag), Entry(key, 8, time, etag), Entry(key, size, time + 1, etag)):
         assert read.state(changed) == "unknown"
-    taken = Record.read(content(*OBJECTS, adopted=True))
+    taken = VersionRecord.read(content(*OBJECTS, adopted=True))
     assert {taken.state(each) for each in OBJECTS} == {"adopted"}
     assert taken.state(Entry(key, size, time, '"other"')) == "other"
 
@@ -41,14 +41,14 @@ def test_versions_are_told_apart() -> None:
     ],
 )
 def test_what_is_no_record_says_nothing(found: bytes | None) -> None:
-    assert Record.read(found).state(OBJECTS[0]) == "unknown"
+    assert VersionRecord.read(found).state(OBJECTS[0]) == "unknown"
 
 
 def test_entries_in_disorder_end_a_look_up_nevertheless() -> None:
     whole = content(*OBJECTS) or b""
-    entries = Record.read(whole).entries
+    entries = VersionRecord.read(whole).entries
     pieces = [entries[index : index + ENTRY] for index in range(0, len(entries), ENTRY)]
-    assert {Record(b"".join(reversed(pieces))).state(each) for each in OBJECTS} <= {"unknown", "copied"}
+    assert {VersionRecord(b"".join(reversed(pieces))).state(each) for each in OBJECTS} <= {"unknown", "copied"}
 
 
 def test_there_is_no_record_of_more_objects_than_fit(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -59,4 +59,4 @@ def test_there_is_no_record_of_more_objects_than_fit(monkeypatch: pytest.MonkeyP
 
 
 def test_the_largest_record_can_be_read() -> None:
-    assert len(Record(bytes(ENTRY * record.MOST)).content()) <= LARGEST
+    assert len(VersionRecord(bytes(ENTRY * record.MOST)).content()) <= LARGEST

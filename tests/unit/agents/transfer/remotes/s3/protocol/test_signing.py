@@ -6,13 +6,13 @@ import pytest
 
 from stowplan.agents.transfer.remotes.s3.protocol.signing import (
     EMPTY_SHA256,
-    Credentials,
+    S3Credentials,
     encoded,
     query_string,
     signed_headers,
 )
 
-CREDENTIALS = Credentials("AKIAIOSFODNN7EXAMPLE", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY")
+CREDENTIALS = S3Credentials("AKIAIOSFODNN7EXAMPLE", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY")
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_session_token_is_signed() -> None:
         query="",
         sha256=EMPTY_SHA256,
         region="r",
-        credentials=Credentials("a", "b", "token"),
+        credentials=S3Credentials("a", "b", "token"),
         now=datetime(2013, 5, 24, tzinfo=UTC),
         headers={},
     )
@@ -68,4 +68,4 @@ def test_encoding() -> None:
 
 
 def test_credentials_do_not_show() -> None:
-    assert "wJalr" not in repr(Credentials("AKIA", "wJalr", "tok"))
+    assert "wJalr" not in repr(S3Credentials("AKIA", "wJalr", "tok"))

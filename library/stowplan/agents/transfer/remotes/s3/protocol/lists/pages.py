@@ -11,7 +11,7 @@ from stowplan.agents.transfer.remotes.s3.protocol.answers import Document, bad, 
 from stowplan.agents.transfer.remotes.s3.protocol.entry import S3Object
 from stowplan.agents.transfer.remotes.s3.protocol.lists.key_encoding import KeyEncoding
 from stowplan.agents.transfer.remotes.s3.protocol.lists.storage_class import archive_of
-from stowplan.agents.transfer.remotes.s3.protocol.rest_client import Wire
+from stowplan.agents.transfer.remotes.s3.protocol.rest_client import RestClient
 from stowplan.schema.agents.exit_codes import ExitCode
 
 _RESTORED = {"x-amz-optional-object-attributes": "RestoreStatus"}
@@ -33,8 +33,8 @@ class Pages:
     A store that does not know the second version of the list, as Huawei OBS and Baidu BOS, is asked by the first one.
     """
 
-    def __init__(self, wire: Wire, prefix: str, most: int = 1000) -> None:
-        self._wire, self._prefix, self._most = wire, prefix, most
+    def __init__(self, client: RestClient, prefix: str, most: int = 1000) -> None:
+        self._client, self._prefix, self._most = client, prefix, most
         self._is_first_version = False
         self._headers: Mapping[str, str] = {}
         self._may_ask_status = True
@@ -103,14 +103,14 @@ class Pages:
         query += [] if self._is_first_version else [("list-type", "2")]
         name = "marker" if self._is_first_version else "continuation-token"
         query += [(name, following)] if following else []
-        response = self._wire.call("GET", query=query, headers=self._headers)
+        response = self._client.call("GET", query=query, headers=self._headers)
         try:
             found = document(response.content, "a listing", "ListBucketResult")
         except AttemptError:
             _refuse_key(response.content)
             raise
         # Ceph leaves out the tenant of `tenant:bucket`.
-        name = self._wire.bucket.name
+        name = self._client.bucket.name
         if found.text("Name") not in ("", name, name.rpartition(":")[2]):
             raise bad(f"a listing of the bucket {found.text('Name')[:64]!r} instead of {name}")
         return found
