@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from stowplan.agents.runtime.settings import SettingsError
-from stowplan.agents.transfer.remotes.s3.protocol.signing import EMPTY_SHA256, S3Credentials, signed_headers
+from stowplan.agents.transfer.remotes.s3.protocol.signing import S3Credentials, Unsigned, signed_headers
 from tests.agents.transfer.agent import Cube, files
 from tests.agents.transfer.server import ACCESS_KEY, SECRET_KEY
 from tests.hostile.s3.attempt import attempt
@@ -34,17 +34,10 @@ def below(server: Server, path: str, name: str) -> Rule:
 
 def signed(request: Request) -> bool:
     """Whether the signature is that of the path as it was sent."""
-    wanted = signed_headers(
-        request.method,
-        host=request.headers["host"],
-        path=request.path,
-        query=request.words,
-        sha256=EMPTY_SHA256,
-        region="us-east-1",
-        credentials=S3Credentials(ACCESS_KEY, SECRET_KEY),
-        now=datetime.strptime(request.headers["x-amz-date"], "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC),
-        headers={name: request.headers[name] for name in _names(request)},
-    )
+    headers = {name: request.headers[name] for name in _names(request)}
+    unsigned = Unsigned(request.method, request.headers["host"], request.path, request.words, headers)
+    now = datetime.strptime(request.headers["x-amz-date"], "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
+    wanted = signed_headers(unsigned, S3Credentials(ACCESS_KEY, SECRET_KEY), "us-east-1", now)
     return wanted["authorization"] == request.headers["authorization"]
 
 

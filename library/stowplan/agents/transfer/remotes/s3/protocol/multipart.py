@@ -21,7 +21,7 @@ from stowplan.agents.transfer.remotes.s3.protocol.keeper import (
     text_of,
 )
 from stowplan.agents.transfer.remotes.s3.protocol.proof import MOST_PARTS
-from stowplan.agents.transfer.remotes.s3.protocol.rest_client import Body, RestClient
+from stowplan.agents.transfer.remotes.s3.protocol.rest_client import Body, Request, RestClient, Text
 from stowplan.schema.agents.exit_codes import ExitCode
 
 _XML = {"content-type": "application/xml"}
@@ -126,7 +126,7 @@ def complete(client: RestClient, upload: Ongoing, parts: Mapping[int, Stored]) -
     headers = {HEADER: text_of(checksum), **FULL_OBJECT} if upload.keeps else {}
     body = f"<CompleteMultipartUpload>{listed}</CompleteMultipartUpload>".encode()
     query = [("uploadId", upload.id)]
-    response = client.call("POST", key, query, body, headers=_XML | headers, accepted=(404,), seconds=COMPLETE_SECONDS)
+    response = client.send(Request("POST", key, query, Text(body), _XML | headers), (404,), COMPLETE_SECONDS)
     if response.status_code == 404:
         there = client.call("HEAD", key, accepted=(404,))
         if not there.is_success or there.headers.get("content-length") != str(size):

@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Protocol
 
@@ -16,7 +16,13 @@ from stowplan.agents.transfer.remotes.s3.protocol.connections import Connections
 from stowplan.agents.transfer.remotes.s3.protocol.endpoint import Bucket
 from stowplan.agents.transfer.remotes.s3.protocol.pace import Allowance
 from stowplan.agents.transfer.remotes.s3.protocol.refusal import error_of, refusal
-from stowplan.agents.transfer.remotes.s3.protocol.signing import EMPTY_SHA256, encoded, query_string, signed_headers
+from stowplan.agents.transfer.remotes.s3.protocol.signing import (
+    EMPTY_SHA256,
+    Unsigned,
+    encoded,
+    query_string,
+    signed_headers,
+)
 from stowplan.schema.agents.exit_codes import ExitCode
 
 PAGE_BYTES, ERROR_BYTES = 16 << 20, 64 << 10
@@ -60,6 +66,17 @@ class Text:
             yield self.data
 
 
+@dataclass(frozen=True, slots=True)
+class Request:
+    """Request to a bucket: about the bucket itself, or about the object with the full key `key`."""
+
+    method: str
+    key: str = ""
+    query: Query = ()
+    body: Body = Text(b"")
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
 class RestClient:
     """Client that sends requests to one bucket. Any thread may use it."""
 
@@ -85,33 +102,37 @@ class RestClient:
         *,
         headers: Mapping[str, str] | None = None,
         accepted: Sequence[int] = (),
-        seconds: float | None = None,
     ) -> Response:
+        """Send a request as `send` does. An empty `key` addresses the bucket itself."""
+        sent: Body = Text(body) if isinstance(body, bytes) else body
+        return self.send(Request(method, key, query, sent, headers or {}), accepted)
+
+    def send(self, request: Request, accepted: Sequence[int] = (), seconds: float | None = None) -> Response:
         """Send a request, with retries after failures that may pass, and return its answer.
 
-        Raises AttemptError unless the answer has a status of success or one in `accepted`. An empty `key` addresses the
-        bucket itself. `seconds` is the waiting time in which a small answer, or each 64 KiB of a large one, must
-        arrive; None for a minute.
+        Raises AttemptError unless the answer has a status of success or one in `accepted`. `seconds` is the waiting
+        time in which a small answer, or each 64 KiB of a large one, must arrive; None for a minute.
         """
-        what = self._what(method, key)
-        sent: Body = Text(body) if isinstance(body, bytes) else body
+        what = self._what(request)
 
         def once() -> Response:
             with _named(what):
-                response = self._send(method, key, query, sent, headers=headers or {}, seconds=seconds)
+                response = self._send(request, seconds)
             if response.is_success or response.status_code in accepted:
                 return response
-            if method == "HEAD" and response.status_code == 400:
-                raise self._unexplained(response, key, what)
+            if request.method == "HEAD" and response.status_code == 400:
+                raise self._unexplained(response, request.key, what)
             raise refusal(response, what, self._redact)
 
         return self._attempts.run(what, once)
 
     def _unexplained(self, response: Response, key: str, what: str) -> AttemptError:
         """Return the failure for an answer 400 to HEAD, whose reason only the answer to a GET can tell."""
-        query, headers = ((), {"range": "bytes=0-0"}) if key else ([("location", "")], {})
+        asking = (
+            Request("GET", key, headers={"range": "bytes=0-0"}) if key else Request("GET", query=[("location", "")])
+        )
         with _named(what):
-            asked = self._send("GET", key, query, Text(b""), headers=headers, seconds=None)
+            asked = self._send(asking)
         if not asked.is_success and error_of(asked.content, self._redact)[0]:
             return refusal(asked, what, self._redact)
         failure = refusal(response, what, self._redact)
@@ -135,79 +156,62 @@ class RestClient:
         `most` is the maximum size of the body in bytes. Raises AttemptError unless the answer has a status of success
         or one in `accepted`, and for connection errors inside of the `with` block.
         """
-        what = self._what("GET", key)
-        request = self._matching("GET", key, (), Text(b""), headers=headers, allowed=Allowance(most))
-        with _named(what), request as incoming:
+        request = Request("GET", key, headers=headers)
+        what = self._what(request)
+        with _named(what), self._matching(request, Allowance(most)) as incoming:
             if not (200 <= incoming.status < 300 or incoming.status in accepted):
                 raise refusal(_error_of(incoming), what, self._redact)
             yield incoming
 
-    def _send(
-        self, method: str, key: str, query: Query, body: Body, *, headers: Mapping[str, str], seconds: float | None
-    ) -> Response:
-        allowed = Allowance(PAGE_BYTES, seconds)
-        with self._matching(method, key, query, body, headers=headers, allowed=allowed) as incoming:
+    def _send(self, request: Request, seconds: float | None = None) -> Response:
+        with self._matching(request, Allowance(PAGE_BYTES, seconds)) as incoming:
             if incoming.status >= 300:
                 return _error_of(incoming)
             data, whole = incoming.read(PAGE_BYTES)
             if not whole:
-                raise bad(f"more than {PAGE_BYTES >> 20} MiB in answer to {method} {self.bucket.name}/{key}")
+                where = f"{request.method} {self.bucket.name}/{request.key}"
+                raise bad(f"more than {PAGE_BYTES >> 20} MiB in answer to {where}")
             return Response(incoming.status, incoming.headers, data)
 
-    def _what(self, method: str, key: str) -> str:
+    def _what(self, request: Request) -> str:
         """Return what a request asks for, as the beginning of messages."""
-        return f"{method} {self.bucket.name}/{key}{self._connections.way}"
+        return f"{request.method} {self.bucket.name}/{request.key}{self._connections.way}"
 
     @contextmanager
-    def _matching(
-        self, method: str, key: str, query: Query, body: Body, *, headers: Mapping[str, str], allowed: Allowance
-    ) -> Iterator[Incoming]:
+    def _matching(self, request: Request, allowed: Allowance) -> Iterator[Incoming]:
         """Send a request and yield its answer, of status 412 if the object has another ETag than that of `if-match`.
 
         Some stores answer 412 to every ETag in quotes (DigitalOcean Spaces). They are told apart by a HEAD, and from
         then on asked without the header; the ETag of the answer decides.
         """
-        wanted = headers.get("if-match", "")
+        wanted = request.headers.get("if-match", "")
         if not wanted or self._sends_match:
-            with self._request(method, key, query, body, headers=headers, allowed=allowed) as incoming:
-                if not wanted or incoming.status != 412 or not self._has(key, wanted):
+            with self._request(request, allowed) as incoming:
+                if not wanted or incoming.status != 412 or not self._has(request.key, wanted):
                     yield incoming
                     return
             self._sends_match = False
-        rest = {name: value for name, value in headers.items() if name != "if-match"}
-        with self._request(method, key, query, body, headers=rest, allowed=allowed) as incoming:
+        rest = {name: value for name, value in request.headers.items() if name != "if-match"}
+        with self._request(replace(request, headers=rest), allowed) as incoming:
             other = incoming.status < 300 and _plain(incoming.headers.get("etag", "")) != _plain(wanted)
             yield replace(incoming, status=412) if other else incoming
 
     def _has(self, key: str, etag: str) -> bool:
         """Return whether the object with this key has this ETag now."""
-        with self._request("HEAD", key, (), Text(b""), headers={}, allowed=Allowance(0)) as incoming:
+        with self._request(Request("HEAD", key), Allowance(0)) as incoming:
             return incoming.status < 300 and _plain(incoming.headers.get("etag", "")) == _plain(etag)
 
-    def _request(
-        self, method: str, key: str, query: Query, body: Body, *, headers: Mapping[str, str], allowed: Allowance
-    ) -> AbstractContextManager[Incoming]:
-        bucket = self.bucket
-        path = f"{bucket.root}/{encoded(key, '/')}" if key else (bucket.root or "/")
-        words = query_string(query)
-        plain = {**headers, "content-length": str(body.size)}
-        complete = (
-            signed_headers(
-                method,
-                host=bucket.host,
-                path=path,
-                query=words,
-                sha256=body.sha256,
-                region=bucket.region,
-                credentials=bucket.credentials,
-                now=datetime.now(UTC),
-                headers=plain,
-            )
-            if bucket.credentials
-            else plain | {"host": bucket.host}
-        )
-        target = f"{path}?{words}" if words else path
-        return self._connections.request(method, target, complete, self._throttled(body), allowed=allowed)
+    def _request(self, request: Request, allowed: Allowance) -> AbstractContextManager[Incoming]:
+        bucket, body = self.bucket, request.body
+        path = f"{bucket.root}/{encoded(request.key, '/')}" if request.key else (bucket.root or "/")
+        query, headers = query_string(request.query), {**request.headers, "content-length": str(body.size)}
+        if bucket.credentials:
+            unsigned = Unsigned(request.method, bucket.host, path, query, headers, body.sha256)
+            headers = signed_headers(unsigned, bucket.credentials, bucket.region, datetime.now(UTC))
+        else:
+            headers["host"] = bucket.host
+        target = f"{path}?{query}" if query else path
+        return self._connections.request(request.method, target, headers, self._throttled(body), allowed=allowed)
 
     def _throttled(self, body: Body) -> Iterator[bytes]:
         for data in body.chunks():

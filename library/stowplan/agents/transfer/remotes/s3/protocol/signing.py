@@ -37,36 +37,37 @@ def query_string(query: Sequence[tuple[str, str]]) -> str:
     return "&".join(sorted(f"{encoded(name)}={encoded(value)}" for name, value in query))
 
 
-def signed_headers(
-    method: str,
-    *,
-    host: str,
-    path: str,
-    query: str,
-    sha256: str,
-    region: str,
-    credentials: S3Credentials,
-    now: datetime,
-    headers: Mapping[str, str],
-) -> dict[str, str]:
-    """Return all headers of a request, in lower case: `headers`, and those for the host, time, digest and signature.
+@dataclass(frozen=True, slots=True)
+class Unsigned:
+    """What the signature of a request covers. `path` and `query` are percent-encoded."""
 
-    `path` and `query` are percent-encoded, `sha256` is the digest of the body in hexadecimal digits, `now` is in UTC.
+    method: str
+    host: str
+    path: str
+    query: str
+    headers: Mapping[str, str]
+    sha256: str = EMPTY_SHA256
+    """Digest of the body in hexadecimal digits."""
+
+
+def signed_headers(request: Unsigned, credentials: S3Credentials, region: str, now: datetime) -> dict[str, str]:
+    """Return all headers of a request, in lower case: its own, and those for the host, time, digest and signature.
+
+    `now` is in UTC.
     """
     stamp = now.strftime("%Y%m%dT%H%M%SZ")
     complete = {
-        **{name.lower(): value for name, value in headers.items()},
-        "host": host,
-        "x-amz-content-sha256": sha256,
+        **{name.lower(): value for name, value in request.headers.items()},
+        "host": request.host,
+        "x-amz-content-sha256": request.sha256,
         "x-amz-date": stamp,
     }
     if credentials.session_token:
         complete["x-amz-security-token"] = credentials.session_token
     names = sorted(complete)
     listed = ";".join(names)
-    canonical = "\n".join(
-        (method, path, query, *(f"{name}:{complete[name].strip()}" for name in names), "", listed, sha256)
-    )
+    lines = (f"{name}:{complete[name].strip()}" for name in names)
+    canonical = "\n".join((request.method, request.path, request.query, *lines, "", listed, request.sha256))
     scope = f"{stamp[:8]}/{region}/s3/aws4_request"
     text = "\n".join(("AWS4-HMAC-SHA256", stamp, scope, hashlib.sha256(canonical.encode()).hexdigest()))
     key = _signing_key(credentials.secret_access_key, scope)

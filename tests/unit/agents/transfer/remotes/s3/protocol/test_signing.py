@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 import pytest
 
 from stowplan.agents.transfer.remotes.s3.protocol.signing import (
-    EMPTY_SHA256,
     S3Credentials,
+    Unsigned,
     encoded,
     query_string,
     signed_headers,
@@ -33,32 +33,14 @@ CREDENTIALS = S3Credentials("AKIAIOSFODNN7EXAMPLE", "wJalrXUtnFEMI/K7MDENG/bPxRf
     ],
 )
 def test_examples_of_aws(path: str, query: list[tuple[str, str]], headers: dict[str, str], signature: str) -> None:
-    signed = signed_headers(
-        "GET",
-        host="examplebucket.s3.amazonaws.com",
-        path=path,
-        query=query_string(query),
-        sha256=EMPTY_SHA256,
-        region="us-east-1",
-        credentials=CREDENTIALS,
-        now=datetime(2013, 5, 24, tzinfo=UTC),
-        headers=headers,
-    )
+    request = Unsigned("GET", "examplebucket.s3.amazonaws.com", path, query_string(query), headers)
+    signed = signed_headers(request, CREDENTIALS, "us-east-1", datetime(2013, 5, 24, tzinfo=UTC))
     assert signed["authorization"].endswith(f"Signature={signature}")
 
 
 def test_session_token_is_signed() -> None:
-    signed = signed_headers(
-        "GET",
-        host="h",
-        path="/",
-        query="",
-        sha256=EMPTY_SHA256,
-        region="r",
-        credentials=S3Credentials("a", "b", "token"),
-        now=datetime(2013, 5, 24, tzinfo=UTC),
-        headers={},
-    )
+    credentials = S3Credentials("a", "b", "token")
+    signed = signed_headers(Unsigned("GET", "h", "/", "", {}), credentials, "r", datetime(2013, 5, 24, tzinfo=UTC))
     assert signed["x-amz-security-token"] == "token"
     assert "x-amz-security-token," in signed["authorization"] + ","
 
