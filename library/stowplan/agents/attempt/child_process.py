@@ -2,11 +2,18 @@
 
 import ctypes
 import os
+import select
 import shutil
 import signal
 import subprocess
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
+
+LOOK_SECONDS = 0.2
+"""Maximum seconds between two checks whether the attempt must stop."""
+
+_CHUNK = 1 << 16
 
 
 def bound() -> tuple[str, ...]:
@@ -25,6 +32,20 @@ def hide() -> None:
     """Let no other process of the same user read this one's memory, and the environment that it began with."""
     # Linux: prctl(PR_SET_DUMPABLE, 0). Where it fails, the process stays as readable as any other.
     ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)
+
+
+def output(process: "subprocess.Popen[bytes]", check: Callable[[], None]) -> Iterator[bytes]:
+    """Yield standard output, which must be a pipe, in pieces until its end. `check` is called often, and may raise."""
+    assert process.stdout  # noqa: S101 - it is a pipe
+    descriptor = process.stdout.fileno()
+    poll = select.poll()
+    poll.register(descriptor, select.POLLIN | select.POLLHUP)
+    while True:
+        check()
+        if poll.poll(LOOK_SECONDS * 1000):
+            if not (chunk := os.read(descriptor, _CHUNK)):
+                return
+            yield chunk
 
 
 def end(process: "subprocess.Popen[bytes]", seconds: float) -> None:

@@ -17,7 +17,9 @@ from stowplan.agents.copying.patterns import Patterns
 from stowplan.agents.runtime.log import Log
 from stowplan.agents.transfer.files.brought import BroughtNames
 from stowplan.agents.transfer.files.extra import Extra, Rule
+from stowplan.agents.transfer.network.retry import Attempts, Translate
 from stowplan.agents.transfer.settings import TransferSettings
+from stowplan.agents.transfer.thread_pool import ThreadPool
 from stowplan.agents.transfer.tree import Tree
 from stowplan.schema.agents.transfer_config import PvcEndpoint, TransferConfig
 from stowplan.schema.kinds.table import DATASET_KINDS, TASK_FIELDS
@@ -40,6 +42,14 @@ class TransferWork:
     @property
     def progress(self) -> Progress:
         return self.outcome.progress
+
+    def attempts(self, retries: int, translate: Translate) -> Attempts:
+        """Return the rule for sending requests again, up to `retries` times each."""
+        return Attempts(retries, self.stop, self.log, translate, self.tell)
+
+    def pool(self, size: int, translate: Translate) -> ThreadPool:
+        """Return a pool of `size` threads, which has to be entered."""
+        return ThreadPool(size, self.stop, self.log, translate)
 
     def tell(self, failure: AttemptError | None) -> None:
         """Let the status say that requests fail and are sent again; None if they succeed."""

@@ -6,11 +6,12 @@ from functools import partial
 from typing import Generic, Protocol
 
 from stowplan.agents.attempt.claim.folder import ClaimFolder
-from stowplan.agents.attempt.failure import StoppedError, contained
+from stowplan.agents.attempt.failure import AttemptError, StoppedError, contained
 from stowplan.agents.attempt.progress import Progress
 from stowplan.agents.runtime.log import Log
-from stowplan.agents.transfer.parts import Extent, P, PartFile
-from stowplan.agents.transfer.thread_pool import Countdown
+from stowplan.agents.transfer.parts import ChangedError, Extent, P, PartFile
+from stowplan.agents.transfer.thread_pool import Countdown, ThreadPool
+from stowplan.schema.agents.exit_codes import ExitCode
 
 
 class PartFetcher(Protocol[P]):
@@ -31,8 +32,8 @@ class PartFetcher(Protocol[P]):
 class DownloadInParts(Generic[P]):
     """Download of one large file whose parts are separate tasks. The last task to end completes the file.
 
-    `ended` is then called with the first error of any part, or None; it is not called after a StoppedError. `is_spoilt`
-    returns whether an error makes the fetched parts useless. They are then deleted.
+    `ended` is then called with the first error of any part, or None; it is not called after a StoppedError. Fetched
+    parts are deleted if the file has changed since, or if they are damaged.
     """
 
     def __init__(
@@ -41,26 +42,25 @@ class DownloadInParts(Generic[P]):
         entry: P,
         part_size: int,
         ended: Callable[[Exception | None], None],
-        is_spoilt: Callable[[Exception], bool],
     ) -> None:
-        self._fetcher, self._ended, self._is_spoilt = fetcher, ended, is_spoilt
+        self._fetcher, self._ended = fetcher, ended
         self._parts = PartFile(fetcher.folder, entry, part_size)
-        self.missing = self._parts.missing
-        self._countdown = Countdown(len(self.missing), self.end)
+        self._missing = self._parts.missing
+        self._countdown = Countdown(len(self._missing), self._end)
         present = self._parts.present
         fetcher.progress.add(resumed=present)
         if present:
             fetcher.log.info("Goes on with a file that is partly there", key=entry.key, bytes=present)
 
-    def fetch(self, extent: Extent) -> None:
-        """Fetch one part, as a task of the thread pool."""
-        self._countdown.run(partial(self._fetcher.part, self._parts, extent))
+    def give(self, pool: ThreadPool) -> None:
+        """Give the missing parts to a pool as tasks, or the completion of the file if none is missing."""
+        for extent in self._missing:
+            pool.give(partial(self._countdown.run, partial(self._fetcher.part, self._parts, extent)))
+        if not self._missing:
+            pool.give(self._end)
 
-    def end(self, error: Exception | None = None) -> None:
-        """Complete the file, or clean up after `error`, the first error of a part.
-
-        The last part calls this. If no part is missing at the beginning, the owner of this object must call it.
-        """
+    def _end(self, error: Exception | None = None) -> None:
+        """Complete the file, or clean up after `error`, the first error of a part."""
         if error is None:
             try:
                 self._fetcher.complete(self._parts)
@@ -70,7 +70,8 @@ class DownloadInParts(Generic[P]):
             present = self._parts.present
             with suppress(OSError):
                 self._parts.close()
-            if self._is_spoilt(error):
+            damaged = isinstance(error, AttemptError) and error.code is ExitCode.INTEGRITY
+            if damaged or isinstance(error, ChangedError):
                 self._parts.forget()
                 self._fetcher.progress.add(size=-present)
         if not isinstance(error, StoppedError):

@@ -17,9 +17,11 @@ from typing import Generic, Protocol, TypeVar
 
 from stowplan.agents.attempt.claim.folder import ClaimFolder, append
 from stowplan.agents.attempt.claim.walk import remove
+from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.safe_files import boot, json_object
 from stowplan.agents.transfer.files.draft import Draft
 from stowplan.agents.transfer.tree import Tree
+from stowplan.schema.agents.exit_codes import ExitCode
 
 SYNC_SECONDS = 5.0
 """Minimum seconds between two lines `s` of the journal."""
@@ -48,6 +50,10 @@ PART, JOURNAL, WHOLE = ".part", ".parts", ".whole"
 
 They are for a file in parts, for its journal, and for a file that one request fetches.
 """
+
+
+class ChangedError(Exception):
+    """A file of the remote side has changed since it was listed: it must be fetched from its beginning."""
 
 
 class Piece(Protocol):
@@ -81,10 +87,22 @@ def sweep(folder: ClaimFolder, unwanted: Container[str]) -> None:
             remove(folder, each.name)
 
 
-def space_taken(folder: ClaimFolder) -> int:
-    """Return how many bytes of the file system the incomplete files in a folder take."""
+def check_space(destination: ClaimFolder, folder: ClaimFolder, wanted: int, files: int) -> None:
+    """Raise AttemptError (5) unless the destination has space for `wanted` bytes in a number of files.
+
+    What the incomplete files in `folder` take is a part of these bytes.
+    """
+    free = os.statvfs(destination.descriptor)
+    free_bytes = free.f_bavail * free.f_frsize
     found = (folder.stat(each.name) for each in folder.entries(MOST_LEFTOVERS))
-    return sum(each.st_blocks * 512 for each in found if each)
+    here = sum(each.st_blocks * 512 for each in found if each)
+    # Some network file systems report no size at all.
+    if free.f_blocks and wanted > free_bytes + here:
+        message = f"{wanted} bytes are to be fetched, but the claim has space for {free_bytes}"
+        raise AttemptError(ExitCode.CONFLICT, "NoSpace", message)
+    if free.f_files and files > free.f_favail:
+        message = f"{files} files are to be fetched, but the claim has space for {free.f_favail}"
+        raise AttemptError(ExitCode.CONFLICT, "NoSpace", message)
 
 
 @dataclass(frozen=True, slots=True)

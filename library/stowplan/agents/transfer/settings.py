@@ -9,6 +9,7 @@ from stowplan.agents.attempt.network import OF_A_POD, Network
 from stowplan.agents.attempt.redaction import in_url
 from stowplan.agents.runtime.arguments import Arguments, parser
 from stowplan.agents.runtime.settings import SettingsError, read_config
+from stowplan.agents.transfer.network.throttle import streams
 from stowplan.schema.agents.cache_config import RUN_ENV
 from stowplan.schema.agents.transfer_config import PROXY_ENV, SECRETS_DIRECTORY, PvcEndpoint, TransferConfig
 from stowplan.schema.remotes.remote import RemoteEndpoint
@@ -96,6 +97,12 @@ class TransferSettings:
     def free_mib(self) -> int:
         """Memory in MiB that the engine may use: the limit of the pod without `BASE_MIB`."""
         return self.config.memory_mib - BASE_MIB
+
+    @property
+    def streams(self) -> int:
+        """Maximum number of parallel requests. Each needs about 4 MiB of memory, whatever the size of its part."""
+        most = max(1, min(self.config.parallelism, self.free_mib // 4))
+        return streams(most, self.config.max_bytes_per_second)
 
 
 def arguments(words: Sequence[str]) -> TransferArguments:

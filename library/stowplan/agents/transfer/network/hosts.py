@@ -6,7 +6,7 @@ allowed host is the spec's own host, a host that the spec lists, or a store of a
 
 import re
 from dataclasses import dataclass
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.schema.agents.exit_codes import ExitCode
@@ -74,6 +74,16 @@ def origin(url: str) -> HostOrigin:
     if not found[1] or any(ord(each) <= 32 or ord(each) == 127 or each == "\\" for each in url):
         raise ValueError("it is no URL of http or https")
     return found
+
+
+def endpoint(url: str) -> SplitResult | None:
+    """Parse the URL of a server, which may have a path; None if it is no such URL of http or https."""
+    try:
+        parts = urlsplit(url)
+        good = parts.scheme in PORTS and bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:
+        return None
+    return parts if good and not (parts.query or parts.fragment) else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,15 +2,15 @@
 
 import os
 import re
-import selectors
 import subprocess
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from itertools import chain
 
-from stowplan.agents.attempt.child_process import bound, end
+from stowplan.agents.attempt.child_process import bound, end, output
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.redaction import Redactor
 from stowplan.agents.attempt.stop import Stop
@@ -34,7 +34,6 @@ KEPT_LINES = 200
 """Number of lines at the end of the output that `ChildEnd` has."""
 
 _TOO_LONG = f"a line of more than {LONGEST_LINE} bytes"
-LOOK_SECONDS = 0.2
 
 _LOG_LINE = re.compile(r"^\S+ \S+ juicefs\[\d+\] <([A-Z]+)>: (.*?)(?: \[[^\[\]]*@[^\[\]]*\])?$")
 _PASSED_ON = ("PATH", "HOME", "TMPDIR", "TZ", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy")
@@ -132,27 +131,18 @@ class Child:
     def _listen(
         self, process: "subprocess.Popen[bytes]", end: float | None, what: str, kept: Sequence[LogLine]
     ) -> Iterator[LogLine]:
-        descriptor, rest = process.stdout.fileno() if process.stdout else -1, b""
-        with selectors.DefaultSelector() as selector:
-            selector.register(descriptor, selectors.EVENT_READ)
-            while True:
-                self.stop.check()
-                if end is not None and time.monotonic() > end:
-                    raise AttemptError(
-                        ExitCode.TRANSIENT, "NoAnswer", f"juicefs {what} did not end in time{_last(kept)}"
-                    )
-                if not selector.select(LOOK_SECONDS):
-                    continue
-                data = os.read(descriptor, 65536)
-                *whole, rest = (rest + data).split(b"\n") if data else [rest, b""]
-                rest = rest[: LONGEST_LINE + 1]
-                for each in filter(None, whole):
-                    yield _line(
-                        each.decode(errors="surrogateescape").strip() if len(each) <= LONGEST_LINE else _TOO_LONG,
-                        self.redact,
-                    )
-                if not data:
-                    return
+        def check() -> None:
+            self.stop.check()
+            if end is not None and time.monotonic() > end:
+                raise AttemptError(ExitCode.TRANSIENT, "NoAnswer", f"juicefs {what} did not end in time{_last(kept)}")
+
+        rest = b""
+        for data in chain(output(process, check), [b"\n"]):
+            *whole, rest = (rest + data).split(b"\n")
+            rest = rest[: LONGEST_LINE + 1]
+            for each in filter(None, whole):
+                text = each.decode(errors="surrogateescape").strip() if len(each) <= LONGEST_LINE else _TOO_LONG
+                yield _line(text, self.redact)
 
     def _environment(self, more: Mapping[str, str]) -> dict[str, str]:
         own = {name: os.environ[name] for name in (*_PASSED_ON, *_PASSED_ON_TOO) if name in os.environ}

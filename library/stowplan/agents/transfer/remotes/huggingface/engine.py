@@ -65,7 +65,7 @@ class HuggingFaceEngine:
             fetcher = HubFetcher(read, tree, folder, known, self._attempts(work), work.progress, work.log)
             pool = stack.enter_context(self._pool(work))
             size = self.settings.part_size
-            download = HubDownload(files, fetcher, tree, pool, work.progress, work.stop, work.log, size)
+            download = HubDownload(files, fetcher, pool, work, size)
             download.compare(key_check(state))
             found = stack.enter_context(
                 closing(extra(common, work, tree, self.settings.name, (each.key for each in files), self._patterns))
@@ -109,9 +109,7 @@ class HuggingFaceEngine:
                 files,
                 self._attempts(work),
                 self._translate,
-                work.outcome,
-                work.stop,
-                work.log,
+                work,
                 lambda: self._pool(work),
                 sent,
             )
@@ -174,10 +172,10 @@ class HuggingFaceEngine:
 
     def _attempts(self, work: TransferWork) -> Attempts:
         retries, translate = self.settings.common.config.request_retries, self._translate.of_any
-        return Attempts(retries, work.stop, work.log, translate, work.tell)
+        return work.attempts(retries, translate)
 
     def _pool(self, work: TransferWork) -> ThreadPool:
-        return ThreadPool(self.settings.streams, work.stop, work.log, self._translate.of_any)
+        return work.pool(self.settings.common.streams, self._translate.of_any)
 
     @contextmanager
     def _hub(self, work: TransferWork, sent: session.Sent) -> Iterator[Hub]:
@@ -185,7 +183,7 @@ class HuggingFaceEngine:
         config = self.settings.common.config
 
         def connect() -> httpx2.Client:
-            settings, connections = self.settings, self.settings.streams + 2
+            settings, connections = self.settings, self.settings.common.streams + 2
             return session.connect(
                 settings.hosts, settings.common.network, config.ca_bundle, connections, work.stop, sent
             )

@@ -9,10 +9,8 @@ from huggingface_hub import CommitOperationAdd, HfApi, constants
 
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.interruption import interruptible
-from stowplan.agents.attempt.outcome import AttemptOutcome
-from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.copying.closing import closing
-from stowplan.agents.runtime.log import Log
+from stowplan.agents.transfer.engine import TransferWork
 from stowplan.agents.transfer.network.retry import Attempts
 from stowplan.agents.transfer.remotes.huggingface.commit_files import Outgoing, batches, opened
 from stowplan.agents.transfer.remotes.huggingface.hub.failure import Failures, MovedError
@@ -47,9 +45,7 @@ class HubUpload:
     files: list[Outgoing]
     attempts: Attempts
     failures: Failures
-    outcome: AttemptOutcome
-    stop: Stop
-    log: Log
+    work: TransferWork
     make_pool: Callable[[], ThreadPool]
     sent: list[int] = field(default_factory=list)
     """Sizes in bytes of the chunks that were sent to a storage since `_send` last emptied this list."""
@@ -59,36 +55,36 @@ class HubUpload:
 
     def run(self) -> str:
         """Upload and return a sentence about the result. Raises AttemptError if a file could not be sent."""
-        self.outcome.progress.files_total = len(self.files)
-        self.outcome.progress.bytes_total = sum(each.found.size for each in self.files)
+        self.work.progress.files_total = len(self.files)
+        self.work.progress.bytes_total = sum(each.found.size for each in self.files)
         if large := [each.path for each in self.files if each.found.size > LARGE]:
-            self.log.warning("Some files may be too large for the Hub", count=len(large), first=large[0])
+            self.work.log.warning("Some files may be too large for the Hub", count=len(large), first=large[0])
         self._head()
         if not (self.settings.xet and self.hub.xet_connection("write", self.settings.revision or MAIN)):
             # The library reads this at each call. Without Xet it uses the storage of Git LFS.
             constants.HF_HUB_DISABLE_XET = True
         for left in range(ROUNDS, -1, -1):
-            self.stop.check()
+            self.work.stop.check()
             try:
                 return self._once()
             except MovedError as error:
                 if not left:
                     raise AttemptError(ExitCode.TRANSIENT, "Moved", f"Others commit again and again: {error}") from None
-                self.log.warning("Others have committed meanwhile: comparing once more", error=str(error))
+                self.work.log.warning("Others have committed meanwhile: comparing once more", error=str(error))
             except AttemptError as failure:
                 # The commit may exist although its answer was lost, so only a comparison can tell.
                 if not left or failure.reason != "CommitFailed":
                     raise
-                self.log.warning("Comparing once more", error=str(failure))
-                self.stop.sleep(1)
+                self.work.log.warning("Comparing once more", error=str(failure))
+                self.work.stop.sleep(1)
         raise AssertionError("a loop of at least one round")
 
     def _once(self) -> str:
         head = self._head()
-        self.outcome.revision = head
+        self.work.outcome.revision = head
         pending = self._compare(head)
         if not pending:
-            return f"{closing('The repository', self.outcome.progress)}; it is at commit {head[:12]}"
+            return f"{closing('The repository', self.work.progress)}; it is at commit {head[:12]}"
         waiting: list[CommitOperationAdd] = []
         held = 0
         for batch in batches(pending, self.settings.held_bytes):
@@ -100,7 +96,7 @@ class HubUpload:
             waiting += ready
             held += size
         head = self._commit(head, waiting)
-        return f"{closing('The repository', self.outcome.progress)}; it is at commit {head[:12]}"
+        return f"{closing('The repository', self.work.progress)}; it is at commit {head[:12]}"
 
     def _head(self) -> str:
         """Return the present commit of the branch. A repository that does not exist is created first, as private."""
@@ -123,7 +119,7 @@ class HubUpload:
                 raise
             message = f"{settings.address} is there, but the token may not see it"
             raise AttemptError(ExitCode.AUTH, "AccessDenied", message) from None
-        self.log.info("Made a private repository", repository=settings.address)
+        self.work.log.info("Made a private repository", repository=settings.address)
         return self.hub.commit(self.settings.revision or MAIN)
 
     def _compare(self, head: str) -> list[Outgoing]:
@@ -148,11 +144,11 @@ class HubUpload:
 
     def _look_into(self, file: Outgoing, remote: RemoteFile, pending: list[Outgoing]) -> None:
         """Compare a file with one of the same size in the repository, as a task; add it to `pending` if they differ."""
-        if not has_content(self.tree, file.found.real, remote, self.stop.check):
+        if not has_content(self.tree, file.found.real, remote, self.work.stop.check):
             pending.append(file)
         elif file.path not in self._done:
             self._done.add(file.path)
-            self.outcome.progress.unchanged(file.found.size)
+            self.work.progress.unchanged(file.found.size)
 
     def _send(self, batch: list[Outgoing]) -> list[CommitOperationAdd]:
         """Send large files to the storage, and return all files as operations for the commit that will name them."""
@@ -164,7 +160,7 @@ class HubUpload:
                     operations,
                     repo_type=self.settings.remote.repo_type,
                     revision=self.settings.revision or MAIN,
-                    num_threads=self.settings.streams,
+                    num_threads=self.settings.common.streams,
                     free_memory=True,
                     # The spec asks for all files, including those that `.gitignore` names.
                     gitignore_content="",
@@ -175,7 +171,7 @@ class HubUpload:
         new = [each for each in batch if each.path not in self._done]
         sent, self.sent[:] = sum(self.sent), []
         self._done |= {each.path for each in batch}
-        self.outcome.progress.add(files=len(new), size=sum(each.found.size for each in new) - sent)
+        self.work.progress.add(files=len(new), size=sum(each.found.size for each in new) - sent)
         return ready
 
     def _commit(self, head: str, operations: list[CommitOperationAdd]) -> str:
@@ -197,8 +193,8 @@ class HubUpload:
                 raise
             raise AttemptError(ExitCode.TRANSIENT, "CommitFailed", str(failure)) from None
         self._commits += 1
-        self.outcome.revision = made.oid
-        self.log.info("Committed", commit=made.oid, files=len(operations))
+        self.work.outcome.revision = made.oid
+        self.work.log.info("Committed", commit=made.oid, files=len(operations))
         return str(made.oid)
 
     def _call(self, what: str, call: Callable[[], T], *, many: bool = False) -> T:
@@ -209,7 +205,7 @@ class HubUpload:
 
         def once() -> T:
             try:
-                return interruptible(self.stop, call)
+                return interruptible(self.work.stop, call)
             except Exception as error:
                 raise self.failures.of_library(error, what) from None
 

@@ -12,22 +12,19 @@ from functools import partial
 from typing import Any
 
 from stowplan.agents.attempt.failure import AttemptError
-from stowplan.agents.attempt.progress import Progress
-from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.copying.keys import KeyCheck
 from stowplan.agents.copying.newness import SECOND, Stamp
-from stowplan.agents.runtime.log import Log
+from stowplan.agents.transfer.engine import TransferWork
 from stowplan.agents.transfer.in_parts import DownloadInParts
-from stowplan.agents.transfer.parts import identities, space_taken, sweep
+from stowplan.agents.transfer.parts import ChangedError, check_space, identities, sweep
 from stowplan.agents.transfer.remotes.s3.archives import Archives
-from stowplan.agents.transfer.remotes.s3.fetch import S3Fetcher, is_spoilt
+from stowplan.agents.transfer.remotes.s3.fetch import S3Fetcher
 from stowplan.agents.transfer.remotes.s3.journal import FinishedEntries, Journal
 from stowplan.agents.transfer.remotes.s3.protocol.entry import KeyLookup, S3Object, written
-from stowplan.agents.transfer.remotes.s3.protocol.failure import ChangedError, of_any
+from stowplan.agents.transfer.remotes.s3.protocol.failure import of_any
 from stowplan.agents.transfer.remotes.s3.protocol.rest_client import RestClient
 from stowplan.agents.transfer.remotes.s3.source import ObjectSource
 from stowplan.agents.transfer.thread_pool import ThreadPool
-from stowplan.agents.transfer.tree import Tree
 from stowplan.schema.agents.exit_codes import ExitCode
 from stowplan.schema.remotes.s3_listing import ListingHash
 
@@ -48,12 +45,9 @@ class S3Download:
     source: ObjectSource
     client: RestClient
     fetcher: S3Fetcher
-    tree: Tree
     journal: Journal
     pool: ThreadPool
-    progress: Progress
-    stop: Stop
-    log: Log
+    work: TransferWork
     part_size: Callable[[int], int]
     """Function from an object's size to the size of its parts in bytes."""
     expected: str = ""
@@ -82,7 +76,7 @@ class S3Download:
         known, archives = KeyLookup(self.journal.known()), Archives(self.client, self.source.prefix)
         with self.journal.new_listing() as file:
             for entry in self.source.entries(self.client, self.listing):
-                self.stop.check()
+                self.work.stop.check()
                 if not check.look(entry.key, entry.size):
                     continue
                 wanted = not self._is_there(entry, known.at(entry.key))
@@ -101,7 +95,7 @@ class S3Download:
         archives.check()
         # Parts of other versions of the objects.
         sweep(self.fetcher.folder, leftover)
-        self._check_space(wanted_bytes)
+        check_space(self.fetcher.tree.root, self.fetcher.folder, wanted_bytes, self.wanted)
 
     def sorting(self) -> "S3Download":
         """Return a new download for a store that lists keys in another order than the ascending one."""
@@ -119,7 +113,7 @@ class S3Download:
             wanted = self._wanted()
             for round_ in range(1, ROUNDS + 1):
                 for index, entry in wanted:
-                    self.done.wait_for_window(index, self.stop)
+                    self.done.wait_for_window(index, self.work.stop)
                     self._begin(index, entry)
                 self.pool.drain()
                 changed, self._again = self._again, []
@@ -167,46 +161,31 @@ class S3Download:
         self.wanted += wanted
         if entry.is_folder:
             return
-        self.progress.files_total += 1
-        self.progress.bytes_total += entry.size
+        self.work.progress.files_total += 1
+        self.work.progress.bytes_total += entry.size
         if not wanted:
-            self.progress.unchanged(entry.size)
+            self.work.progress.unchanged(entry.size)
 
     def _is_there(self, entry: S3Object, known: S3Object | None) -> bool:
-        status = self.tree.stat(entry.key)
+        status = self.fetcher.tree.stat(entry.key)
         if entry.is_folder:
             return status is not None and stat.S_ISDIR(status.st_mode)
         return known == entry and Stamp(entry.size, entry.modified * SECOND).agrees(Stamp.of(status), SECOND)
 
     def _most_listed(self) -> float:
         """Return the maximum characters of the file with the listing; infinity if the file system reports no size."""
-        free = os.statvfs(self.tree.root.descriptor)
+        free = os.statvfs(self.fetcher.tree.root.descriptor)
         return free.f_bavail * free.f_frsize * LISTING_SHARE if free.f_blocks else math.inf
-
-    def _check_space(self, wanted: int) -> None:
-        free = os.statvfs(self.tree.root.descriptor)
-        here = space_taken(self.fetcher.folder)
-        # Some network file systems report no size at all.
-        if free.f_blocks and wanted > free.f_bavail * free.f_frsize + here:
-            message = f"{wanted} bytes are to be fetched, but the claim has space for {free.f_bavail * free.f_frsize}"
-            raise AttemptError(ExitCode.CONFLICT, "NoSpace", message)
-        if free.f_files and self.wanted > free.f_favail:
-            message = f"{self.wanted} files are to be fetched, but the claim has space for {free.f_favail}"
-            raise AttemptError(ExitCode.CONFLICT, "NoSpace", message)
 
     def _begin(self, index: int, entry: S3Object) -> None:
         if entry.is_folder:
-            self.tree.make_directory(entry.key)
+            self.fetcher.tree.make_directory(entry.key)
             self.done.add(index)
         elif entry.size <= (size := self.part_size(entry.size)):
             self.pool.give(partial(self._whole, index, entry))
         else:
             size = self.fetcher.prepare(entry, size)
-            parts = DownloadInParts(self.fetcher, entry, size, partial(self._ended, index, entry), is_spoilt)
-            for extent in parts.missing:
-                self.pool.give(partial(parts.fetch, extent))
-            if not parts.missing:
-                self.pool.give(parts.end)
+            DownloadInParts(self.fetcher, entry, size, partial(self._ended, index, entry)).give(self.pool)
 
     def _whole(self, index: int, entry: S3Object) -> None:
         try:
@@ -226,7 +205,7 @@ class S3Download:
             return
         match of_any(error, entry.key):
             case ChangedError():
-                self.log.warning("An object has changed: it is fetched from its beginning", key=entry.key)
+                self.work.log.warning("An object has changed: it is fetched from its beginning", key=entry.key)
                 self.done.replace(index, None)
                 self._again.append((index, entry))
             case AttemptError() as failure:
@@ -245,7 +224,7 @@ class S3Download:
             except AttemptError as failure:
                 self._failed(index, failure)
                 continue
-            self.progress.bytes_total += now.size - entry.size
+            self.work.progress.bytes_total += now.size - entry.size
             yield index, now
 
     @contextmanager
@@ -269,13 +248,13 @@ class S3Download:
             over.set()
             thread.join()
             # After a signal the process cannot wait for the disk.
-            self.save(synced=self.stop.why != "signal")
+            self.save(synced=self.work.stop.why != "signal")
 
     def save(self, *, synced: bool) -> None:
         """Save which objects are finished. With `synced`, their files are made durable before."""
         marks = self.done.snapshot()
         if synced:
-            self.tree.root.sync_all()
+            self.fetcher.tree.root.sync_all()
         self.journal.save(marks, synced=synced)
 
 

@@ -12,17 +12,17 @@ from stowplan.agents.copying.keys import PROTECTED
 from stowplan.agents.transfer.engine import TransferWork, extra, key_check
 from stowplan.agents.transfer.files.extra import Extra
 from stowplan.agents.transfer.network.retry import Attempts
+from stowplan.agents.transfer.parts import ChangedError
 from stowplan.agents.transfer.remotes.s3.download import S3Download
 from stowplan.agents.transfer.remotes.s3.fetch import S3Fetcher
 from stowplan.agents.transfer.remotes.s3.journal import Journal
-from stowplan.agents.transfer.remotes.s3.protocol.failure import ChangedError, UnsortedError, of_any
+from stowplan.agents.transfer.remotes.s3.protocol.failure import UnsortedError, of_any
 from stowplan.agents.transfer.remotes.s3.protocol.proof import Prover
 from stowplan.agents.transfer.remotes.s3.protocol.rest_client import RestClient
 from stowplan.agents.transfer.remotes.s3.reader import Reader
 from stowplan.agents.transfer.remotes.s3.settings import S3Settings
 from stowplan.agents.transfer.remotes.s3.source import head, resolve
 from stowplan.agents.transfer.remotes.s3.upload import S3Upload
-from stowplan.agents.transfer.thread_pool import ThreadPool
 from stowplan.agents.transfer.tree import Tree
 from stowplan.schema.agents.exit_codes import ExitCode
 
@@ -42,11 +42,11 @@ class S3Engine:
             if download.wanted or found.changes:
                 completion.begin()
                 found.begin()
-            if download.tree.is_blocked:
+            if download.fetcher.tree.is_blocked:
                 found.delete()
             download.fetch()
             found.delete()
-            download.tree.root.sync_all()
+            download.fetcher.tree.root.sync_all()
             download.journal.finish(download.done)
             found.finish()
             work.outcome.revision = None if work.progress.files_unknown else download.revision
@@ -56,7 +56,7 @@ class S3Engine:
         """Upload the files that the bucket lacks."""
         with _failures(), self._client(work) as client:
             upload = S3Upload(self.settings, client, self._attempts(work), work)
-            upload.run(ThreadPool(self.settings.upload_streams, work.stop, work.log, of_any), PROTECTED)
+            upload.run(work.pool(self.settings.common.streams, of_any), PROTECTED)
         return said("The bucket", work.progress)
 
     def _compared(self, work: TransferWork, stack: ExitStack, state: ClaimFolder) -> S3Download:
@@ -89,24 +89,21 @@ class S3Engine:
             work.log,
             settings.remote.accept_unverified,
         )
-        pool = stack.enter_context(ThreadPool(settings.streams, work.stop, work.log, of_any))
+        pool = stack.enter_context(work.pool(settings.common.streams, of_any))
         return S3Download(
             source,
             client,
             fetcher,
-            tree,
             journal,
             pool,
-            work.progress,
-            work.stop,
-            work.log,
+            work,
             settings.part_size,
             settings.remote.revision,
         )
 
     def _extra(self, work: TransferWork, download: S3Download) -> Extra:
         settings, keys = self.settings, (entry.key for entry, _ in download.journal.listing())
-        return extra(settings.common, work, download.tree, settings.name, keys, settings.patterns)
+        return extra(settings.common, work, download.fetcher.tree, settings.name, keys, settings.patterns)
 
     def _guard_emptiness(self, download: S3Download) -> None:
         mirror, source = self.settings.common.config.mirror, download.source
@@ -121,7 +118,7 @@ class S3Engine:
             raise AttemptError(ExitCode.NOT_FOUND, "NotFound", f"There is nothing below {where}{selected}")
 
     def _attempts(self, work: TransferWork) -> Attempts:
-        return Attempts(self.settings.common.config.request_retries, work.stop, work.log, of_any, work.tell)
+        return work.attempts(self.settings.common.config.request_retries, of_any)
 
     @contextmanager
     def _client(self, work: TransferWork) -> Iterator[RestClient]:

@@ -1,5 +1,6 @@
 """Fetch of one object: download, verification, and move to its path in the destination."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from stowplan.agents.attempt.claim.folder import ClaimFolder
@@ -10,13 +11,16 @@ from stowplan.agents.transfer.files.draft import Draft
 from stowplan.agents.transfer.network.retry import Attempts
 from stowplan.agents.transfer.parts import WHOLE, Extent, PartFile
 from stowplan.agents.transfer.remotes.s3.checksum import Proof, from_headers
+from stowplan.agents.transfer.remotes.s3.protocol.connections import Incoming
 from stowplan.agents.transfer.remotes.s3.protocol.entry import S3Object
-from stowplan.agents.transfer.remotes.s3.protocol.failure import ChangedError
 from stowplan.agents.transfer.remotes.s3.protocol.proof import is_encrypted
 from stowplan.agents.transfer.remotes.s3.protocol.version import Version, version_of
 from stowplan.agents.transfer.remotes.s3.reader import Reader
 from stowplan.agents.transfer.tree import Tree
 from stowplan.schema.agents.exit_codes import ExitCode
+
+Write = Callable[[memoryview, int], None]
+"""Function that gets bytes, valid only until it returns, and their offset in the file."""
 
 SHOWN = 10
 """Maximum number of files of which the log says that no checksum proves them."""
@@ -45,19 +49,11 @@ class S3Fetcher:
         self.progress.add(files=1, size=entry.size)
 
     def _whole(self, entry: S3Object, name: str) -> None:
-        offset = 0
         with Draft.new(self.folder, name) as draft:
             with self.reader.whole(entry) as incoming:
                 headers = incoming.headers
                 proof = self.reader.prover.proof(entry, headers, entry.size or 1)
-                watch = proof.watch(Extent(0, 0, entry.size)) if proof else None
-                for data in self.reader.body(entry, entry.size, incoming):
-                    draft.write(data, offset)
-                    offset += len(data)
-                    if watch:
-                        watch.update(data)
-                if watch:
-                    watch.end()
+                self._receive(entry, Extent(0, 0, entry.size), incoming, proof, draft.write)
             proven = proof is not None and self._is_proven(entry, proof, draft.descriptor)
             draft.finish(entry.key, entry.size, entry.modified * 10**9)
             self.attempts.stop.check()
@@ -81,24 +77,15 @@ class S3Fetcher:
 
     def part(self, parts: PartFile[S3Object], extent: Extent) -> None:
         """Fetch one part of a large object into its file. Raises ChangedError if the object has changed."""
-        size = extent.end - extent.start
 
         def once() -> None:
-            offset = extent.start
-            proof = self._proofs.get(parts.entry.identity)
-            watch = proof.watch(extent) if proof else None
             with self.reader.part(parts, extent) as incoming:
-                for data in self.reader.body(parts.entry, size, incoming):
-                    parts.write(data, offset)
-                    offset += len(data)
-                    if watch:
-                        watch.update(data)
-            if watch:
-                watch.end()
+                proof = self._proofs.get(parts.entry.identity)
+                self._receive(parts.entry, extent, incoming, proof, parts.write)
 
         self.attempts.run(f"{parts.entry.key}, part {extent.number + 1}", once)
         parts.done(extent)
-        self.progress.add(size=size)
+        self.progress.add(size=extent.end - extent.start)
 
     def complete(self, parts: PartFile[S3Object]) -> None:
         """Verify a file of which all parts are present, and move it to its path in the destination."""
@@ -138,14 +125,20 @@ class S3Fetcher:
     def _comes_again(self, entry: S3Object, proof: Proof, found: bytes) -> bool:
         """Fetch an object once more, and return whether its bytes have the same checksum as those before."""
         again = replace(proof, _known={})
-        watch = again.watch(Extent(0, 0, entry.size))
         with self.reader.whole(entry) as incoming:
-            for data in self.reader.body(entry, entry.size, incoming):
-                if watch:
-                    watch.update(data)
+            self._receive(entry, Extent(0, 0, entry.size), incoming, again, lambda *_: None)
+        return again.found(-1, self.attempts.stop.check) == found
+
+    def _receive(self, entry: S3Object, extent: Extent, incoming: Incoming, proof: Proof | None, write: Write) -> None:
+        """Pass the bytes of an answer, with their offsets, to `write`, and their checksums to `proof`."""
+        offset, watch = extent.start, proof.watch(extent) if proof else None
+        for data in self.reader.body(entry, extent.end - extent.start, incoming):
+            write(data, offset)
+            offset += len(data)
+            if watch:
+                watch.update(data)
         if watch:
             watch.end()
-        return again.found(-1, self.attempts.stop.check) == found
 
     def _unproven(self, entry: S3Object, version: Version) -> None:
         """Count a copied file that no checksum proves, and tell it of the first ones."""
@@ -155,8 +148,3 @@ class S3Fetcher:
         self.log.warning("The server gives no checksum that can be computed: length and ETag count", key=entry.key)
         if not version.is_known:
             self.log.warning("The server gives neither ETags nor times: a change meanwhile is not seen", key=entry.key)
-
-
-def is_spoilt(error: Exception) -> bool:
-    """Return whether an error shows that the fetched parts are useless: the object has changed, or they are damaged."""
-    return isinstance(error, ChangedError) or (isinstance(error, AttemptError) and error.code is ExitCode.INTEGRITY)

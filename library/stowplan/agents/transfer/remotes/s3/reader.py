@@ -6,10 +6,9 @@ from dataclasses import dataclass, field
 
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.stop import Stop
-from stowplan.agents.transfer.parts import Extent, PartFile
+from stowplan.agents.transfer.parts import ChangedError, Extent, PartFile
 from stowplan.agents.transfer.remotes.s3.protocol.connections import Incoming
 from stowplan.agents.transfer.remotes.s3.protocol.entry import S3Object
-from stowplan.agents.transfer.remotes.s3.protocol.failure import ChangedError
 from stowplan.agents.transfer.remotes.s3.protocol.proof import Prover
 from stowplan.agents.transfer.remotes.s3.protocol.rest_client import RestClient
 from stowplan.agents.transfer.remotes.s3.protocol.version import Version, version_of

@@ -2,11 +2,10 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from stowplan.agents.copying.patterns import Patterns
 from stowplan.agents.runtime.settings import SettingsError
-from stowplan.agents.transfer.network.throttle import streams
+from stowplan.agents.transfer.network import hosts
 from stowplan.agents.transfer.remotes.s3.protocol.endpoint import DEFAULT_REGION, Bucket
 from stowplan.agents.transfer.remotes.s3.protocol.signing import S3Credentials
 from stowplan.agents.transfer.settings import TransferSettings, Values
@@ -33,17 +32,6 @@ class S3Settings:
     def name(self) -> str:
         """String that differs for each source."""
         return f"s3 {self.bucket.endpoint or ''} {self.bucket.name}/{self.key} {self.remote.revision}"
-
-    @property
-    def streams(self) -> int:
-        """Maximum number of parallel download requests. Each needs about 4 MiB of memory."""
-        most = max(1, min(self.common.config.parallelism, self.common.free_mib // 4))
-        return streams(most, self.common.config.max_bytes_per_second)
-
-    @property
-    def upload_streams(self) -> int:
-        """Maximum number of parallel upload requests. Each needs a few MiB of memory, whatever its part size."""
-        return self.streams
 
     @property
     def patterns(self) -> Patterns:
@@ -97,12 +85,8 @@ def _bucket(name: str, remote: S3Endpoint, common: TransferSettings) -> Bucket:
 
 
 def _check_endpoint(endpoint: str, name: str) -> None:
-    try:
-        parts = urlsplit(endpoint)
-        good = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
-    except ValueError:
-        good, parts = False, urlsplit("")
-    if not good or parts.query or parts.fragment:
+    parts = hosts.endpoint(endpoint)
+    if parts is None:
         raise SettingsError(
             f"The value of {name} must be http:// or https:// with a host and perhaps a port and a path, nothing more"
         )

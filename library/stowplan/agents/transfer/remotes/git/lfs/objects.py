@@ -20,7 +20,6 @@ from stowplan.agents.transfer.remotes.git.lfs.server import AT_ONCE, LfsServer, 
 from stowplan.agents.transfer.remotes.git.program.git import Git, GitPlace
 from stowplan.agents.transfer.remotes.git.program.lfs_pointer import object_key
 from stowplan.agents.transfer.remotes.git.repository import Repository
-from stowplan.agents.transfer.thread_pool import ThreadPool
 from stowplan.agents.transfer.tree import Tree
 from stowplan.schema.agents.exit_codes import ExitCode
 
@@ -106,7 +105,7 @@ class LfsContent:
         with (
             closing(LfsServer(self._git, url, os.environ)) as server,
             closing(self._tree()) as tree,
-            ThreadPool(common.config.parallelism, work.stop, work.log, of_any) as pool,
+            work.pool(common.config.parallelism, of_any) as pool,
         ):
             for batch in batches(self._missing):
                 answers = server.batch("download", batch, None)

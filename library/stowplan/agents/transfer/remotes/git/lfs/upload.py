@@ -17,7 +17,6 @@ from stowplan.agents.transfer.remotes.git.lfs.server import LfsServer
 from stowplan.agents.transfer.remotes.git.program.git import Git
 from stowplan.agents.transfer.remotes.git.program.lfs_pointer import POINTER_LIMIT, object_key, pointer_of
 from stowplan.agents.transfer.remotes.git.repository import Repository
-from stowplan.agents.transfer.thread_pool import ThreadPool
 from stowplan.agents.transfer.tree import Tree
 from stowplan.schema.agents.exit_codes import ExitCode
 
@@ -50,7 +49,7 @@ class LfsUpload:
         folder = f"{self.repository.directory.relative_to(common.claim)}/lfs/objects"
         with (
             closing(LfsServer(self._git, url, os.environ)) as server,
-            ThreadPool(common.config.parallelism, work.stop, work.log, of_any) as pool,
+            work.pool(common.config.parallelism, of_any) as pool,
         ):
             for batch in batches(objects):
                 answers = server.batch("upload", batch, self.branch)

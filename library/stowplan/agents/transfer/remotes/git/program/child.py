@@ -2,21 +2,17 @@
 
 import os
 import resource
-import select
 import subprocess
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from stowplan.agents.attempt.child_process import bound, end
+from stowplan.agents.attempt.child_process import LOOK_SECONDS, bound, end, output
 from stowplan.agents.attempt.failure import AttemptError, StoppedError
 from stowplan.agents.attempt.stop import Stop
 from stowplan.schema.agents.exit_codes import ExitCode
-
-LOOK_SECONDS = 0.2
-"""Seconds between two checks whether the attempt must stop."""
 
 END_SECONDS = 2.0
 """Seconds between SIGTERM and SIGKILL."""
@@ -89,7 +85,7 @@ def _wait(process: "subprocess.Popen[bytes]", call: Call, stop: Stop) -> Program
     feeder = threading.Thread(target=_feed, args=(process, call.feed), daemon=True)
     feeder.start()
     kept = _Kept(call.command)
-    for chunk in _chunks(process, stop):
+    for chunk in output(process, stop.check):
         (call.take or kept.take)(chunk)
     while True:
         try:
@@ -100,21 +96,6 @@ def _wait(process: "subprocess.Popen[bytes]", call: Call, stop: Stop) -> Program
                 raise StoppedError from None
     feeder.join()
     return ProgramResult(process.returncode, bytes(kept.data), errors.text())
-
-
-def _chunks(process: "subprocess.Popen[bytes]", stop: Stop) -> Iterator[bytes]:
-    """Yield standard output in pieces until its end. Raises StoppedError if the attempt must stop."""
-    assert process.stdout  # noqa: S101 - it was asked for
-    descriptor = process.stdout.fileno()
-    poll = select.poll()
-    poll.register(descriptor, select.POLLIN | select.POLLHUP)
-    while True:
-        if stop.is_set():
-            raise StoppedError
-        if poll.poll(LOOK_SECONDS * 1000):
-            if not (chunk := os.read(descriptor, _CHUNK)):
-                return
-            yield chunk
 
 
 def _feed(process: "subprocess.Popen[bytes]", feed: bytes) -> None:

@@ -138,8 +138,7 @@ class Git:
     @property
     def attempts(self) -> Attempts:
         """Rule for retries, with the number of retries from the settings."""
-        retries = self.settings.common.config.request_retries
-        return Attempts(retries, self.work.stop, self.work.log, of_any, self.work.tell)
+        return self.work.attempts(self.settings.common.config.request_retries, of_any)
 
     def _run(
         self,

@@ -2,11 +2,10 @@
 
 import re
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
 from stowplan.agents.runtime.settings import SettingsError
+from stowplan.agents.transfer.network import hosts
 from stowplan.agents.transfer.network.hosts import Hosts, is_host, origin
-from stowplan.agents.transfer.network.throttle import streams
 from stowplan.agents.transfer.remotes.huggingface.hub.environment import ENDPOINT_ENV, TOKEN_ENV, may_use_xet
 from stowplan.agents.transfer.settings import TransferSettings, Values
 from stowplan.schema.file_names import problem
@@ -46,12 +45,6 @@ class HuggingFaceSettings:
     def hosts(self) -> Hosts:
         """Hosts to which the Hub may redirect."""
         return Hosts(origin(self.endpoint), tuple(self.remote.hosts), "huggingface.hosts")
-
-    @property
-    def streams(self) -> int:
-        """Maximum number of parallel requests. Each needs about 4 MiB of memory."""
-        most = max(1, min(self.common.config.parallelism, self.common.free_mib // 4))
-        return streams(most, self.common.config.max_bytes_per_second)
 
     @property
     def held_bytes(self) -> int:
@@ -115,12 +108,8 @@ def _endpoint(values: Values) -> str:
     if ENDPOINT_ENV not in values.environment:
         return DEFAULT_ENDPOINT
     endpoint = (values.optional(ENDPOINT_ENV) or DEFAULT_ENDPOINT).rstrip("/")
-    try:
-        parts = urlsplit(endpoint)
-        good = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
-    except ValueError:
-        good, parts = False, urlsplit("")
-    if not good or parts.query or parts.fragment:
+    parts = hosts.endpoint(endpoint)
+    if parts is None:
         raise SettingsError(f"The value of {ENDPOINT_ENV} must be the http:// or https:// URL of a Hub")
     if "@" in parts.netloc:
         raise SettingsError(f"The value of {ENDPOINT_ENV} must hold no user or password: there is the option `token`")

@@ -2,13 +2,10 @@
 
 from stowplan.agents.attempt import failure
 from stowplan.agents.attempt.failure import AttemptError, StoppedError
+from stowplan.agents.transfer.parts import ChangedError
 
 REFUSED_CODES = ("BadRequest", "InvalidArgument", "InvalidRequest", "NotImplemented")
 """S3 error codes of stores that refuse headers that they do not know."""
-
-
-class ChangedError(Exception):
-    """The object has changed since the listing: it must be fetched from its beginning."""
 
 
 class UnsortedError(Exception):
