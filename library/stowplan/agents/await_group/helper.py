@@ -38,7 +38,7 @@ class Helper:
 
     @property
     def serves(self) -> bool:
-        """Whether the others may rely on this helper by now: it has listened, or nobody knows where it listens."""
+        """Whether the helper has begun to serve: a port of it was open once, or its ports are not known."""
         return bool(self.opened) or not self.closed
 
     def probed(self, opened: Set[int], elapsed: float, now: str, *, paused: bool) -> "Helper":

@@ -22,7 +22,7 @@ _MARGIN_PERCENT = 5
 
 
 def space(size: int, files: int) -> int:
-    """Return how many bytes of a cache a number of files takes, at most. `size` is the sum of their sizes in bytes."""
+    """Upper bound of the cache space that files need, in bytes. `size` is the sum of their sizes in bytes."""
     return size + _OVERHEAD * (files + size // _BLOCK)
 
 

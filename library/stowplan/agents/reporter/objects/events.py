@@ -74,7 +74,7 @@ def event(manifest: Manifest) -> Event | None:
 
 
 def of_pod(events: Iterable[Event], *, placed: bool, mounted: bool) -> Event | None:
-    """Return the event that says why a pod has not begun; None if none holds any more.
+    """Return the event that says why a pod has not begun; None if there is none, or if the pod has got over it.
 
     `placed` is whether the pod has a cluster node, and `mounted` whether its volumes are mounted.
     """

@@ -1,4 +1,4 @@
-"""The outputs of a Training: what the Jobs that copy them say, and what that means for the whole."""
+"""Status of the outputs of a Training, by the Jobs that copy them, and its effect on phase and conditions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

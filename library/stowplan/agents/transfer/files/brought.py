@@ -100,7 +100,7 @@ class BroughtNames:
             raise AttemptError(ExitCode.INTEGRITY, "Incomplete", message)
 
     def begin(self) -> None:
-        """Put the new record in force, before the first of its names is copied."""
+        """Put what `prepare` has written in the place of the record. Call this before the first file is copied."""
         self._folder.move(self._next, self._folder, self._name)
         self._folder.sync()
         self._next = self._name

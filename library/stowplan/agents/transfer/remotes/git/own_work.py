@@ -56,7 +56,7 @@ def _check_files(repository: Repository) -> None:
 
 
 def _tracked(repository: Repository) -> tuple[int, list[str]]:
-    """Return the number of files in the index, and the paths of submodules."""
+    """Return the number of files in the index of Git, and the paths of submodules."""
     count, submodules = 0, list[str]()
 
     def take(record: bytes) -> None:

@@ -120,7 +120,7 @@ class Removable:
     _folders: list[_Folder] = field(default_factory=list)
 
     def chosen(self) -> Iterator[str]:
-        """Yield the keys, those of folders end in `/`, each folder after what is in it."""
+        """Yield the keys of what is deleted, each folder (its key ends in `/`) after what is in it."""
         doomed = iter(self.doomed)
         wanted = next(doomed, None)
         for entry in self.there:
