@@ -12,13 +12,13 @@ PROGRAMS = {
     "cache runtime": "cache.command",
     "cache sync": "cache.command",
     "transfer": "transfer.command",
-    "gate": "gate.command",
+    "gate": "gate.opening_loop",
     "wait-dataset": "wait.dataset.command",
     "wait-peers": "wait.peers",
     "wait-spec": "wait.spec",
     "wait-run": "wait.run",
     "hold-lineage": "wait.lineage.command",
-    "await": "await_group.command",
+    "await": "await_group.wait_loop",
     "reporter": "reporter.command",
 }
 """The module of each program in `stowplan.agents`. A second word is its first argument: `sync` is for all tasks."""

@@ -4,11 +4,12 @@ import asyncio
 import json
 import sys
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from fractions import Fraction
 from functools import partial
 from io import StringIO
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TypeVar
 
 import certifi
@@ -18,13 +19,14 @@ from stowplan.agents.attempt.outcome import AttemptOutcome
 from stowplan.agents.attempt.program import AttemptProgram
 from stowplan.agents.attempt.redaction import Redactor
 from stowplan.agents.attempt.stop import Stop
-from stowplan.agents.await_group import command as await_command
+from stowplan.agents.await_group import wait_loop
 from stowplan.agents.cache.drivers.api import DatasetSize, Pulse
 from stowplan.agents.cache.drivers.bounded_subprocess import MOST_BYTES, BoundedRunner, Completed
 from stowplan.agents.cache.runtime.figures import Figures, LatestFigures
 from stowplan.agents.cache.runtime.space import Space
 from stowplan.agents.cache.runtime.watch import MountWatch
 from stowplan.agents.cluster import client as client_module
+from stowplan.agents.cluster import main_loop
 from stowplan.agents.cluster.access import Access
 from stowplan.agents.cluster.answers import Refused, Unreachable, WatchEvent
 from stowplan.agents.cluster.client import Client
@@ -228,15 +230,16 @@ def test_a_watch_of_any_form_is_no_fault(tmp_path: Path, kind: str, metadata: ob
 # Faults that are no Exception.
 
 
-@pytest.mark.parametrize("module", [await_command, reporter_command])
+@pytest.mark.parametrize(("module", "work"), [(wait_loop, "wait_for_end"), (reporter_command, "_run")])
 def test_a_panic_does_not_end_with_a_code_that_means_something_else(
-    module: object, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    module: object, work: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     async def fail(*_: object) -> int:
         raise PanicError
 
-    monkeypatch.setattr(module, "_run", fail)
-    monkeypatch.setattr(module, "settings", lambda *_: object())
+    monkeypatch.setattr(main_loop, "Client", lambda *_: nullcontext())
+    monkeypatch.setattr(module, work, fail)
+    monkeypatch.setattr(module, "settings", lambda *_: SimpleNamespace(access=None))
     monkeypatch.setattr(sys, "argv", ["x"])
     main: Callable[[], int] = module.main  # type: ignore[attr-defined]
     assert main() == ExitCode.TRANSIENT

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from stowplan.agents.attempt.progress import Progress, Snapshot
+from stowplan.agents.attempt.progress import Progress
 from stowplan.agents.runtime.dataset_phase import Course, of_claim
 
 RUNNING, SUCCEEDED, FAILED = "running", "succeeded", "failed"
@@ -52,10 +52,10 @@ class AttemptOutcome:
             "result": self.result,
             "exitCode": self.exit_code,
             "message": self.present[1],
-            "bytes": counts.bytes_done,
-            "totalBytes": counts.bytes_total,
-            "files": counts.files_done,
-            "totalFiles": counts.files_total,
+            "bytes": counts["bytesDone"],
+            "totalBytes": counts["bytesTotal"],
+            "files": counts["filesDone"],
+            "totalFiles": counts["filesTotal"],
             **self.fates,
         }
         return {key: value for key, value in fields.items() if value is not None}
@@ -86,14 +86,14 @@ def filled(outcome: AttemptOutcome) -> dict[str, Any]:
     return {"phase": of_claim(_COURSES[outcome.result]), "conditions": conditions}
 
 
-def percent(counts: Snapshot, *, done: bool) -> str:
-    """Return the finished share, such as "42%": of the bytes, or of the files if the total of the bytes is unknown.
+def percent(progress: Progress, *, done: bool) -> str:
+    """Return the finished share, such as "42%": of the bytes, or of the files if the number of bytes is not known.
 
     It is "100%" only if `done`; before the end it is at most "99%".
     """
     if done:
         return "100%"
-    part, whole = (
-        (counts.bytes_done, counts.bytes_total) if counts.bytes_total else (counts.files_done, counts.files_total)
-    )
+    part, whole = progress.bytes_done, progress.bytes_total
+    if not whole:
+        part, whole = progress.files_done, progress.files_total
     return f"{min(99, max(0, part * 100 // whole)) if whole else 0}%"

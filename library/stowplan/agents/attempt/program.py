@@ -75,7 +75,7 @@ class AttemptProgram:
 
     def _end(self, code: int, reason: str, message: str, reporter: StatusReporter | None) -> None:
         self.outcome.end(code, reason, message)
-        counts: dict[str, Any] = dict(self.outcome.progress.snapshot().fields())
+        counts: dict[str, Any] = dict(self.outcome.progress.snapshot())
         leave(code, reason, message, counts)
         if reporter:
             reporter.end()
@@ -122,7 +122,7 @@ class AttemptProgram:
 
     def _tick(self, over: threading.Event) -> None:
         while not over.wait(LOG_SECONDS):
-            self.log.info(f"The {self.what} is under way", **self.outcome.progress.snapshot().fields())
+            self.log.info(f"The {self.what} is under way", **self.outcome.progress.snapshot())
 
 
 def _patience(why: Why | None) -> float:

@@ -3,7 +3,7 @@
 import threading
 import time
 from collections import deque
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 from stowplan.schema.agents.left_out import LONGEST_EXAMPLE, MOST_EXAMPLES, Reason
@@ -18,30 +18,6 @@ class LeftOut:
 
     count: int = 0
     examples: list[str] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True)
-class Snapshot:
-    """Counts at one moment. `bytes_done` includes the copied bytes of files that are not complete yet."""
-
-    files_total: int
-    bytes_total: int
-    files_done: int
-    bytes_done: int
-    files_unchanged: int
-    files_deleted: int
-    files_unknown: int
-    files_unverified: int
-    files_left_out: int
-    bytes_per_second: int
-    seconds_left: int | None
-    """Estimated seconds until the end; None if nothing was copied lately."""
-
-    def fields(self) -> dict[str, int]:
-        """Return the counts by field name in camelCase, such as `filesTotal`. Counts that are None are left out."""
-        words = {name: name.split("_") for name in asdict(self)}
-        camel = {name: parts[0] + "".join(map(str.capitalize, parts[1:])) for name, parts in words.items()}
-        return {camel[name]: value for name, value in asdict(self).items() if value is not None}
 
 
 @dataclass
@@ -127,7 +103,12 @@ class Progress:
                 ],
             }
 
-    def snapshot(self, now: float | None = None) -> Snapshot:
+    def snapshot(self, now: float | None = None) -> dict[str, int]:
+        """Return the counts at one moment, by their names in status and log.
+
+        `bytesDone` includes the copied bytes of files that are not complete yet. `secondsLeft`, an estimate, is missing
+        if nothing was copied lately.
+        """
         now = time.monotonic() if now is None else now
         with self._lock:
             brought = self.bytes_done - self.resumed_bytes
@@ -137,16 +118,18 @@ class Progress:
             begin, before = self._moments[0]
             rate = (brought - before) / (now - begin) if now > begin else 0.0
             left = max(0, self.bytes_total - self.bytes_done)
-            return Snapshot(
-                self.files_total,
-                self.bytes_total,
-                self.files_done,
-                self.bytes_done,
-                self.files_unchanged,
-                self.files_deleted,
-                self.files_unknown,
-                self.files_unverified,
-                self.files_left_out,
-                max(0, int(rate)),
-                int(left / rate) + 1 if rate > 0 and left else (0 if not left else None),
-            )
+            counts = {
+                "filesTotal": self.files_total,
+                "bytesTotal": self.bytes_total,
+                "filesDone": self.files_done,
+                "bytesDone": self.bytes_done,
+                "filesUnchanged": self.files_unchanged,
+                "filesDeleted": self.files_deleted,
+                "filesUnknown": self.files_unknown,
+                "filesUnverified": self.files_unverified,
+                "filesLeftOut": self.files_left_out,
+                "bytesPerSecond": max(0, int(rate)),
+            }
+            if rate > 0 or not left:
+                counts["secondsLeft"] = int(left / rate) + 1 if left else 0
+            return counts

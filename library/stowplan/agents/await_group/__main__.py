@@ -7,6 +7,6 @@ from stowplan.schema.agents.exit_codes import TERMINATED
 
 if __name__ == "__main__":
     end_with(TERMINATED)
-    from stowplan.agents.await_group.command import main
+    from stowplan.agents.await_group.wait_loop import main
 
     sys.exit(main())

@@ -1,6 +1,7 @@
 """Wait for the end of the training group, and end the group if its helper is lost."""
 
 import asyncio
+import sys
 from dataclasses import dataclass, field
 from time import monotonic
 
@@ -18,8 +19,9 @@ from stowplan.agents.await_group.events import (
 )
 from stowplan.agents.await_group.group import Doomed, Failed, Group, Serves, Succeeded, group
 from stowplan.agents.await_group.job_state import JobState, state_of
-from stowplan.agents.await_group.settings import AwaitSettings
+from stowplan.agents.await_group.settings import AwaitSettings, arguments, settings
 from stowplan.agents.await_group.trouble import RequestedRight, exit_code
+from stowplan.agents.cluster import main_loop
 from stowplan.agents.cluster.answers import Refused, Unreachable
 from stowplan.agents.cluster.client import Client
 from stowplan.agents.cluster.following import Deleted, Live, Missing
@@ -28,24 +30,30 @@ from stowplan.agents.runtime import timestamp
 from stowplan.agents.runtime.log import Log
 from stowplan.schema.agents.await_config import GROUP_FAILED
 from stowplan.schema.agents.exit_codes import ExitCode
+from stowplan.schema.agents.field_managers import AWAIT
 
 
-async def wait_for_end(settings: AwaitSettings, client: Client, log: Log) -> int:
+def main() -> int:
+    """Run until the training group has ended and return the exit code."""
+    return main_loop.run(arguments(sys.argv[1:]), settings, wait_for_end, AWAIT)
+
+
+async def wait_for_end(given: AwaitSettings, client: Client, log: Log) -> int:
     """Wait until the outcome of the training group is certain and return the exit code.
 
     It is 0 if all deciding Jobs are complete, `GROUP_FAILED` if one failed or was deleted, and 3 if an RBAC right was
     missing for too long.
     """
     events: Events = asyncio.Queue()
-    log.info("Waiting for the deciding Jobs", jobs=", ".join(settings.jobs), ports=", ".join(map(str, settings.ports)))
+    log.info("Waiting for the deciding Jobs", jobs=", ".join(given.jobs), ports=", ".join(map(str, given.ports)))
     async with asyncio.TaskGroup() as tasks:
-        watches = [watch_job(client, settings.namespace, name, events) for name in settings.jobs]
-        if settings.ports:
-            watches.append(watch_ports(settings, events))
-        if settings.helper.container:
-            watches.append(watch_pod(settings, client, events))
+        watches = [watch_job(client, given.namespace, name, events) for name in given.jobs]
+        if given.ports:
+            watches.append(watch_ports(given, events))
+        if given.helper.container:
+            watches.append(watch_pod(given, client, events))
         running = [tasks.create_task(each) for each in watches]
-        code = await WaitLoop(settings, client, log).until_end(events)
+        code = await WaitLoop(given, client, log).until_end(events)
         for task in running:
             task.cancel()
     return code

@@ -7,6 +7,6 @@ from stowplan.schema.agents.exit_codes import TERMINATED
 
 if __name__ == "__main__":
     end_with(TERMINATED)
-    from stowplan.agents.gate.command import main
+    from stowplan.agents.gate.opening_loop import main
 
     sys.exit(main())

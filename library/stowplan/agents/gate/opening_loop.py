@@ -1,15 +1,17 @@
 """Wait until all that a run waits for is ready, open the run, and watch for a while that it stays open."""
 
 import asyncio
+import sys
 from dataclasses import dataclass, field
 from time import monotonic
 
+from stowplan.agents.cluster import main_loop
 from stowplan.agents.cluster.answers import Manifest, Refused, Unreachable
 from stowplan.agents.cluster.client import Client
 from stowplan.agents.cluster.following import Live, News, follow
 from stowplan.agents.cluster.place import ObjectAddress
 from stowplan.agents.gate.readiness import Readiness, unseen
-from stowplan.agents.gate.settings import GateSettings
+from stowplan.agents.gate.settings import GateSettings, arguments, settings
 from stowplan.agents.gate.workload import WorkloadState, opening, state_of
 from stowplan.agents.runtime import timestamp
 from stowplan.agents.runtime.log import Log
@@ -26,10 +28,15 @@ Event = tuple[ObjectAddress, News]
 Events = asyncio.Queue[Event]
 
 
-async def open_run(settings: GateSettings, client: Client, log: Log) -> int:
+def main() -> int:
+    """Run until the run is open and return the exit code."""
+    return main_loop.run(arguments(sys.argv[1:]), settings, open_run, GATE)
+
+
+async def open_run(given: GateSettings, client: Client, log: Log) -> int:
     """Open the run when it is time, and return the exit code 0 once it has stayed open."""
     events: Events = asyncio.Queue()
-    loop = OpeningLoop(settings, client, log)
+    loop = OpeningLoop(given, client, log)
     async with asyncio.TaskGroup() as tasks:
         running = [tasks.create_task(_watch(client, place, events)) for place in loop.places()]
         await loop.until_open(events)

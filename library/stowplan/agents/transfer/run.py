@@ -115,16 +115,17 @@ class TransferRun:
         The error shows a defect of an engine: a correct engine raises an earlier error for each file that failed.
         """
         counts = self.work.progress.snapshot()
-        files = counts.files_total - counts.files_done
+        total = counts["filesTotal"]
+        files = total - counts["filesDone"]
         # A Hub counts the bytes of an upload by chunks, which it may request again.
-        size = 0 if self.settings.upload else counts.bytes_total - counts.bytes_done
+        size = 0 if self.settings.upload else counts["bytesTotal"] - counts["bytesDone"]
         if files or size:
-            message = f"The run came to its end, but {files} of {counts.files_total} files and {size} bytes are missing"
+            message = f"The run came to its end, but {files} of {total} files and {size} bytes are missing"
             raise AttemptError(ExitCode.INTEGRITY, "Incomplete", message)
 
     def _summary(self) -> dict[str, int | str]:
         revision = self.work.outcome.revision
-        return {**self.work.progress.snapshot().fields(), **({"revision": revision} if revision else {})}
+        return {**self.work.progress.snapshot(), **({"revision": revision} if revision else {})}
 
     def _copy(self, folder: ClaimFolder, completion: Completion) -> str:
         if self.settings.upload:

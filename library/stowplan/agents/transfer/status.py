@@ -17,7 +17,7 @@ def of_cube(outcome: AttemptOutcome, *, phase: bool) -> dict[str, Any]:
     `phase` adds `phase` and `conditions`. Without it the reporter, another program in the cluster, sets these fields.
     """
     fields: dict[str, Any] = {
-        "progress": percent(outcome.progress.snapshot(), done=outcome.result == SUCCEEDED),
+        "progress": percent(outcome.progress, done=outcome.result == SUCCEEDED),
         "attempt": outcome.entry(),
     }
     if outcome.revision:

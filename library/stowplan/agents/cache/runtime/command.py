@@ -11,9 +11,8 @@ from stowplan.agents.attempt.report import HEARTBEAT_SECONDS, StatusReporter, re
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.cache.runtime import heartbeat
 from stowplan.agents.cache.runtime.figures import Figures, LatestFigures
-from stowplan.agents.cache.runtime.reports import Reports
+from stowplan.agents.cache.runtime.reports import Reports, Sums
 from stowplan.agents.cache.runtime.settings import RuntimeSettings, arguments, settings
-from stowplan.agents.cache.runtime.sums import Sums
 from stowplan.agents.cache.runtime.watch import MountWatch
 from stowplan.agents.runtime.arguments import Arguments
 from stowplan.agents.runtime.log import Log, identity

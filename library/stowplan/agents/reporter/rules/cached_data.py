@@ -44,7 +44,7 @@ def status(seen: Observed, spec: DatasetSpec, run: ObservedRun, more: Sequence[C
 
     `run` has the Jobs and pods of the newest sync and warmup. `more` are further conditions.
     """
-    found = _newest(seen.sets)
+    found = max(seen.sets, key=lambda each: (each.created, each.name), default=None)
     runtime = [pod for pod in seen.pods if not pod.job]
     wanted = int(spec.nodes or (found.replicas if found else 1))
     trouble = _trouble(seen, wanted)
@@ -77,10 +77,6 @@ def status(seen: Observed, spec: DatasetSpec, run: ObservedRun, more: Sequence[C
         "observedGeneration": seen.resource.generation,
     }
     return {key: value for key, value in fields.items() if value is not None}
-
-
-def _newest(sets: Sequence[StatefulSet]) -> StatefulSet | None:
-    return max(sets, key=lambda each: (each.created, each.name), default=None)
 
 
 def _task(run: ObservedRun, task: str, seen: Observed) -> RunOutcome:

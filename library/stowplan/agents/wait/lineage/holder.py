@@ -30,7 +30,8 @@ def hold(config: LineageConfig, run: str, stop: Stop, log: Log) -> None:
     lost, and OSError if the claim cannot be written to.
     """
     os.umask(0)
-    root, state = Path(config.path), _state(config)
+    root = Path(config.path)
+    state = MountedState(root, state_directory(config.lineage))
     ClaimFolder.at(root, config.lineage, create=True).close()
     own = _own_flags(root, state, run)
     place = f"lineage {config.lineage}"
@@ -52,7 +53,11 @@ def _own_flags(root: Path, state: MountedState, run: str) -> list[Flag]:
     state.write({f"{FOLDER}{_CLOCK}": b""})
     ages = _ages(root, f"{state.directory}/{FOLDER}".rstrip("/"))
     flags = list(filter(None, map(flag_of, state.read())))
-    state.remove(flag.path for flag in flags if not is_of(flag, run) and _age(ages, flag) > SILENCE_SECONDS)
+    state.remove(
+        flag.path
+        for flag in flags
+        if not is_of(flag, run) and ages.get(flag.path.removeprefix(FOLDER), 0) > SILENCE_SECONDS
+    )
     return [flag for flag in flags if is_of(flag, run)]
 
 
@@ -69,14 +74,6 @@ def _ages(root: Path, folder: str) -> dict[str, float]:
     # Others may have removed the clock.
     now = found.get(_CLOCK, -math.inf)
     return {name: now - time for name, time in found.items()}
-
-
-def _age(ages: dict[str, float], flag: Flag) -> float:
-    return ages.get(flag.path.removeprefix(FOLDER), 0.0)
-
-
-def _state(config: LineageConfig) -> MountedState:
-    return MountedState(Path(config.path), state_directory(config.lineage))
 
 
 def _text(found: dict[str, object], key: str) -> str | None:

@@ -94,7 +94,7 @@ class Control:
         code, data = self._ask(_FILL, body, progress)
         if code:
             raise AttemptError(
-                ExitCode.TRANSIENT, "MountRefuses", f"The mount refuses to work on its cache: {_name(code)}"
+                ExitCode.TRANSIENT, "MountRefuses", f"The mount refuses to work on its cache: {os.strerror(code)}"
             )
         try:
             found = json.loads(data)
@@ -171,7 +171,3 @@ class Control:
 def _write(descriptor: int, data: bytes) -> None:
     while data:
         data = data[os.write(descriptor, data) :]
-
-
-def _name(code: int) -> str:
-    return os.strerror(code)

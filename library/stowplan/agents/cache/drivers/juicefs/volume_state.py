@@ -49,10 +49,9 @@ class VolumeState:
                 f"--max-size={LARGEST >> 10}K",
             )
             with ClaimFolder.at(folder) as read:
-                files = [
-                    each for each in walk(read, by_name) if each.entry.is_file and not _is_temporary(each.entry.name)
-                ]
-            found = {each.path: safe_files.read(folder, each.path, LARGEST) for each in files}
+                files = [each for each in walk(read, by_name) if each.entry.is_file]
+            names = [each.path for each in files if not each.entry.name.startswith(_TEMPORARY)]
+            found = {name: safe_files.read(folder, name, LARGEST) for name in names}
             return {path: content for path, content in found.items() if content is not None}
 
     def fetch(self, name: str, largest: int) -> bytes | None:
@@ -100,7 +99,3 @@ class VolumeState:
 def _folder() -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="stowplan-") as name:
         yield Path(name)
-
-
-def _is_temporary(name: str) -> bool:
-    return name.startswith(_TEMPORARY)

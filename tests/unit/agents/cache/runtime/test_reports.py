@@ -5,8 +5,7 @@ from typing import Any
 
 from stowplan.agents.cache.drivers.api import DatasetSize, Pulse
 from stowplan.agents.cache.runtime.figures import Figures, LatestFigures
-from stowplan.agents.cache.runtime.reports import Reports
-from stowplan.agents.cache.runtime.sums import SILENT_SECONDS, Sightings, Sums
+from stowplan.agents.cache.runtime.reports import SILENT_SECONDS, Reports, Sightings, Sums
 from stowplan.schema.agents.cache_config import RuntimeConfig
 
 MIB = 1 << 20
