@@ -9,7 +9,6 @@ from fractions import Fraction
 from functools import partial
 from io import StringIO
 from pathlib import Path
-from types import SimpleNamespace
 from typing import TypeVar
 
 import certifi
@@ -239,7 +238,8 @@ def test_a_panic_does_not_end_with_a_code_that_means_something_else(
 
     monkeypatch.setattr(main_loop, "Client", lambda *_: nullcontext())
     monkeypatch.setattr(module, work, fail)
-    monkeypatch.setattr(module, "settings", lambda *_: SimpleNamespace(access=None))
+    monkeypatch.setattr(module, "settings", lambda *_: None)
+    monkeypatch.setattr("stowplan.agents.cluster.access.from_pod", lambda *_: None)
     monkeypatch.setattr(sys, "argv", ["x"])
     main: Callable[[], int] = module.main  # type: ignore[attr-defined]
     assert main() == ExitCode.TRANSIENT

@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from stowplan.agents.await_group.helper import Helper, helper
-from stowplan.agents.cluster import access
-from stowplan.agents.cluster.access import Access
 from stowplan.agents.runtime.arguments import Arguments, parse
 from stowplan.agents.runtime.settings import SettingsError, read_config
 from stowplan.schema.agents.await_config import POD_IP_ENV, RUN_HASH_LENGTH, AwaitConfig, job_name
@@ -28,7 +26,6 @@ read or change them; 10 a fault of this program; 143 ended by SIGTERM before the
 class AwaitSettings:
     """Everything that the await agent needs to know."""
 
-    access: Access
     namespace: str
     jobs: tuple[str, ...]
     """Full names of the deciding Jobs."""
@@ -58,7 +55,6 @@ def settings(given: Arguments, environment: Mapping[str, str]) -> AwaitSettings:
         raise SettingsError(f"{POD_IP_ENV} must be the address of the pod, but it is {pod_ip!r}")
     if not pod:
         raise SettingsError(f"{POD_ENV} must be the name of the pod, but it is missing")
-    reach = access.from_pod(environment, given.account)
     names = tuple(dict.fromkeys(job_name(stem, run) for stem in config.jobs))
     own = helper(
         pod,
@@ -68,7 +64,7 @@ def settings(given: Arguments, environment: Mapping[str, str]) -> AwaitSettings:
         must_listen=config.must_listen,
         replaceable=config.replaceable,
     )
-    return AwaitSettings(reach, config.namespace, names, own, pod_ip)
+    return AwaitSettings(config.namespace, names, own, pod_ip)
 
 
 def _is_address(text: str) -> bool:

@@ -3,24 +3,16 @@
 import asyncio
 import os
 from collections.abc import Callable, Coroutine, Mapping
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
-from stowplan.agents.cluster.access import Access
+from stowplan.agents.cluster import access
 from stowplan.agents.cluster.client import Client
 from stowplan.agents.runtime.arguments import Arguments
 from stowplan.agents.runtime.log import Log, identity
 from stowplan.agents.runtime.settings import SettingsError
 from stowplan.schema.agents.exit_codes import ExitCode
 
-
-class HasAccess(Protocol):
-    """Settings of an agent that talks to the API server."""
-
-    @property
-    def access(self) -> Access: ...
-
-
-Settings = TypeVar("Settings", bound=HasAccess)
+Settings = TypeVar("Settings")
 
 
 def run(
@@ -31,19 +23,19 @@ def run(
 ) -> int:
     """Read the settings with `settings`, run `work` to its end, and return its exit code.
 
-    Returns `BAD_SPEC` (2) if the settings are wrong, and `TRANSIENT` (10) after any unforeseen error. Python's own exit
-    code 1 is not used for errors, since it means that a training group failed. A signal ends the process at once
-    (`runtime.early_signal`): these agents have nothing to clean up.
+    Returns `BAD_SPEC` (2) if the settings are wrong or this is no pod, and `TRANSIENT` (10) after any unforeseen error.
+    Python's own exit code 1 is not used for errors, since it means that a training group failed. A signal ends the
+    process at once (`runtime.early_signal`): these agents have nothing to clean up.
     """
     log = Log(given.log_format, identity(os.environ))
     try:
-        read = settings(given, os.environ)
+        read, reach = settings(given, os.environ), access.from_pod(os.environ, given.account)
     except SettingsError as error:
         log.error(str(error))  # noqa: TRY400 - not that logging
         return ExitCode.BAD_SPEC
 
     async def connected() -> int:
-        async with Client(read.access, user_agent) as client:
+        async with Client(reach, user_agent) as client:
             return await work(read, client, log)
 
     try:

@@ -8,15 +8,17 @@ from time import monotonic
 from stowplan.agents.cluster import main_loop
 from stowplan.agents.cluster.answers import Manifest, Refused, Unreachable
 from stowplan.agents.cluster.client import Client
+from stowplan.agents.cluster.custom_resources import SERVED
 from stowplan.agents.cluster.following import Live, News, follow
-from stowplan.agents.cluster.place import ObjectAddress
+from stowplan.agents.cluster.place import ObjectAddress, job, job_set
 from stowplan.agents.gate.readiness import Readiness, unseen
-from stowplan.agents.gate.settings import GateSettings, arguments, settings
+from stowplan.agents.gate.settings import arguments, settings
 from stowplan.agents.gate.workload import WorkloadState, opening, state_of
 from stowplan.agents.runtime import timestamp
 from stowplan.agents.runtime.log import Log
 from stowplan.schema.agents.exit_codes import ExitCode
 from stowplan.schema.agents.field_managers import GATE
+from stowplan.schema.agents.gate_config import GateConfig
 
 WATCHED = 60.0
 """Seconds for which the run is watched after it was opened: a sync that began before may close it once more."""
@@ -33,7 +35,7 @@ def main() -> int:
     return main_loop.run(arguments(sys.argv[1:]), settings, open_run, GATE)
 
 
-async def open_run(given: GateSettings, client: Client, log: Log) -> int:
+async def open_run(given: GateConfig, client: Client, log: Log) -> int:
     """Open the run when it is time, and return the exit code 0 once it has stayed open."""
     events: Events = asyncio.Queue()
     loop = OpeningLoop(given, client, log)
@@ -54,7 +56,7 @@ async def _watch(client: Client, place: ObjectAddress, events: Events) -> None:
 class OpeningLoop:
     """The work of one gate: it takes events, opens the run, and ends."""
 
-    settings: GateSettings
+    config: GateConfig
     client: Client
     log: Log
     owner: ObjectAddress = field(init=False)
@@ -71,10 +73,11 @@ class OpeningLoop:
     """States that were logged last."""
 
     def __post_init__(self) -> None:
-        config, known = self.settings.config, self.settings
-        self.owner = known.resource(config.owner.kind, config.owner.name)
-        self.waits = {known.resource(wait.kind, wait.name): unseen(wait) for wait in config.waits}
-        self.objects = {known.workload(each): None for each in config.objects}
+        config, namespace = self.config, self.config.namespace
+        self.owner = SERVED[config.owner.kind].place(namespace, config.owner.name)
+        self.waits = {SERVED[wait.kind].place(namespace, wait.name): unseen(wait) for wait in config.waits}
+        places = ((job if each.kind == "Job" else job_set)(namespace, each.name) for each in config.objects)
+        self.objects = dict.fromkeys(places)
         self.log.info("Waiting", waits=", ".join(f"{wait.kind} {wait.name}" for wait in config.waits))
 
     def places(self) -> list[ObjectAddress]:
@@ -140,7 +143,7 @@ class OpeningLoop:
         found = self.objects[place]
         if found is None:
             return False
-        change = opening(found, timestamp.now(), admission=self.settings.config.admission)
+        change = opening(found, timestamp.now(), admission=self.config.admission)
         match await self.client.merge_patch(place, change, GATE):
             case Refused() | Unreachable() as trouble:
                 self.log.warning("Cannot open: trying again", object=place.path, error=str(trouble))
@@ -151,7 +154,7 @@ class OpeningLoop:
                 return True
 
     def _state(self, place: ObjectAddress) -> WorkloadState:
-        return state_of(self.objects[place], admission=self.settings.config.admission)
+        return state_of(self.objects[place], admission=self.config.admission)
 
     def _is_done(self) -> bool:
         if self.last is None or monotonic() - self.last < WATCHED:

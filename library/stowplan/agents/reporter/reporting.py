@@ -18,9 +18,9 @@ from stowplan.agents.reporter.objects.observed import Observed
 from stowplan.agents.reporter.objects.workloads import Key
 from stowplan.agents.reporter.queue import Queue
 from stowplan.agents.reporter.rules import registry
-from stowplan.agents.reporter.settings import ReporterSettings
 from stowplan.agents.reporter.watching import Watching
 from stowplan.agents.runtime.log import Log
+from stowplan.schema.agents.reporter_config import ReporterConfig
 
 SETTLE_SECONDS = 0.3
 """Seconds to wait after a change of an object, since other changes often follow. One status then covers them all."""
@@ -45,7 +45,7 @@ HANDS = 4
 class Reporting:
     """The reporter, which writes the status of all custom resources in one namespace."""
 
-    settings: ReporterSettings
+    config: ReporterConfig
     client: Client
     log: Log
     caches: Caches = field(init=False)
@@ -57,7 +57,7 @@ class Reporting:
     _backoffs: dict[Key, Backoff] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        namespace = self.settings.namespace
+        namespace = self.config.namespace
         self.queue = Queue(monotonic)
         changed = partial(self.queue.add, delay=SETTLE_SECONDS)
         self.caches = Caches(
@@ -69,10 +69,10 @@ class Reporting:
             job_sets=ObjectCache(partial(workloads.job_set, namespace=namespace), changed),
             sets=ObjectCache(partial(workloads.stateful_set, namespace=namespace), changed),
             pods=ObjectCache(partial(pods.pod, namespace=namespace), changed),
-            mxnet_success=self.settings.mxnet_success,
+            mxnet_success=self.config.mxnet_success,
             events={
                 reason: ObjectCache(events.event, self._happened, most=events.MOST, age=lambda each: each.at)
-                for reason in (*events.REASONS, *([events.FAILED_JOB] if self.settings.job_sets else ()))
+                for reason in (*events.REASONS, *([events.FAILED_JOB] if self.config.job_sets else ()))
             },
         )
 
@@ -109,13 +109,13 @@ class Reporting:
         self.log.info("All objects are known: reporting", resources=len(self._generations))
 
     def _watches(self) -> Iterator[Watching[Any]]:
-        namespace = self.settings.namespace
+        namespace = self.config.namespace
         for kind in resources.KINDS:
             yield self._watching(kind.served.collection(namespace), self.caches.resources[kind.kind])
         yield self._watching(f"/apis/batch/v1/namespaces/{namespace}/jobs", self.caches.jobs)
         yield self._watching(f"/apis/apps/v1/namespaces/{namespace}/statefulsets", self.caches.sets)
         yield self._watching(f"/api/v1/namespaces/{namespace}/pods", self.caches.pods)
-        if self.settings.job_sets:
+        if self.config.job_sets:
             path = f"/apis/jobset.x-k8s.io/v1alpha2/namespaces/{namespace}/jobsets"
             yield self._watching(path, self.caches.job_sets)
         else:

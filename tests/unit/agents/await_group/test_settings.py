@@ -1,7 +1,6 @@
 """The settings of await, and the messages about wrong ones."""
 
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +10,8 @@ from stowplan.agents.await_group.settings import AwaitSettings, arguments, setti
 from stowplan.agents.runtime.settings import SettingsError
 from stowplan.library.values import names
 from stowplan.schema.agents.await_config import RUN_HASH_LENGTH, AwaitConfig, job_name
-from tests.agents.accounts import account_directory
 
 ENVIRONMENT = {
-    "KUBERNETES_SERVICE_HOST": "10.0.0.1",
-    "KUBERNETES_SERVICE_PORT": "443",
     "STOWPLAN_RUN": "job-ps-abcdefgh",
     "STOWPLAN_POD": "job-ps-abcdefgh-0-xyz",
     "STOWPLAN_POD_IP": "10.1.2.3",
@@ -26,8 +22,7 @@ CONFIG = {"namespace": "ml", "jobs": ["job-worker"], "ports": [36543], "helperTi
 def reported(folder: Path, config: object = CONFIG, **environment: str | None) -> AwaitSettings:
     file = folder / "config.json"
     file.write_text(config if isinstance(config, str) else json.dumps(config), encoding="utf-8")
-    account = account_directory(folder / "account", token="secret-token")
-    given = arguments([f"--config={file}", f"--service-account={account}"])
+    given = arguments([f"--config={file}"])
     merged = {**ENVIRONMENT, **environment}
     return settings(given, {key: value for key, value in merged.items() if value is not None})
 
@@ -36,7 +31,6 @@ def test_settings(tmp_path: Path) -> None:
     found = reported(tmp_path)
     assert found.jobs == ("job-worker-abcdefgh",)
     assert (found.namespace, found.ports, found.pod_ip, found.helper.timeout) == ("ml", (36543,), "10.1.2.3", 60)
-    assert found.access.server == "https://10.0.0.1:443"
 
 
 def test_a_run_may_be_its_hash_alone(tmp_path: Path) -> None:
@@ -46,8 +40,7 @@ def test_a_run_may_be_its_hash_alone(tmp_path: Path) -> None:
 
 
 def test_ipv6(tmp_path: Path) -> None:
-    found = reported(tmp_path, KUBERNETES_SERVICE_HOST="fd00::1", STOWPLAN_POD_IP="fd00::2")
-    assert found.access.server == "https://[fd00::1]:443"
+    assert reported(tmp_path, STOWPLAN_POD_IP="fd00::2").pod_ip == "fd00::2"
 
 
 def test_defaults(tmp_path: Path) -> None:
@@ -81,8 +74,6 @@ def test_a_wrong_configuration(tmp_path: Path, config: object, said: str) -> Non
 @pytest.mark.parametrize(
     "environment",
     [
-        {"KUBERNETES_SERVICE_HOST": None},
-        {"KUBERNETES_SERVICE_PORT": ""},
         {"STOWPLAN_RUN": None},
         {"STOWPLAN_RUN": "job-ps-12345678"},
         {"STOWPLAN_RUN": "job-psabcdefgh"},
@@ -95,25 +86,10 @@ def test_a_wrong_environment(tmp_path: Path, environment: dict[str, Any]) -> Non
         reported(tmp_path, **environment)
 
 
-@pytest.mark.parametrize("token", ["", "two words", "secret\nsecret", "sécret"])
-def test_an_invalid_token_is_not_quoted(tmp_path: Path, token: str) -> None:
-    reported(tmp_path)
-    account = account_directory(tmp_path / "account", token=token)
-    given = arguments([f"--config={tmp_path / 'config.json'}", f"--service-account={account}"])
-    with pytest.raises(SettingsError) as raised:
-        settings(given, ENVIRONMENT)
-    assert "secret" not in str(raised.value)
-    assert str(account) in str(raised.value)
-
-
 def test_missing_files(tmp_path: Path) -> None:
     nothing = tmp_path / "nothing"
     with pytest.raises(SettingsError, match=r"config\.json"):
         settings(arguments([f"--config={nothing / 'config.json'}"]), ENVIRONMENT)
-    reported(tmp_path)
-    given = arguments([f"--config={tmp_path / 'config.json'}", f"--service-account={nothing}"])
-    with pytest.raises(SettingsError, match=re.escape(str(nothing))):
-        settings(given, ENVIRONMENT)
 
 
 @pytest.mark.parametrize("stem", ["worker", "a" * 54, "a" * 80, "a" * 44 + "-" * 2 + "b" * 20])

@@ -7,24 +7,21 @@ from pathlib import Path
 import pytest
 
 from stowplan.agents.reporter import probe
+from stowplan.agents.reporter.command import arguments, settings
 from stowplan.agents.reporter.objects.resources import KINDS
 from stowplan.agents.reporter.rules import registry
-from stowplan.agents.reporter.settings import ReporterSettings, arguments, settings
 from stowplan.agents.runtime.settings import SettingsError
+from stowplan.schema.agents.reporter_config import ReporterConfig
 from stowplan.schema.export.crd import custom_resource_definition
 from stowplan.schema.kinds import table
-from tests.agents.accounts import account_directory
 
-SERVER = {"KUBERNETES_SERVICE_HOST": "10.0.0.1", "KUBERNETES_SERVICE_PORT": "443"}
 CONFIG = {"namespace": "ml", "jobSets": True, "mxnetSuccess": "worker"}
 
 
-def read_back(folder: Path, config: object) -> ReporterSettings:
+def read_back(folder: Path, config: object) -> ReporterConfig:
     path = folder / "config.json"
     path.write_text(json.dumps(config), encoding="utf-8")
-    account = account_directory(folder / "account", token="token")
-    words = [f"--config={path}", f"--service-account={account}"]
-    return settings(arguments(words), {**SERVER, "HOME": str(folder)})
+    return settings(arguments([f"--config={path}"]), {})
 
 
 def test_settings(tmp_path: Path) -> None:

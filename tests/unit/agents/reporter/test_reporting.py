@@ -2,21 +2,18 @@
 
 import asyncio
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, cast
 
-from stowplan.agents.cluster.access import Access
 from stowplan.agents.cluster.answers import Manifest
 from stowplan.agents.reporter.reporting import Reporting
-from stowplan.agents.reporter.settings import ReporterSettings
 from stowplan.agents.runtime.log import Log
+from stowplan.schema.agents.reporter_config import ReporterConfig
 from tests.unit.agents.reporter.given import NAMESPACE, resource
 
 
 def reporter(client: object = None) -> Reporting:
-    access = Access("https://server.example.com", Path("token"), Path("authorities"))
-    settings = ReporterSettings(access, NAMESPACE, job_sets=False, mxnet_success="worker")
-    return Reporting(settings, client=cast("Any", client), log=Log())
+    config = ReporterConfig(namespace=NAMESPACE, jobSets=False, mxnetSuccess="worker")
+    return Reporting(config, client=cast("Any", client), log=Log())
 
 
 def test_rules_see_the_platforms_setting_of_mxnet() -> None:
