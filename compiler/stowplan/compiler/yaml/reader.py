@@ -5,8 +5,8 @@ same events, with one exception: it accepts `%YAML 1.2`.
 """
 
 import re
-from dataclasses import replace
-from functools import cache, lru_cache
+from dataclasses import dataclass
+from functools import cache, cached_property, lru_cache
 from typing import Protocol
 
 import yaml
@@ -14,10 +14,11 @@ import yaml
 from stowplan.compiler.diagnostics.document import Document, Node, Unplaced
 from stowplan.compiler.diagnostics.locations import Lines, Location, Mark
 from stowplan.compiler.diagnostics.report import Diagnostic, Report, diagnose_at
-from stowplan.compiler.yaml import lookalikes
+from stowplan.compiler.yaml import lookalikes, problems
+from stowplan.compiler.yaml.open_collections import Value
 from stowplan.compiler.yaml.tree_builder import TreeBuilder
 from stowplan.compiler.yaml.wording import named, shown
-from stowplan.schema.diagnostics import Finding, Severity, finding
+from stowplan.schema.diagnostics import FieldPath, Finding, Severity, finding
 
 MAX_DOCUMENTS = 1_000
 """Maximum number of documents in a file. libyaml restarts after each broken one, which copies the rest of the file."""
@@ -34,69 +35,6 @@ _TEMPLATE_TAG = re.compile(r" *(\{[{%])")
 _NOTHING_MORE = re.compile(r"\s*(?:\Z|---|\.\.\.)")
 
 _TAB_IN_INDENT = re.compile(" *(\t)")
-
-_TAB = ("YAML requires spaces here, but this is a tab.", "Indent with spaces only.")
-_DIRECTIVE_PROBLEM = ('A line that begins with "%" is a directive; this one cannot be used.', "Remove the line.")
-_QUOTE = ("The quote that opens here is never closed.", "Close it; double a single quote that is part of the text.")
-_ESCAPE = ("A backslash in double quotes begins an escape, and YAML knows none like this.", "Use single quotes.")
-_FLOW_OPEN = 'The list or mapping that opens here is never closed, or a "," is missing in it.'
-_FLOW = 'The list or mapping that opens at {} is not closed here, or a "," is missing.'
-_TEMPLATE = ("A template begins here; specs are plain YAML.", "Let the template engine write the file first.")
-_CONFLICT = (
-    "This is a marker of an unresolved Git merge conflict.",
-    "Keep one side, and remove the lines that begin with <<<<<<<, ======= and >>>>>>>.",
-)
-_NAME = (
-    'A "*", "&" or "!" must be followed by a name.',
-    'Put a string that begins with one of them in quotes, as in "*/5 * * * *".',
-)
-
-_PROBLEMS: dict[str, tuple[str, str]] = {
-    "mapping values are not allowed in this context": (
-        'A ":" is in a place where no key can end.',
-        'Line the key up with those above it, or put a string that holds ": " in quotes.',
-    ),
-    "did not find expected key": (
-        "The next key of the mapping above was expected here.",
-        "Line it up with the other keys; look for a stray quote or bracket.",
-    ),
-    "did not find expected '-' indicator": (
-        'The next item of the list above was expected here, beginning with "- ".',
-        "Line it up with the other items, or indent the list more than its key.",
-    ),
-    "could not find expected ':'": ('A key begins here, but no ":" follows on its line.', 'Write "key: value".'),
-    "did not find expected node content": ("A value was expected here.", "Give a value, or remove the stray sign."),
-    "block sequence entries are not allowed in this context": (
-        'A list cannot begin with "- " here.',
-        "Begin the list on a line of its own below the key.",
-    ),
-    "did not find expected comment or line break": (
-        'Only a comment may follow on this line; the string of "|" or ">" begins on the next one.',
-        'Begin the string on the next line, indented; put a string that begins with "|" or ">" in quotes.',
-    ),
-    "did not find expected <document start>": (
-        "The document has ended, and no other begins here.",
-        'Remove what is left over, or begin a document with a line "---".',
-    ),
-    "found a tab character that violates indentation": _TAB,
-    "found a tab character where an indentation space is expected": _TAB,
-    "found unexpected end of stream": _QUOTE,
-    "found unexpected document indicator": _QUOTE,
-    "did not find expected ',' or ']'": (_FLOW, 'Close it with "]".'),
-    "did not find expected ',' or '}'": (_FLOW, 'Close it with "}".'),
-    "found unknown escape character": _ESCAPE,
-    "did not find expected hexdecimal number": _ESCAPE,
-    "found invalid Unicode character escape code": (
-        "This escape is no character; half of a surrogate pair is none.",
-        "Write the character itself.",
-    ),
-    "did not find expected alphabetic or numeric character": _NAME,
-    "did not find expected whitespace or line break": _NAME,
-    "found undefined tag handle": ("The tag has a prefix that no %TAG line declares.", "Remove the tag."),
-    "found incompatible YAML document": _DIRECTIVE_PROBLEM,
-}
-_NOTICED_LATE = {_QUOTE, _NAME, _PROBLEMS["could not find expected ':'"]}
-"""Messages for errors whose cause is at the `context_mark` of libyaml's error, not at its `problem_mark`."""
 
 
 @cache
@@ -120,22 +58,33 @@ def read(text: str, file: str) -> tuple[list[Document], list[Diagnostic]]:
     If there are no diagnostics, the documents do not hold the positions of their values, which take ten times the
     memory of `text`; `nodes` reads the positions again for the few documents of later diagnostics.
     """
-    documents, diagnostics = _read(text, file)
-    if diagnostics:
-        return documents, diagnostics
-    return [replace(each, given=Unplaced(each.data, text, each.index, nodes)) for each in documents], []
+    reader = _read(text, file)
+    if diagnostics := reader.report.diagnostics:
+        return [Document(file, each.index, reader.placed(each), each.refused) for each in reader.roots], diagnostics
+    return [Document(file, each.index, Unplaced(each.value.data, text, each.index, nodes)) for each in reader.roots], []
 
 
 @lru_cache(maxsize=64)
 def nodes(text: str) -> dict[int, Node]:
     """Return the root nodes, with all positions, of the documents in the file content `text`, by index from 0."""
-    return {each.index: each.root for each in _read(text, "")[0]}
+    reader = _read(text, "")
+    return {each.index: reader.placed(each) for each in reader.roots}
 
 
-def _read(text: str, file: str) -> tuple[list[Document], list[Diagnostic]]:
+def _read(text: str, file: str) -> "_Reader":
     reader = _Reader(text.removeprefix("\ufeff"), file)
     reader.read()
-    return reader.documents, reader.report.diagnostics
+    return reader
+
+
+@dataclass(frozen=True, slots=True)
+class _Root:
+    """The root of a document. Offsets in `value` count from the offset `base` of the text."""
+
+    index: int
+    value: Value
+    base: int
+    refused: frozenset[FieldPath]
 
 
 class _ParserMark(Protocol):
@@ -146,11 +95,10 @@ class _ParserMark(Protocol):
 
 class _Reader:
     def __init__(self, text: str, file: str) -> None:
-        self.documents: list[Document] = []
+        self.roots: list[_Root] = []
         self.report = Report()
         self._text = text
         self._file = file
-        self._lines = Lines(text)
         self._started = 0
         self._base = 0
 
@@ -165,11 +113,19 @@ class _Reader:
             start = following
         self._refuse_documents(start)
 
+    @cached_property
+    def _lines(self) -> Lines:
+        return Lines(self._text)
+
+    def placed(self, root: _Root) -> Node:
+        """Return the root node of a document, with the positions of all values."""
+        return root.value.placed(lambda at: self._lines.mark(root.base + at))
+
     def _is_refused(self) -> bool:
         """Whether libyaml must not parse the file, which is then reported."""
         conflict = lookalikes.conflict(self._text)
         if conflict is not None:
-            self._find(conflict, "SP101", *_CONFLICT)
+            self._find(conflict, "SP101", *problems.CONFLICT)
             return True
         forbidden = _forbidden().search(self._text)
         if forbidden is not None:
@@ -193,7 +149,7 @@ class _Reader:
         Return the offset of the document after the broken one; None if there is no further document.
         """
         self._base = latest = start
-        builder = TreeBuilder(self._place)
+        builder = TreeBuilder(self._mark)
         try:
             for event in yaml.parse(self._text[start:], Loader=yaml.CSafeLoader):
                 if isinstance(event, (yaml.NodeEvent, yaml.CollectionEndEvent)):
@@ -208,7 +164,7 @@ class _Reader:
                         return None
                 elif isinstance(event, yaml.DocumentEndEvent):
                     self._finish(builder)
-                    builder = TreeBuilder(self._place)
+                    builder = TreeBuilder(self._mark)
             else:
                 return None
         except yaml.MarkedYAMLError as error:
@@ -225,20 +181,22 @@ class _Reader:
             return
         if isinstance(root.data, dict):
             refused = frozenset(found.path for _, found in builder.found if found.severity is Severity.ERROR)
-            self.documents.append(Document(self._file, self._started - 1, root, refused))
+            self.roots.append(_Root(self._started - 1, root, self._base, refused))
             return
         message = f"A document must be a mapping; this one is {named(root.data)}."
         hint = 'Begin with "apiVersion:" and "kind:"; a space must follow each ":".'
-        self._add(Location(self._file, root.mark.line, root.mark.column), finding("SP111", (), message, hint))
+        self._add(self._location(self._base + root.at), finding("SP111", (), message, hint))
 
     def _report(self, builder: TreeBuilder) -> None:
-        for mark, found in builder.found:
-            self._add(Location(self._file, mark.line, mark.column), found)
+        for at, found in builder.found:
+            self._add(self._location(self._base + at), found)
 
     def _explain(self, error: yaml.MarkedYAMLError, latest: int) -> None:
         """Report an error of libyaml in plain words, at its cause; `latest` is the offset of the broken document."""
         problem = error.problem or ""
-        message, hint = _PROBLEMS.get(problem, (f"The YAML cannot be parsed: {problem}.", "Look for a stray sign."))
+        message, hint = problems.PROBLEMS.get(
+            problem, (f"The YAML cannot be parsed: {problem}.", "Look for a stray sign.")
+        )
         place = self._offset(error.problem_mark)
         blank = lookalikes.first_blank(self._text, latest, place)
         if blank is not None:
@@ -248,19 +206,19 @@ class _Reader:
         tab = self._begins(_TAB_IN_INDENT, place)
         template = self._begins(_TEMPLATE_TAG, opened)
         if "directive" in f"{error.context} {problem}":
-            place, (message, hint) = opened, _DIRECTIVE_PROBLEM
+            place, (message, hint) = opened, problems.DIRECTIVE_PROBLEM
         elif template is not None:
-            place, (message, hint) = template, _TEMPLATE
-        elif message == _FLOW and _NOTHING_MORE.match(self._text, place):
-            place, message = opened, _FLOW_OPEN
-        elif message == _FLOW:
+            place, (message, hint) = template, problems.TEMPLATE
+        elif message == problems.FLOW and _NOTHING_MORE.match(self._text, place):
+            place, message = opened, problems.FLOW_OPEN
+        elif message == problems.FLOW:
             mark = self._lines.mark(opened)
             message = message.format(f"{mark.line}:{mark.column}")
         elif tab is not None:
-            place, (message, hint) = tab, _TAB
+            place, (message, hint) = tab, problems.TAB
         elif problem == "found character that cannot start any token":
             message, hint = f'A value cannot begin with "{shown(self._text[place])}".', "Put it in quotes."
-        elif (message, hint) in _NOTICED_LATE:
+        elif (message, hint) in problems.NOTICED_LATE:
             place = opened
         self._find(place, "SP101", message, hint)
 
@@ -282,8 +240,9 @@ class _Reader:
     def _add(self, location: Location, found: Finding) -> None:
         self.report.add(diagnose_at(location, found))
 
-    def _place(self, event: yaml.Event) -> Mark:
-        return self._lines.mark(self._offset(event.start_mark))
+    def _mark(self, at: int) -> Mark:
+        """Return the position of an offset in the part that is being parsed."""
+        return self._lines.mark(self._base + at)
 
     def _offset(self, mark: _ParserMark | None) -> int:
         """Return the offset in the file of a position from libyaml; for None, that of the part being parsed.
