@@ -15,8 +15,9 @@ from stowplan.schema.platform.platform import Platform
 class Spec:
     """A document that was validated into its model.
 
-    `digest` covers its content, but not its file and its layout. `run_digest` covers what its run depends on; a
-    committed run is reused while it is unchanged. After `resolve`, both also cover the dataset of a task.
+    `digest` covers its content, `run_digest` what its run depends on, and `place` where its data is: see `Digests`. A
+    committed run is reused while its `run_digest` is unchanged. After `resolve`, the first two also cover the dataset
+    of a task.
     """
 
     id: SpecId
@@ -24,6 +25,7 @@ class Spec:
     model: CustomResource
     digest: str
     run_digest: str = ""
+    place: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from stowplan.library.values.canonical_json import ascii_json
 from stowplan.schema.kinds.custom_resource import CustomResource
@@ -10,30 +10,28 @@ from stowplan.schema.kinds.custom_resource import CustomResource
 Content = dict[str, Any]
 
 
-def of_content(model: CustomResource, namespace: str) -> str:
-    """Return a digest of the spec's content. The file, formatting, legacy names of keys and `status` do not matter."""
-    return _digest(namespace, _content(model))
+class Digests(NamedTuple):
+    """What identifies a spec for others, without its namespace and name.
 
-
-def of_run(model: CustomResource, namespace: str) -> str:
-    """Return a digest of what the run of a spec depends on: its content without the fields `OUTSIDE_RUN` of its kind.
-
-    A dataset is not copied again because other or more nodes cache it, and a job does not train again because its
-    outputs go elsewhere.
+    `content` covers all that the spec says; its file, formatting, legacy names of keys and `status` do not matter.
+    `run` covers what its run depends on: the content without the fields `OUTSIDE_RUN` of its kind. A dataset is not
+    copied again because other or more nodes cache it, and a job does not train again because its outputs go elsewhere.
+    `place` covers where the data of a dataset comes from and is stored; it is empty for other kinds.
     """
-    content = _content(model)
-    return _digest(namespace, {**content, "spec": _without(content["spec"], model.OUTSIDE_RUN)})
+
+    content: str
+    run: str
+    place: str
 
 
-def of_place(model: CustomResource, namespace: str) -> str:
-    """Return a digest of where the data of a dataset comes from and is stored; empty for other kinds."""
-    content = _content(model)
+def of_spec(model: CustomResource, namespace: str) -> Digests:
+    """Return the digests of a spec."""
+    content: Content = model.model_dump(mode="json", exclude_unset=True)
+    whole = run = _digest(namespace, content)
+    if model.OUTSIDE_RUN:
+        run = _digest(namespace, {**content, "spec": _without(content["spec"], model.OUTSIDE_RUN)})
     place = [_at(content["spec"], path) for path in model.PLACE]
-    return _digest(namespace, {"place": place}) if place else ""
-
-
-def _content(model: CustomResource) -> Content:
-    return model.model_dump(mode="json", exclude_unset=True)
+    return Digests(whole, run, _digest(namespace, {"place": place}) if place else "")
 
 
 def _digest(namespace: str, content: Content) -> str:

@@ -3,7 +3,6 @@
 from dataclasses import dataclass, fields
 
 from stowplan.compiler.model import Spec
-from stowplan.compiler.specs import digests
 from stowplan.library.dialects.registry import DIALECTS
 from stowplan.library.dialects.shared import run_order
 from stowplan.library.dialects.shared.context import Context
@@ -40,7 +39,7 @@ def of_spec(spec: Spec, context: Context) -> SpecFacts:
         file=spec.document.file,
         index=spec.document.index,
         digest=spec.digest,
-        run_digest=digests.of_run(spec.model, namespace),
-        place=digests.of_place(spec.model, namespace),
+        run_digest=spec.run_digest,
+        place=spec.place,
         after=run_order.of_model(spec.model, namespace),
     )

@@ -103,7 +103,7 @@ def read_spec(document: Document, platform: Platform, report: Report, *, sound: 
     report.add_findings(document, found)
     namespace = model.metadata.namespace or platform.default_namespace
     identity = SpecId(kind, namespace, model.metadata.name)
-    return None if has_errors(found) else Spec(identity, document, model, digests.of_content(model, namespace))
+    return None if has_errors(found) else Spec(identity, document, model, *digests.of_spec(model, namespace))
 
 
 def _version(kind: str, data: dict[str, Any]) -> list[Finding]:
