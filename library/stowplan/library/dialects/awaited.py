@@ -3,16 +3,13 @@
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from stowplan.library.builders import gate
 from stowplan.library.dialects.shared import run_order
 from stowplan.library.dialects.shared.context import Context, Lowered
+from stowplan.library.dialects.training_group import waiting
 from stowplan.library.ir.gate import Wait
-from stowplan.library.manifest import Manifest, Unit
-from stowplan.library.values import labels
-from stowplan.library.values.names import HASH_LENGTH
-from stowplan.schema.agents.gate_config import digest
+from stowplan.library.manifest import Unit
 from stowplan.schema.kinds.custom_resource import CustomResource
-from stowplan.schema.kinds.table import DATASET_KINDS, TRAINING_KINDS
+from stowplan.schema.kinds.table import TRAINING_KINDS
 from stowplan.schema.meta import SpecId
 
 Lower = Callable[[CustomResource, Context], Lowered]
@@ -35,30 +32,9 @@ def of(model: CustomResource, context: Context, lower: Lower) -> Mapping[SpecId,
 
 
 def _wait(spec: SpecId, context: Context, lower: Lower) -> Wait:
-    unknown = _unknown(spec)
     other = context.specs.get(spec) or context.datasets.get(spec)
     if other is None:
-        return unknown
+        return waiting.of_unit(Unit(spec, ()))
     # A run is named by what it does, not by the runs before it: so specs that wait for each other end here too.
-    before = {each: _unknown(each) for each in named(other, context)}
-    unit = lower(other, replace(context, awaited=before)).unit
-    resources = (digest(each.body) for each in unit.manifests if each.kind == spec.kind)
-    return unknown._replace(run=_run(unit), digest=next(resources, ""))
-
-
-def _unknown(spec: SpecId) -> Wait:
-    return Wait(spec, "Ready" if spec.kind in DATASET_KINDS else "Complete", run="", digest="")
-
-
-def _run(unit: Unit) -> str:
-    """Return the hash at the end of the names of the Jobs by which a spec is done; empty if it has none."""
-    starting = (each for each in unit.manifests if each.run and each.kind in ("Job", "JobSet"))
-    found = (each.name[-HASH_LENGTH:] for each in starting if _decides(each, unit.spec))
-    return next(found, "")
-
-
-def _decides(work: Manifest, spec: SpecId) -> bool:
-    own = work.body["metadata"]["labels"]
-    if gate.is_gate(work.body) or labels.OUTPUT in own:
-        return False
-    return spec.kind not in DATASET_KINDS or own[labels.COMPONENT] == "sync"
+    before = {each: waiting.of_unit(Unit(each, ())) for each in named(other, context)}
+    return waiting.of_unit(lower(other, replace(context, awaited=before)).unit)

@@ -42,8 +42,8 @@ def resolve(
     if reference.wait is None:
         return (mount,), found
     found += waiting.findings(reference.wait, dataset, (*_REF, "wait"), context.platform)
-    unit = sample_set.lower(model, context).unit
-    return (waiting.waiting(mount, reference.wait, dataset, unit, context),), found
+    ready = waiting.of_unit(sample_set.lower(model, context).unit)
+    return (waiting.waiting(mount, reference.wait, dataset, ready, context),), found
 
 
 def clashes(template: Json, mounts: tuple[DatasetMount, ...], at: FieldPath) -> Iterator[Finding]:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from stowplan.library.builders import transfer
 from stowplan.library.builders.config_map import config_map
@@ -9,7 +10,9 @@ from stowplan.library.builders.dataset_transfer import LEAST_MEMORY
 from stowplan.library.builders.pods import code_container, secret_files
 from stowplan.library.dialects.dataset import remotes, sources
 from stowplan.library.dialects.shared.context import Context
-from stowplan.library.ir.data import Origin
+from stowplan.library.dialects.training.pod import Pod
+from stowplan.library.ir.data import Remote
+from stowplan.library.ir.training import TrainingGroup
 from stowplan.library.manifest import ExternalReference, Json, Manifest
 from stowplan.schema.agents.cache_config import Target
 from stowplan.schema.agents.marker import STATE_DIRECTORY
@@ -50,18 +53,12 @@ def findings(model: Training) -> Iterator[Finding]:
         yield _hidden(kept.mount_path, code, ("spec", "checkpoints", "mountPath"))
 
 
-def clashes(code: TrainingCode | None, template: Json, trainer: Json) -> Iterator[Finding]:
+def clashes(code: TrainingCode, pod: Pod) -> Iterator[Finding]:
     """Yield findings about other mounts of the trainer in the code, at their paths in the compiled pod template."""
-    place = template["spec"]["containers"].index(trainer)
-    for index, mount in enumerate(trainer.get("volumeMounts") or ()):
-        if code and _is_within(str(mount.get("mountPath")), code):
-            path = ("spec", "containers", place, "volumeMounts", index, "mountPath")
+    for index, mount in enumerate(pod.trainer.get("volumeMounts") or ()):
+        if _is_within(str(mount.get("mountPath")), code):
+            path = ("spec", "containers", pod.container, "volumeMounts", index, "mountPath")
             yield _hidden(str(mount["mountPath"]), code, path)
-
-
-def path_of(model: Training) -> str | None:
-    """Return where the trainer finds the code; None for a job without code."""
-    return model.spec.code.mount_path if model.spec.code else None
 
 
 def _is_within(path: str, code: TrainingCode) -> bool:
@@ -73,21 +70,29 @@ def _hidden(path: str, code: TrainingCode, at: FieldPath) -> Finding:
     return finding("SP444", at, message, "Choose a path outside of it.")
 
 
-def added(template: Json, code: TrainingCode, config: Manifest, container: int, context: Context) -> Json:
-    """Return a copy of a pod template in which an init container clones the repository, and the trainer mounts it.
+class Fetched(NamedTuple):
+    """The pod template of a job whose code is fetched, the configuration of the agent, and the Secret that it needs."""
 
-    `container` is the index of the trainer. `config` is the result of `configuration`.
-    """
-    remote = remotes.remote_of(code.git, "")
+    template: Json
+    configuration: Manifest
+    externals: frozenset[ExternalReference]
+
+
+def fetched(code: TrainingCode, group: TrainingGroup, context: Context) -> Fetched:
+    """Return what clones the repository: an init container of the pods of `group`, whose trainer mounts the result."""
+    (role,) = group.roles
+    remote = remotes.remote_of(code.git, group.origin.spec.namespace)
+    config = _configuration(remote, group, context)
     values = secret_files.split(remote.env, remote.endpoint.confidential)
-    fetched = code_container.Code(config.name, values, repository_directory(code.git.url), code.mount_path)
-    return code_container.added(template, fetched, container, context.site)
+    own = code_container.Code(config.name, values, repository_directory(code.git.url), code.mount_path)
+    template = code_container.added(role.template, own, role.container, context.site)
+    secret = remotes.secret_of(code.git, group.origin.spec.namespace)
+    named = ExternalReference("Secret", secret.namespace, secret.name, remote.keys)
+    return Fetched(template, config, frozenset({named} if secret.name else ()))
 
 
-def configuration(code: TrainingCode, origin: Origin, stem: str, context: Context) -> Manifest:
-    """Return the ConfigMap of the agent that clones the repository. `stem` is its name without the hash."""
-    spec = origin.spec
-    remote = remotes.remote_of(code.git, spec.namespace)
+def _configuration(remote: Remote, group: TrainingGroup, context: Context) -> Manifest:
+    spec = group.origin.spec
     config = TransferConfig(
         target=Target(kind="Training", namespace=spec.namespace, name=spec.name),
         reportPhase=False,
@@ -96,12 +101,5 @@ def configuration(code: TrainingCode, origin: Origin, stem: str, context: Contex
         memoryMiB=max(transfer.memory(context.platform.resources.task.limits.model_dump()), LEAST_MEMORY),
         state=State(directory=f"{STATE_DIRECTORY}/code", lock=f"{STATE_DIRECTORY}/code.lock"),
     )
-    return config_map(stem, origin, code_container.COMPONENT, config, namespace=spec.namespace, run=True)
-
-
-def externals(code: TrainingCode, namespace: str) -> tuple[ExternalReference, ...]:
-    """Return the reference to the Secret of a private repository, with its required keys; empty for a public one."""
-    if code.git.secret_ref is None:
-        return ()
-    keys = remotes.remote_of(code.git, namespace).keys
-    return (ExternalReference("Secret", namespace, code.git.secret_ref.name, keys),)
+    stem = f"{group.names.base}-code"
+    return config_map(stem, group.origin, code_container.COMPONENT, config, namespace=spec.namespace, run=True)

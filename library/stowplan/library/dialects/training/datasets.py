@@ -1,19 +1,21 @@
 """The datasets that a Training mounts."""
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from stowplan.library.dialects.dataset.cached import cached_dataset
 from stowplan.library.dialects.dataset.lower import lower as lower_dataset
+from stowplan.library.dialects.shared.claim_paths import canonical
 from stowplan.library.dialects.shared.context import Context
-from stowplan.library.dialects.training import checkpoints, revisions
-from stowplan.library.dialects.training.pod import SHM, SHM_PATH, shm_size
+from stowplan.library.dialects.training import revisions
+from stowplan.library.dialects.training.job import CHECKPOINTS, Job
+from stowplan.library.dialects.training.pod import SHM, SHM_PATH, Pod
 from stowplan.library.dialects.training_group import cache_placement, pod_template, waiting
 from stowplan.library.drivers.registry import STORAGE_DRIVERS
+from stowplan.library.ir.data import CachedDataset
 from stowplan.library.ir.training import DatasetMount
-from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import FieldPath, Finding, did_you_mean, finding
 from stowplan.schema.kinds.native.dataset import Dataset
-from stowplan.schema.kinds.native.training import Training
 from stowplan.schema.kinds.native.training_parts import TrainingDataset
 from stowplan.schema.meta import SpecId
 from stowplan.schema.wording import counted
@@ -21,67 +23,65 @@ from stowplan.schema.wording import counted
 KIND = "Dataset"
 
 
-def resolve(model: Training, namespace: str, context: Context) -> tuple[tuple[DatasetMount, ...], list[Finding]]:
-    """Return the mounts of the job's datasets, and findings. Datasets that do not exist have no mount.
+class MountedDataset(NamedTuple):
+    """A dataset of a Training: the item of the spec, the dataset that it names, and the mount in the pods."""
 
-    `namespace` is that of the job.
-    """
-    required = cache_placement.is_required(model.metadata, context)
-    found = cache_placement.findings(model.metadata)
-    mounts: list[DatasetMount] = []
-    for index, given in enumerate(model.spec.datasets or ()):
-        dataset = context.dataset(namespace, given.name)
-        if dataset is None:
-            found += _missing(given.name, namespace, context, ("spec", "datasets", index, "name"))
+    given: TrainingDataset
+    dataset: CachedDataset
+    mount: DatasetMount
+
+
+def resolve(job: Job, context: Context) -> tuple[tuple[MountedDataset, ...], list[Finding]]:
+    """Return the job's datasets, without those that do not exist, and findings."""
+    metadata, namespace = job.model.metadata, job.id.namespace
+    required = cache_placement.is_required(metadata, context)
+    found = cache_placement.findings(metadata)
+    mounted: list[MountedDataset] = []
+    for index, given in enumerate(job.spec.datasets or ()):
+        at: FieldPath = ("spec", "datasets", index)
+        model = context.dataset(namespace, given.name)
+        if model is None:
+            found += _missing(given.name, namespace, context, (*at, "name"))
             continue
-        number = sum(mount.wait is not None for mount in mounts)
-        mounts.append(_mount(given, dataset, context, required=required, number=number))
-        found += _waits(given, dataset, index, context)
-        found += _crowded(model, dataset, index) if required else ()
-    return tuple(mounts), [*found, *_twice(model, context)]
+        dataset = cached_dataset(model, context)
+        number = sum(each.mount.wait is not None for each in mounted)
+        mount = _mount(given, dataset, required=required)
+        if wait := revisions.wait_of(given):
+            found += waiting.findings(
+                wait, dataset, (*at, "revision" if given.wait is None else "wait"), context.platform
+            )
+            ready = waiting.of_unit(lower_dataset(model, context).unit)
+            ready = ready._replace(revision=revisions.named(given, model))
+            mount = waiting.waiting(mount, wait, dataset, ready, context, number=number)
+        found += revisions.findings(given, model, (*at, "revision"))
+        found += _crowded(job, model, (*at, "name")) if required else ()
+        mounted.append(MountedDataset(given, dataset, mount))
+    return tuple(mounted), [*found, *_twice(job)]
 
 
-def clashes(
-    template: Json, mounts: tuple[DatasetMount, ...], trainer: Json, what: str = "A dataset is"
-) -> Iterator[Finding]:
-    """Yield findings about volumes of the template with the name of a dataset's volume, and mounts at its path.
+def clashes(mount: DatasetMount, pod: Pod, what: str = "A dataset is") -> Iterator[Finding]:
+    """Yield findings about volumes of the template with the name of the mount's volume, and mounts at its path.
 
     The paths are those in the compiled template of the pod, without the datasets. `what` is the beginning of sentences
     about what is mounted.
     """
-    place = template["spec"]["containers"].index(trainer)
-    for mount in mounts:
-        if mount.wait:
-            yield from pod_template.taken(template, mount.wait["name"], (), ())
-        for index, volume in enumerate(template["spec"].get("volumes") or ()):
-            if volume.get("name") == mount.volume:
-                message = f'{what} in a volume "{mount.volume}" too.'
-                yield finding("SP444", ("spec", "volumes", index, "name"), message, "Rename this volume.")
-        for index, own in enumerate(trainer.get("volumeMounts") or ()):
-            if own.get("name") != SHM and _canonical(str(own.get("mountPath"))) == _canonical(mount.path):
-                path = ("spec", "containers", place, "volumeMounts", index, "mountPath")
-                message = f"{what} mounted at {mount.path} too."
-                yield finding("SP444", path, message, "Choose another path for one of the two.")
+    if mount.wait:
+        yield from pod_template.taken(pod.template, mount.wait["name"], (), ())
+    for index, volume in enumerate(pod.spec.get("volumes") or ()):
+        if volume.get("name") == mount.volume:
+            message = f'{what} in a volume "{mount.volume}" too.'
+            yield finding("SP444", ("spec", "volumes", index, "name"), message, "Rename this volume.")
+    for index, own in enumerate(pod.trainer.get("volumeMounts") or ()):
+        if own.get("name") != SHM and canonical(str(own.get("mountPath"))) == canonical(mount.path):
+            path = ("spec", "containers", pod.container, "volumeMounts", index, "mountPath")
+            message = f"{what} mounted at {mount.path} too."
+            yield finding("SP444", path, message, "Choose another path for one of the two.")
 
 
-def _mount(given: TrainingDataset, model: Dataset, context: Context, *, required: bool, number: int) -> DatasetMount:
-    dataset = cached_dataset(model, context)
+def _mount(given: TrainingDataset, dataset: CachedDataset, *, required: bool) -> DatasetMount:
     near = STORAGE_DRIVERS[dataset.driver].near(dataset, required=required)
     claim = dataset.claim
-    mount = DatasetMount(claim.name, given.mount_path, near, sub_path=claim.sub_path, read_only=given.read_only)
-    wait = revisions.wait_of(given)
-    if wait is None:
-        return mount
-    unit, revision = lower_dataset(model, context).unit, revisions.named(given, model)
-    return waiting.waiting(mount, wait, dataset, unit, context, number=number, revision=revision)
-
-
-def _waits(given: TrainingDataset, model: Dataset, index: int, context: Context) -> Iterator[Finding]:
-    wait, at = revisions.wait_of(given), ("spec", "datasets", index)
-    if wait is not None:
-        path: FieldPath = (*at, "revision" if given.wait is None else "wait")
-        yield from waiting.findings(wait, cached_dataset(model, context), path, context.platform)
-    yield from revisions.findings(given, model, (*at, "revision"))
+    return DatasetMount(claim.name, given.mount_path, near, sub_path=claim.sub_path, read_only=given.read_only)
 
 
 def _missing(name: str, namespace: str, context: Context, path: FieldPath) -> list[Finding]:
@@ -107,17 +107,17 @@ def _missing(name: str, namespace: str, context: Context, path: FieldPath) -> li
     return [finding("SP302", path, message, did_you_mean(name, here) if here else "Add it to the specs.")]
 
 
-def _twice(model: Training, context: Context) -> Iterator[Finding]:
+def _twice(job: Job) -> Iterator[Finding]:
     """Yield findings about paths at which two of datasets, checkpoints and shared memory are mounted."""
-    seen = {SHM_PATH: "`shmSize`"} if shm_size(model, context.platform) else {}
-    for mount in checkpoints.mounts(model):
-        path = _canonical(mount.path)
-        if path in seen:
-            message, hint = f"{mount.path} is the path of {seen[path]} too.", "Choose another path."
-            yield finding("SP444", (*checkpoints.PATH, "mountPath"), message, hint)
+    seen = {canonical(SHM_PATH): "`shmSize`"} if job.shm_size else {}
+    if job.checkpoints:
+        given = job.checkpoints.given.mount_path
+        if (path := canonical(given)) in seen:
+            message, hint = f"{given} is the path of {seen[path]} too.", "Choose another path."
+            yield finding("SP444", (*CHECKPOINTS, "mountPath"), message, hint)
         seen[path] = "the checkpoints"
-    for index, dataset in enumerate(model.spec.datasets or ()):
-        path = _canonical(dataset.mount_path)
+    for index, dataset in enumerate(job.spec.datasets or ()):
+        path = canonical(dataset.mount_path)
         if path in seen:
             message = f"{dataset.mount_path} is the path of {seen[path]} too."
             hint = "Choose another path for one of the two."
@@ -125,14 +125,10 @@ def _twice(model: Training, context: Context) -> Iterator[Finding]:
         seen.setdefault(path, f"the dataset {dataset.name}")
 
 
-def _crowded(model: Training, dataset: Dataset, index: int) -> Iterator[Finding]:
+def _crowded(job: Job, dataset: Dataset, path: FieldPath) -> Iterator[Finding]:
     """Yield a finding if more pods must run on the cache nodes of a dataset than it has."""
-    cache, pods = dataset.spec.cache, model.spec.num_nodes
+    cache, pods = dataset.spec.cache, job.spec.num_nodes
     if cache and dataset.spec.volume.juicefs and pods > cache.nodes:
         message = f"{pods} pods must share {counted(cache.nodes, 'cache node')} of {dataset.metadata.name}."
         hint = "Raise `cache.nodes` of the Dataset, or let the placement be `preferred`."
-        yield finding("SP308", ("spec", "datasets", index, "name"), message, hint)
-
-
-def _canonical(path: str) -> str:
-    return "/" + "/".join(part for part in path.split("/") if part not in ("", "."))
+        yield finding("SP308", path, message, hint)

@@ -10,6 +10,7 @@ from stowplan.library.dialects.shared.claim_writes import Write
 from stowplan.library.dialects.shared.context import Context
 from stowplan.library.dialects.shared.dialect import Dialect, Reference, Relations
 from stowplan.library.dialects.training import checkpoints, places, rules
+from stowplan.library.dialects.training.job import view
 from stowplan.library.dialects.training.lower import lower
 from stowplan.library.ir.reason import Reason
 from stowplan.library.manifest import Json
@@ -23,22 +24,22 @@ _DATASETS: FieldPath = ("spec", "datasets")
 
 def relations(model: Training, context: Context) -> Relations:
     """Return what the job shares with other specs: datasets, pods that mount them, and claims."""
-    home = context.namespace(model.metadata.namespace)
+    job = view(model, context.platform)
+    home, pods = job.id.namespace, model.spec.num_nodes
     named = tuple(
         Reference(SpecId("Dataset", home, each.name), (*at, "name"), (*at, "revision") if each.revision else ())
         for at, each in (((*_DATASETS, index), each) for index, each in enumerate(model.spec.datasets or ()))
     )
-    pods = model.spec.num_nodes
     mounted = tuple(mounted_claims.of_template(model.spec.template, pods, "the job", ("spec", "template")))
     copied = tuple(_copied(model, home))
     return Relations(
         named,
         pods=pods,
-        mounted=(*mounted, *checkpoints.mounted(model)),
+        mounted=(*mounted, *checkpoints.mounted(job)),
         named=tuple((each.claim, each.at) for each in copied),
-        write=checkpoints.write(model, home),
+        write=checkpoints.write(job),
         outputs=copied,
-        lineage=checkpoints.relation(model, home),
+        lineage=checkpoints.relation(job),
         locked=tuple(
             SpecId("Dataset", home, each.name) for each in model.spec.datasets or () if each.revision == LOCKED
         ),
@@ -91,4 +92,4 @@ _REASONS = (
     ),
 )
 
-DIALECT = Dialect(lower, relations, rules.findings, READING, reasons=_REASONS)
+DIALECT = Dialect(lower, relations, rules.of_model, READING, reasons=_REASONS)

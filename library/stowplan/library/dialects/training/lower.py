@@ -1,129 +1,108 @@
 """Lowering of `Training`: a training group with one role, on the platform's engines."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
+from stowplan.library.builders.pods import lineage_container
 from stowplan.library.dialects.shared.context import Context, Lowered
-from stowplan.library.dialects.training import checkpoints, code, datasets, pod, restart, rules, scheduling
+from stowplan.library.dialects.training import checkpoints, code, rules, scheduling
+from stowplan.library.dialects.training.datasets import MountedDataset, clashes, resolve
+from stowplan.library.dialects.training.job import Job, view
 from stowplan.library.dialects.training.outputs import lower as output_jobs
 from stowplan.library.dialects.training.outputs import rules as output_rules
-from stowplan.library.dialects.training_group import restarts, waiting
+from stowplan.library.dialects.training.outputs import writable
+from stowplan.library.dialects.training.pod import Pod, compiled
+from stowplan.library.dialects.training.pod_rules import located
+from stowplan.library.dialects.training_group import pod_template, restarts, waiting
 from stowplan.library.dialects.training_group.group_rules import group_findings
 from stowplan.library.dialects.training_group.unit import environments, unit
 from stowplan.library.engines.registry import JOB_ENGINES
-from stowplan.library.frameworks.api import Launch
 from stowplan.library.frameworks.neutral import Neutral
-from stowplan.library.frameworks.registry import PLUGINS
-from stowplan.library.ir.training import DatasetMount, Environments, Role, TrainingGroup
-from stowplan.library.manifest import Json, Unit
-from stowplan.library.values.names import TrainingNames
+from stowplan.library.ir.training import Role, TrainingGroup
+from stowplan.library.manifest import Manifest, Unit
 from stowplan.schema.diagnostics import Finding, has_errors
 from stowplan.schema.kinds.native.training import ROLE, Training
-from stowplan.schema.meta import RUN_ANNOTATION, SpecId
-
-KIND = "Training"
+from stowplan.schema.meta import RUN_ANNOTATION
 
 
 def lower(model: Training, context: Context) -> Lowered:
     """Return all manifests of a Training (none if it has errors) and all findings."""
-    spec = _identity(model, context)
-    found = rules.findings(model, context.platform)
-    mounts, problems = datasets.resolve(model, spec.namespace, context)
-    found += [*problems, *output_rules.of_places(model, spec.namespace, context)]
-    if has_errors(found):
-        return Lowered(Unit(spec, ()), tuple(found))
-    template = pod.template(model, context.platform)
-    trainer = template["spec"]["containers"][pod.trainer_index(template) or 0]
-    launch = rules.launch(model, trainer)
-    with_sidecar = checkpoints.held(template, trainer, model, _by_name(model, mounts, context), context)
-    group = _group(model, context, with_sidecar, (*mounts, *checkpoints.mounts(model)), launch)
+    job = view(model, context.platform)
+    pod, found = compiled(job)
+    mounted, problems = resolve(job, context)
+    directories = tuple(writable.directories(job, mounted))
+    found += [*rules.findings(job, pod), *problems, *output_rules.of_places(job, directories)]
+    if pod is None or has_errors(found):
+        return Lowered(Unit(job.id, ()), tuple(found))
+    group = _group(job, pod, mounted, context)
     variables = environments(group, context)
     found += group_findings(group, variables, context, size_path=lambda _: ("spec", "numNodes"))
-    found += restarts.findings(group, context, path=restart.PATH, limit=restart.LIMIT, queued=True)
-    found += rules.located(_clashes(model, template, mounts, trainer), template, model)
+    found += restarts.findings(group, context, path=rules.RESTART, limit="activeDeadlineSeconds", queued=True)
+    found += located(_clashes(job, pod, mounted), pod.template, model)
     if has_errors(found):
-        return Lowered(Unit(spec, ()), tuple(found))
-    return Lowered(_with_outputs(model, group, _unit(model, group, variables, context), context), tuple(found))
+        return Lowered(Unit(job.id, ()), tuple(found))
+    more: list[Manifest] = []
+    named = output_jobs.externals(job)
+    if job.checkpoints:
+        more += checkpoints.manifests(job.checkpoints, group.origin)
+        named |= checkpoints.externals(job.checkpoints, job.id.namespace)
+    if job.spec.code:
+        fetched = code.fetched(job.spec.code, group, context)
+        more.append(fetched.configuration)
+        named |= fetched.externals
+        group = group._replace(roles=(group.roles[0]._replace(template=fetched.template),))
+    run = unit(model, group, variables, context, more=more, named=named)
+    copies = output_jobs.manifests(job, group, directories, run.manifests, context.site)
+    return Lowered(replace(run, manifests=(*run.manifests, *copies)), tuple(found))
 
 
-def _clashes(model: Training, template: Json, mounts: tuple[DatasetMount, ...], trainer: Json) -> Iterator[Finding]:
+def _clashes(job: Job, pod: Pod, datasets: Sequence[MountedDataset]) -> Iterator[Finding]:
     """Yield findings about names and mount paths that datasets, checkpoints, code and template give twice."""
-    yield from datasets.clashes(template, mounts, trainer)
-    yield from datasets.clashes(template, checkpoints.mounts(model), trainer, "The checkpoints are")
-    yield from checkpoints.taken(template, model)
-    yield from code.clashes(model.spec.code, template, trainer)
+    for each in datasets:
+        yield from clashes(each.mount, pod)
+    if job.checkpoints:
+        yield from clashes(job.checkpoints.mount, pod, "The checkpoints are")
+        yield from pod_template.taken(pod.template, lineage_container.CONTAINER, (), ())
+    if job.spec.code:
+        yield from code.clashes(job.spec.code, pod)
 
 
-def _unit(model: Training, group: TrainingGroup, variables: Environments, context: Context) -> Unit:
-    given, home = model.spec.code, group.origin.spec.namespace
-    more, named = [*checkpoints.manifests(model, group.origin)], [*checkpoints.named(model, home)]
-    if given is not None:
-        config = code.configuration(given, group.origin, f"{group.names.base}-code", context)
-        roles = [
-            role._replace(template=code.added(role.template, given, config, role.container, context))
-            for role in group.roles
-        ]
-        group = group._replace(roles=tuple(roles))
-        more, named = [*more, config], [*named, *code.externals(given, home)]
-    return unit(model, group, variables, context, more=more, named=named)
-
-
-def _with_outputs(model: Training, group: TrainingGroup, run: Unit, context: Context) -> Unit:
-    copies = output_jobs.manifests(model, group, run.manifests, context)
-    named = output_jobs.externals(model, group.origin.spec.namespace)
-    return Unit(run.spec, (*run.manifests, *copies), tuple(sorted({*run.externals, *named})))
-
-
-def _by_name(model: Training, mounts: tuple[DatasetMount, ...], context: Context) -> dict[str, DatasetMount]:
-    namespace = _identity(model, context).namespace
-    there = [each.name for each in model.spec.datasets or () if context.dataset(namespace, each.name)]
-    return dict(zip(there, mounts, strict=True))
-
-
-def _identity(model: Training, context: Context) -> SpecId:
-    return SpecId(KIND, context.namespace(model.metadata.namespace), model.metadata.name)
-
-
-def _group(
-    model: Training, context: Context, template: Json, mounts: tuple[DatasetMount, ...], launch: Launch
-) -> TrainingGroup:
-    spec = _identity(model, context)
-    plugin = PLUGINS[model.spec.framework]
-    paths = {dataset.name: dataset.mount_path for dataset in model.spec.datasets or ()}
+def _group(job: Job, pod: Pod, datasets: Sequence[MountedDataset], context: Context) -> TrainingGroup:
+    spec, launch, kept = job.spec, pod.launch, job.checkpoints
     engine = JOB_ENGINES[context.platform.engines.jobs]
-    kept = checkpoints.directory(model, spec.namespace)
     least = launch.bounds.least if launch.bounds else None
-    given = template["spec"].get("restartPolicy")
-    alone = launch.bounds is not None or given in ("Always", "OnFailure")
+    alone = launch.bounds is not None or pod.spec.get("restartPolicy") in ("Always", "OnFailure")
+    mounts = (*(each.mount for each in datasets), *((kept.mount,) if kept else ()))
     role = Role(
         name=ROLE,
         size=launch.nodes,
-        template=template,
+        template=checkpoints.held(job, pod, datasets, context.site),
         decides=True,
-        ports=plugin.ports(launch, context.platform),
+        ports=job.plugin.ports(launch, context.platform),
         restart="OnFailure" if alone else "Never",
-        container=pod.trainer_index(template) or 0,
-        host_network=bool(template["spec"].get("hostNetwork")),
-        deadline=model.spec.active_deadline_seconds,
+        container=pod.container,
+        host_network=bool(pod.spec.get("hostNetwork")),
+        deadline=spec.active_deadline_seconds,
     )
     return TrainingGroup(
-        origin=context.origin(spec),
-        names=TrainingNames(spec.name, KIND.lower()),
+        origin=context.origin(job.id),
+        names=job.names,
         framework=Neutral(
-            plugin.make(launch, context.platform),
+            job.plugin.make(launch, context.platform),
             launch,
-            paths,
+            {each.name: each.mount_path for each in spec.datasets or ()},
             attempts=None if least else engine.attempts,
-            checkpoints=kept,
-            code=code.path_of(model),
+            checkpoints=kept.directory if kept else None,
+            code=spec.code.mount_path if spec.code else None,
         ),
         roles=(role,),
         mounts=mounts,
-        gang=scheduling.request(model.spec)._replace(min_member=least),
-        placement=scheduling.placement(model.spec),
+        gang=scheduling.request(spec)._replace(min_member=least),
+        placement=scheduling.placement(spec),
         wishes=scheduling.WISHES,
         minimum=least,
-        run=model.metadata.annotations.get(RUN_ANNOTATION, ""),
-        suspend=model.spec.suspend is True,
-        restart=restart.restart(model.spec),
+        run=job.model.metadata.annotations.get(RUN_ANNOTATION, ""),
+        suspend=spec.suspend is True,
+        restart=job.restart,
         gate=waiting.gate(mounts, context),
     )

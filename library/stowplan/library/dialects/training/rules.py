@@ -1,105 +1,82 @@
 """Rules for a Training that depend on the spec and the platform alone."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
 
-from stowplan.library.builders.pods import code_container, peers_container
-from stowplan.library.builders.pods.training_pod import CONTAINER_LISTS
-from stowplan.library.dialects.training import (
-    checkpoints,
-    code,
-    pod,
-    processes,
-    profiles,
-    restart,
-    scheduling,
-    variables,
-)
+from stowplan.library.dialects.training import code, pod_rules, scheduling
+from stowplan.library.dialects.training.job import Job, view
 from stowplan.library.dialects.training.outputs import rules as output_rules
-from stowplan.library.dialects.training.places import written
-from stowplan.library.dialects.training_group import image_rules, order_rules, pod_template
+from stowplan.library.dialects.training.pod import Pod, compiled
+from stowplan.library.dialects.training_group import order_rules, restarts
 from stowplan.library.engines.gang.registry import GANG_ENGINES
-from stowplan.library.frameworks.api import Bounds, Launch
 from stowplan.library.frameworks.registry import PLUGINS
-from stowplan.library.manifest import Json
-from stowplan.library.values import quantities, strategic_merge
+from stowplan.library.values import quantities
 from stowplan.library.values.names import MOST_PODS
-from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding, has_errors
-from stowplan.schema.kinds.native.training import TRAINER, Training
+from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, did_you_mean, finding, has_errors
+from stowplan.schema.kinds.native.training import Training
+from stowplan.schema.meta import RESTARTS_ANNOTATION
 from stowplan.schema.platform.platform import Platform
 
 MOST_WAITS = 8
 """Number of datasets that a job can wait for. Of the 20 rules of a Job, others need up to three."""
 
+RESTART: FieldPath = ("spec", "restart")
 
-def findings(model: Training, platform: Platform) -> list[Finding]:
+
+def of_model(model: Training, platform: Platform) -> list[Finding]:
     """Return all findings that depend only on the spec and the platform."""
+    job = view(model, platform)
+    pod, found = compiled(job)
+    return [*found, *findings(job, pod)]
+
+
+def findings(job: Job, pod: Pod | None) -> list[Finding]:
+    """Return the findings about a job and its pods; those about the job alone if the pods cannot be compiled."""
+    model, platform = job.model, job.platform
     found = [
         *order_rules.findings(model, platform),
-        *_elastic(model),
-        *_several(model),
+        *_elastic(job),
+        *_several(job),
         *_waits(model),
-        *restart.findings(model),
+        *_restarts(job),
         *scheduling.findings(model.spec, platform),
-        *profiles.findings(model, platform),
-        *_shm(model, platform),
+        *_profiles(job),
+        *_shm(job),
         *code.findings(model),
         *output_rules.of_spec(model, platform),
     ]
-    try:
-        template = pod.template(model, platform)
-    except strategic_merge.PatchError as problem:
-        path = ("spec", "template", *problem.path)
-        return [*found, finding("SP488", path, str(problem), "Correct it, or remove it from the template.")]
-    index = pod.trainer_index(template)
-    if index is None:
-        return [*found, _no_trainer(model)]
-    trainer = template["spec"]["containers"][index]
-    found += processes.findings(model.spec.num_proc_per_node, trainer)
-    found += _memory(model, platform, trainer)
-    found += variables.findings(model, trainer)
-    found += checkpoints.findings(model, platform, template["spec"], trainer)
+    if pod is None:
+        return found
+    found += pod_rules.of_trainer(job, pod)
     if not has_errors(found):
-        found += PLUGINS[model.spec.framework].findings(launch(model, trainer), platform)
-    found += [*_suspended(model, platform), *_deadline(model, platform)]
-    imageless = list(_imageless(template))
-    found += located(imageless or _pod(template, fetches=model.spec.code is not None), template, model)
-    return [*found, *(() if model.spec.restart else located(_restart(template["spec"]), template, model))]
+        found += job.plugin.findings(pod.launch, platform)
+    return [*found, *_suspended(job), *_deadline(job), *pod_rules.of_template(job, pod)]
 
 
-def launch(model: Training, trainer: Json) -> Launch:
-    """Return how the job starts its processes. `trainer` is the container that trains, as it is compiled."""
-    elastic = model.spec.elastic
-    bounds = Bounds(elastic.min, elastic.max) if elastic else None
-    return Launch(model.spec.num_nodes, processes.count(model.spec.num_proc_per_node, trainer), bounds)
-
-
-def _elastic(model: Training) -> Iterator[Finding]:
-    elastic, nodes = model.spec.elastic, model.spec.num_nodes
-    if elastic is None:
+def _elastic(job: Job) -> Iterator[Finding]:
+    bounds, nodes = job.bounds, job.spec.num_nodes
+    if bounds is None:
         return
     path: FieldPath = ("spec", "elastic")
-    if not PLUGINS[model.spec.framework].elastic:
+    if not job.plugin.elastic:
         able = " and ".join(sorted(name for name, plugin in PLUGINS.items() if plugin.elastic))
-        message = f"The number of nodes of a job with {model.spec.framework} is fixed; {able} jobs can be elastic."
+        message = f"The number of nodes of a job with {job.spec.framework} is fixed; {able} jobs can be elastic."
         yield finding("SP469", path, message, "Remove it.", anchor=Anchor.KEY)
-    elif elastic.max < elastic.min:
-        message = f"Found {elastic.max}, which is less than `min`, {elastic.min}."
+    elif bounds.most < bounds.least:
+        message = f"Found {bounds.most}, which is less than `min`, {bounds.least}."
         yield finding("SP205", (*path, "max"), message, "Give at least the smallest number of nodes.")
-    elif elastic.max > MOST_PODS:
-        yield finding("SP205", (*path, "max"), f"Found {elastic.max}; allowed are up to {MOST_PODS}.", "Give fewer.")
-    elif not elastic.min <= nodes <= elastic.max:
-        given = "num_nodes" in model.spec.model_fields_set
+    elif bounds.most > MOST_PODS:
+        yield finding("SP205", (*path, "max"), f"Found {bounds.most}; allowed are up to {MOST_PODS}.", "Give fewer.")
+    elif not bounds.least <= nodes <= bounds.most:
+        given = "num_nodes" in job.spec.model_fields_set
         found = f"Found {nodes}" if given else f"`numNodes` is missing, which means {nodes}"
-        message = f"{found}; `elastic` allows {elastic.min} to {elastic.max}."
+        message = f"{found}; `elastic` allows {bounds.least} to {bounds.most}."
         at, anchor = (("spec", "numNodes"), Anchor.VALUE) if given else (path, Anchor.KEY)
         yield finding("SP205", at, message, "Give `numNodes` within `elastic`.", anchor=anchor)
 
 
-def _several(model: Training) -> Iterator[Finding]:
-    name, given = model.spec.framework, model.spec.num_proc_per_node
-    if given not in (None, "auto", "1") and not PLUGINS[name].several:
-        message = f"A job with {name} has one process on each node, which uses all devices of the node."
+def _several(job: Job) -> Iterator[Finding]:
+    if job.spec.num_proc_per_node not in (None, "auto", "1") and not job.plugin.several:
+        message = f"A job with {job.spec.framework} has one process on each node, which uses all devices of the node."
         yield finding("SP469", ("spec", "numProcPerNode"), message, "Remove it.", anchor=Anchor.KEY)
 
 
@@ -114,87 +91,57 @@ def _waits(model: Training) -> Iterator[Finding]:
         yield finding("SP205", ("spec", "datasets", given[MOST_WAITS][0]), message, hint)
 
 
-def _shm(model: Training, platform: Platform) -> Iterator[Finding]:
-    size = pod.shm_size(model, platform)
+def _restarts(job: Job) -> Iterator[Finding]:
+    """Yield findings about exit codes, and about the annotation of other kinds."""
+    given = job.spec.restart
+    if RESTARTS_ANNOTATION in job.model.metadata.annotations:
+        message = "The annotation has no effect on a Training, which has a field for it."
+        hint = "Remove it, and write `restart: {max: 3}` with its number."
+        yield finding("SP406", restarts.ANNOTATION, message, hint, anchor=Anchor.KEY)
+    if given and given.fail_on is not None and given.retry_on is not None:
+        message = "`failOn` says which exit codes end the job, and `retryOn` which ones do not."
+        yield finding("SP711", (*RESTART, "retryOn"), message, "Give one of the two.", anchor=Anchor.KEY)
+    bereft = job.plugin.bereft
+    if job.restart and bereft in job.restart.final and job.spec.num_nodes > 1:
+        message = f"When a node is lost, the others end with {bereft}, which ends the job if they are faster."
+        hint = "Let this code restart it too, as with `failOn: [2, 126, 127]`."
+        yield finding("SP716", RESTART, message, hint, anchor=Anchor.KEY)
+
+
+def _profiles(job: Job) -> Iterator[Finding]:
+    """Yield findings about profiles that do not exist, and about a number of nodes that a device does not have."""
+    yield from _missing("accelerator", job.spec.accelerator, job.platform.profiles.accelerators)
+    yield from _missing("network", job.spec.network, job.platform.profiles.networks)
+    together, nodes = job.device.nodes, job.spec.num_nodes
+    if together and nodes != together:
+        message = f"Found {nodes}; {job.spec.accelerator} has {together} nodes that belong together."
+        yield finding("SP205", ("spec", "numNodes"), message, f"Write {together}, or choose another accelerator.")
+
+
+def _missing(field: str, name: str | None, known: Mapping[str, object]) -> Iterator[Finding]:
+    if name is not None and name not in known:
+        message = f'The platform has no {field} "{name}".'
+        hint = did_you_mean(name, known) if known else f"Add it to `profiles.{field}s` of the platform file."
+        yield finding("SP487", ("spec", field), message, hint)
+
+
+def _shm(job: Job) -> Iterator[Finding]:
+    size = job.shm_size
     if size is not None and quantities.amount(size) is None:
-        yield finding("SP206", _shm_path(model), f'"{size}" is no quantity.', "Give one such as `64Gi`.")
+        yield finding("SP206", job.shm_path, f'"{size}" is no quantity.', "Give one such as `64Gi`.")
 
 
-def _memory(model: Training, platform: Platform, trainer: Json) -> Iterator[Finding]:
-    """Yield a finding if `/dev/shm` is larger than the memory of the trainer, of which it is a part."""
-    size = pod.shm_size(model, platform)
-    limit = ((trainer.get("resources") or {}).get("limits") or {}).get("memory")
-    given, allowed = quantities.amount(size or ""), quantities.amount(limit or "")
-    if given and allowed and given > allowed:
-        message = f"`/dev/shm` counts as memory of the trainer: {size} is more than its limit of {limit}."
-        yield finding("SP770", _shm_path(model), message, "Raise the memory limit, or make `shmSize` smaller.")
-
-
-def _shm_path(model: Training) -> FieldPath:
-    return ("spec", "shmSize" if model.spec.shm_size else "network")
-
-
-def _suspended(model: Training, platform: Platform) -> Iterator[Finding]:
-    gang = platform.engines.gang
-    if model.spec.suspend and GANG_ENGINES[gang].suspends:
+def _suspended(job: Job) -> Iterator[Finding]:
+    gang = job.platform.engines.gang
+    if job.spec.suspend and GANG_ENGINES[gang].suspends:
         message = f"{gang} decides when jobs are suspended, and would let this one run."
         able = " or ".join(sorted(name for name, engine in GANG_ENGINES.items() if not engine.suspends))
         hint = f"Remove it, and hold the job back by its queue; or use another `engines.gang`: {able}."
         yield finding("SP447", ("spec", "suspend"), message, hint, anchor=Anchor.KEY)
 
 
-def _deadline(model: Training, platform: Platform) -> Iterator[Finding]:
-    if model.spec.active_deadline_seconds is not None and not GANG_ENGINES[platform.engines.gang].suspends:
+def _deadline(job: Job) -> Iterator[Finding]:
+    if job.spec.active_deadline_seconds is not None and not GANG_ENGINES[job.platform.engines.gang].suspends:
         message = "The time counts from when the job is created, also while its pods wait for nodes or images."
         hint = "Allow for the wait, or use `engines.gang: kueue`, where it counts from when the job is admitted."
         yield finding("SP489", ("spec", "activeDeadlineSeconds"), message, hint)
-
-
-def _no_trainer(model: Training) -> Finding:
-    message = f"The template takes out the container {TRAINER}, which trains."
-    hint = f"Change fields of {TRAINER} instead, and add other containers under names of their own."
-    own = ((model.spec.template or {}).get("spec") or {}).get("containers")
-    path: FieldPath = ("spec", "template", *(("spec", "containers") if own else ()))
-    return finding("SP488", path, message, hint, anchor=Anchor.KEY)
-
-
-def _imageless(template: Json) -> Iterator[Finding]:
-    """Yield findings about containers without an image: a template may leave it out for the trainer alone."""
-    for field in CONTAINER_LISTS:
-        for index, container in enumerate(template["spec"].get(field) or ()):
-            if not container.get("image"):
-                message = f"The container {container.get('name')} has no image."
-                hint = f"Add `image`; only {TRAINER} has one already."
-                yield finding("SP202", ("spec", field, index), message, hint)
-
-
-def _pod(template: Json, *, fetches: bool) -> list[Finding]:
-    """Return the findings that the pod template of any training job may have, at their paths in the template.
-
-    `fetches` is true if an init container fetches code.
-    """
-    spec, nowhere = template["spec"], ()
-    found = pod_template.findings(template, nowhere, host_network=bool(spec.get("hostNetwork")))
-    found += image_rules.of_pod(spec, ("spec",))
-    if fetches:
-        found += pod_template.taken(template, code_container.CONTAINER, code_container.VOLUMES, nowhere)
-    return [*found, *pod_template.taken(template, peers_container.CONTAINER, (), nowhere)]
-
-
-def located(found: Iterable[Finding], template: Json, model: Training) -> Iterator[Finding]:
-    """Yield findings at paths in the compiled pod template with their paths in the document of the Training."""
-    document = model.model_dump(by_alias=True, exclude_unset=True)
-    names = {
-        field: [str(container.get("name")) for container in template["spec"].get(field) or ()]
-        for field in CONTAINER_LISTS
-    }
-    for each in found:
-        path = written(each.path, names, document)
-        whole = path[-1:] == each.path[-1:]
-        yield replace(each, path=path, anchor=each.anchor if whole else Anchor.KEY)
-
-
-def _restart(spec: Json) -> Iterator[Finding]:
-    if spec.get("restartPolicy") == "Always":
-        message = "A pod that is always started again never completes; it is compiled with OnFailure."
-        yield finding("SP438", ("spec", "restartPolicy"), message, "Write OnFailure or Never.")

@@ -4,18 +4,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Protocol
 
+from stowplan.library.builders.gate import is_gate
 from stowplan.library.builders.pods import wait_container
 from stowplan.library.dialects.shared.context import Context
 from stowplan.library.ir.data import CachedDataset
 from stowplan.library.ir.gate import Gate, Wait
 from stowplan.library.ir.training import DatasetMount
-from stowplan.library.manifest import Unit
-from stowplan.library.values.labels import COMPONENT
+from stowplan.library.manifest import Manifest, Unit
+from stowplan.library.values.labels import COMPONENT, OUTPUT
 from stowplan.library.values.names import HASH_LENGTH
 from stowplan.schema.agents.gate_config import ReadyCondition, digest
 from stowplan.schema.agents.wait_config import DEFAULT_TIMEOUT, SECOND_LOOK, Until, WaitConfig
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, Severity, finding
-from stowplan.schema.kinds.table import TASK_KINDS
+from stowplan.schema.kinds.table import DATASET_KINDS, TASK_KINDS
 from stowplan.schema.meta import SpecId
 from stowplan.schema.platform.platform import Platform
 
@@ -37,33 +38,49 @@ class GivenWait(Protocol):
         ...
 
 
-def waiting(
-    mount: DatasetMount,
-    given: GivenWait,
-    dataset: CachedDataset,
-    unit: Unit,
-    context: Context,
-    *,
-    number: int = 0,
-    revision: str | None = None,
-) -> DatasetMount:
-    """Return the mount with what its pods, or the run, wait for. `unit` is what the dataset compiles to.
+def of_unit(unit: Unit) -> Wait:
+    """Return what a gate reads of a spec that compiles to `unit`. Run and digest are empty if the spec has errors.
 
-    `number` counts the datasets for which the job waits, from 0. `revision` is what the sync of the dataset must have
-    brought, None for anything. After a gate the pods look once more: a dataset may be copied anew between the two.
+    The run is named by the first Job by which the spec is done: that of its sync if it is a dataset.
     """
-    until = given.until or step(dataset)
-    wait = _wait(until, dataset, unit)._replace(revision=revision) if _gates(dataset, until, context.platform) else None
+    kind = unit.spec.kind
+    starting = (each for each in unit.manifests if each.run and each.kind in ("Job", "JobSet"))
+    runs = (each.name[-HASH_LENGTH:] for each in starting if _decides(each, kind))
+    resources = (digest(each.body) for each in unit.manifests if each.kind == kind)
+    condition: ReadyCondition = "Ready" if kind in DATASET_KINDS else "Complete"
+    return Wait(unit.spec, condition, next(runs, ""), next(resources, ""))
+
+
+def _decides(work: Manifest, kind: str) -> bool:
+    own = work.body["metadata"]["labels"]
+    if is_gate(work.body) or OUTPUT in own:
+        return False
+    return kind not in DATASET_KINDS or own[COMPONENT] == "sync"
+
+
+def waiting(
+    mount: DatasetMount, given: GivenWait, dataset: CachedDataset, wait: Wait, context: Context, *, number: int = 0
+) -> DatasetMount:
+    """Return the mount with what its pods, or the run, wait for. `wait` is what a gate reads of the dataset.
+
+    `number` counts the datasets for which the job waits, from 0. After a gate the pods look once more: a dataset may be
+    copied anew between the two.
+    """
+    until, name = given.until or step(dataset), dataset.names.name
+    closed = _closable(dataset, until) and kueue_gates(context.platform)
     config = WaitConfig(
-        dataset=dataset.names.name,
-        path=wait_container.path(dataset.names.name),
+        dataset=name,
+        path=wait_container.path(name),
         until=until,
-        revision=revision,
-        timeout=SECOND_LOOK if wait else given.timeout_seconds or DEFAULT_TIMEOUT,
-        retry=wait is not None,
+        revision=wait.revision,
+        timeout=SECOND_LOOK if closed else given.timeout_seconds or DEFAULT_TIMEOUT,
+        retry=closed,
     )
     init = wait_container.container(mount.volume, config, context.site, sub_path=mount.sub_path, number=number)
-    return replace(mount, wait=init, until=wait, timeout=given.timeout_seconds if wait else None)
+    if not closed:
+        return replace(mount, wait=init)
+    read = wait._replace(condition="Warmed") if until == "warmed" else wait
+    return replace(mount, wait=init, until=read, timeout=given.timeout_seconds)
 
 
 def gate(mounts: Sequence[DatasetMount], context: Context) -> Gate | None:
@@ -130,10 +147,6 @@ def _closable(dataset: CachedDataset, until: Until) -> bool:
     return dataset.source is not None and (until == "synced" or (until == "warmed" and dataset.warmed))
 
 
-def _gates(dataset: CachedDataset, until: Until, platform: Platform) -> bool:
-    return _closable(dataset, until) and kueue_gates(platform)
-
-
 def kueue_gates(platform: Platform) -> bool:
     """Return whether a run can be closed: always without Kueue, with it only by its admission gates."""
     engines = platform.engines
@@ -141,15 +154,3 @@ def kueue_gates(platform: Platform) -> bool:
         return True
     version = tuple(int(part) for part in engines.kueue_version.split(".")[:2])
     return version >= _FIRST_KUEUE and engines.kueue_admission_gates
-
-
-def _wait(until: Until, dataset: CachedDataset, unit: Unit) -> Wait:
-    """Return what the gate reads of the dataset. Run and digest are empty if the dataset has errors."""
-    syncs = (
-        each.name[-HASH_LENGTH:]
-        for each in unit.manifests
-        if each.kind == "Job" and each.run and each.body["metadata"]["labels"][COMPONENT] == "sync"
-    )
-    resources = (digest(each.body) for each in unit.manifests if each.kind == dataset.origin.spec.kind)
-    condition: ReadyCondition = "Warmed" if until == "warmed" else "Ready"
-    return Wait(dataset.origin.spec, condition, next(syncs, ""), next(resources, ""))

@@ -2,11 +2,11 @@
 
 from typing import Literal
 
-from stowplan.library.dialects.training.writable import Writable
+from stowplan.library.dialects.training.job import Job
+from stowplan.library.dialects.training.outputs.writable import Writable
 from stowplan.library.ir.data import Origin
 from stowplan.library.manifest import Json
 from stowplan.library.values import labels
-from stowplan.schema.kinds.native.training import Training
 
 Attachment = Literal["anywhere", "near", "impossible"]
 """`near` is on the node of the trainer. `impossible` is a claim for one pod, or for one node under several trainers."""
@@ -16,12 +16,12 @@ _ONE_POD = "ReadWriteOncePod"
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
-def of(model: Training, home: Writable) -> Attachment:
+def of(job: Job, home: Writable) -> Attachment:
     """Return where the pod of an output in `home` can run.
 
     A claim of unknown modes that several trainers mount can be mounted by several nodes.
     """
-    several = model.spec.num_nodes > 1 or model.spec.elastic is not None
+    several = job.most_pods > 1 or job.bounds is not None
     if home.modes is None:
         return "anywhere" if several else "near"
     if _MANY in home.modes:

@@ -2,54 +2,60 @@
 
 from collections.abc import Sequence
 
-from stowplan.library.builders import job, transfer
+from stowplan.library.builders import transfer
+from stowplan.library.builders.job import jobs
 from stowplan.library.builders.network_policy import network_policy
 from stowplan.library.builders.pods import agent_pod, run_container
 from stowplan.library.builders.rbac import role_binding, service_account
 from stowplan.library.dialects.dataset_task import copying
 from stowplan.library.dialects.dataset_task.copying import Copying
-from stowplan.library.dialects.shared.context import Context
-from stowplan.library.dialects.training import writable
-from stowplan.library.dialects.training.outputs import attachment
+from stowplan.library.dialects.training.job import Job
+from stowplan.library.dialects.training.outputs import attachment, writable
 from stowplan.library.dialects.training.outputs.following import COMPONENT, PLURALS
-from stowplan.library.dialects.training.writable import Writable
+from stowplan.library.dialects.training.outputs.writable import Writable
+from stowplan.library.ir.data import Site
 from stowplan.library.ir.training import TrainingGroup
 from stowplan.library.manifest import ExternalReference, Manifest
 from stowplan.library.values import labels
 from stowplan.library.values.names import HASH_LENGTH
 from stowplan.schema.agents.cache_config import Target
 from stowplan.schema.agents.run_end import SKIP_FILE
-from stowplan.schema.kinds.native.training import ROLE, Training
+from stowplan.schema.kinds.native.training import ROLE
 from stowplan.schema.kinds.native.training_parts import Output
+from stowplan.schema.platform.platform import Platform
 
 
-def manifests(model: Training, group: TrainingGroup, made: Sequence[Manifest], context: Context) -> list[Manifest]:
+def manifests(
+    job: Job, group: TrainingGroup, directories: Sequence[Writable], made: Sequence[Manifest], site: Site
+) -> list[Manifest]:
     """Return the Jobs of the outputs of a valid Training, with what they need; an empty list without outputs.
 
-    `made` are the manifests of the run, with one Job or JobSet that trains. Each Job has a hash of its own, of
-    which the name of the run is a part: another `to` copies again, and leaves the run as it is.
+    The outputs are in `directories`. `made` are the manifests of the run, with one Job or JobSet that trains. Each Job
+    has a hash of its own, of which the name of the run is a part: another `to` copies again, and leaves the run as it
+    is.
     """
-    if not model.spec.outputs:
+    if not job.spec.outputs:
         return []
-    site, origin = context.site, group.origin
-    home, account = origin.spec.namespace, group.names.outputs
+    origin, home, account = group.origin, job.id.namespace, group.names.outputs
     run = next(each for each in made if _trains(each))
-    suffix = run.name[-HASH_LENGTH:]
-    access = group.names.part("outputs", suffix)
+    access = group.names.part("outputs", run.name[-HASH_LENGTH:])
     binding = role_binding(access, origin, role=access, accounts=[(home, account)], component=COMPONENT)
-    jobs = [each for index in range(len(model.spec.outputs)) for each in _output(model, index, group, run, context)]
+    copies: list[Manifest] = []
+    for index, output in enumerate(job.spec.outputs):
+        if place := writable.of_path(output.path, directories):
+            copies += _output(job, place, group, run, site, index=index)
     return [
         service_account(account, origin, namespace=home),
         network_policy(account, origin, namespace=home, network=site.platform.network, component=COMPONENT),
         run_container.role(access, account, origin, run.id, PLURALS[run.kind]),
         Manifest(binding.body, stem=account, run=True),
-        *jobs,
+        *copies,
     ]
 
 
-def externals(model: Training, namespace: str) -> set[ExternalReference]:
+def externals(job: Job) -> set[ExternalReference]:
     """Return references to the Secrets and claims of the places that the outputs are copied to."""
-    return {each for output in model.spec.outputs or () for each in copying.externals(output.to, namespace)}
+    return {each for output in job.spec.outputs or () for each in copying.externals(output.to, job.id.namespace)}
 
 
 def _trains(manifest: Manifest) -> bool:
@@ -58,27 +64,24 @@ def _trains(manifest: Manifest) -> bool:
     return manifest.run and manifest.kind in PLURALS and (manifest.kind != "Job" or component == ROLE)
 
 
-def _output(model: Training, index: int, group: TrainingGroup, run: Manifest, context: Context) -> list[Manifest]:
-    output = (model.spec.outputs or [])[index]
-    home = writable.of_path(output.path, writable.directories(model, group.origin.spec.namespace, context))
-    if home is None:
-        return []
-    moved = copying.of_copying(_copying(output, index, group, home, context))
+def _output(job: Job, home: Writable, group: TrainingGroup, run: Manifest, site: Site, *, index: int) -> list[Manifest]:
+    output = (job.spec.outputs or [])[index]
+    moved = copying.of_copying(_copying(output, index, home, group, site.platform))
     configuration = transfer.configuration(moved)
-    made = transfer.task(moved, context.site, configuration.name)
-    shared = attachment.grouped(made.spec["template"], group.roles[0].template)
-    template = run_container.added(shared, run.id, output.when, context.site)
-    spec = {**made.spec, "template": template}
-    if attachment.of(model, home) == "near":
-        spec = attachment.near(spec, group.roles[0].template, group.origin, run.name[-HASH_LENGTH:])
-    (found,) = job.jobs([made._replace(spec=spec)], group.origin, "")
+    made = transfer.task(moved, site, configuration.name)
+    trainers = group.roles[0].template
+    shared = attachment.grouped(made.spec["template"], trainers)
+    spec = {**made.spec, "template": run_container.added(shared, run.id, output.when, site)}
+    if attachment.of(job, home) == "near":
+        spec = attachment.near(spec, trainers, group.origin, run.name[-HASH_LENGTH:])
+    (found,) = jobs([made._replace(spec=spec)], group.origin, "")
     meta = found.body["metadata"]
     named = {**meta, "labels": {**meta["labels"], labels.OUTPUT: str(index)}}
     return [configuration, Manifest({**found.body, "metadata": named}, stem=found.stem, run=True)]
 
 
-def _copying(output: Output, index: int, group: TrainingGroup, home: Writable, context: Context) -> Copying:
-    resources = context.platform.resources
+def _copying(output: Output, index: int, home: Writable, group: TrainingGroup, platform: Platform) -> Copying:
+    resources = platform.resources
     spec, stem = group.origin.spec, f"{group.names.base}-output-{index}"
     return Copying(
         origin=group.origin,
@@ -92,7 +95,7 @@ def _copying(output: Output, index: int, group: TrainingGroup, home: Writable, c
         to=output.to,
         state=f"trainings/{spec.name}-{index}",
         links=output.links or "follow",
-        user=_user(group, home, context),
+        user=_user(group, home, platform),
         # Until the run has ended, which may take days, the pod only waits.
         resources={**agent_pod.amounts(resources.task), "requests": agent_pod.amounts(resources.control)["requests"]},
         tolerations=home.tolerations,
@@ -100,10 +103,10 @@ def _copying(output: Output, index: int, group: TrainingGroup, home: Writable, c
     )
 
 
-def _user(group: TrainingGroup, home: Writable, context: Context) -> int:
+def _user(group: TrainingGroup, home: Writable, platform: Platform) -> int:
     """Return the user who can read what the trainer wrote: that of tasks on a JuiceFS volume, else the trainer's."""
     if home.cached:
-        return context.platform.juicefs.task_user
+        return platform.juicefs.task_user
     (role,) = group.roles
     spec = role.template["spec"]
     contexts = (spec["containers"][role.container].get("securityContext"), spec.get("securityContext"))

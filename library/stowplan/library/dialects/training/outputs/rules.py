@@ -1,13 +1,12 @@
 """Rules of `spec.outputs` of a Training."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from stowplan.library.dialects.dataset_task import copy_rules
 from stowplan.library.dialects.shared import claim_paths
-from stowplan.library.dialects.shared.context import Context
-from stowplan.library.dialects.training import writable
-from stowplan.library.dialects.training.outputs import attachment
-from stowplan.library.dialects.training.writable import Writable
+from stowplan.library.dialects.training.job import Job
+from stowplan.library.dialects.training.outputs import attachment, writable
+from stowplan.library.dialects.training.outputs.writable import Writable
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
 from stowplan.schema.kinds.native.training import Training
 from stowplan.schema.kinds.native.training_parts import Output
@@ -26,29 +25,29 @@ def of_spec(model: Training, platform: Platform) -> Iterator[Finding]:
         yield from copy_rules.of_links(output, (*PATH, index))
 
 
-def of_places(model: Training, namespace: str, context: Context) -> Iterator[Finding]:
-    """Yield findings about outputs that are in no directory that lasts, or that another pod could not read."""
-    for index, output in enumerate(model.spec.outputs or ()):
+def of_places(job: Job, directories: Sequence[Writable]) -> Iterator[Finding]:
+    """Yield findings about outputs outside of `directories`, which last, or that another pod could not read."""
+    for index, output in enumerate(job.spec.outputs or ()):
         at = (*PATH, index)
-        home = _home(output, writable.directories(model, namespace, context))
+        home = _home(output, directories)
         if home is None:
-            yield _nowhere(model, output, namespace, context, (*at, "path"))
+            yield _nowhere(output, directories, (*at, "path"))
             continue
         if output.to.claim and output.to.claim.name == home.claim:
             message = f"{output.path} is in claim {home.claim} itself, and a copy goes to another claim."
             yield finding("SP468", (*at, "to", "claim", "name"), message, "Name another claim.")
         if inside := home.inside(output.path):
             yield from claim_paths.sub_path(inside, (*at, "path"))
-        yield from _attached(model, output, home, (*at, "path"))
+        yield from _attached(job, output, home, (*at, "path"))
 
 
-def _home(output: Output, found: Iterator[Writable]) -> Writable | None:
+def _home(output: Output, found: Sequence[Writable]) -> Writable | None:
     parts = output.path.split("/")
     return writable.of_path(output.path, found) if output.path.startswith("/") and ".." not in parts else None
 
 
-def _nowhere(model: Training, output: Output, namespace: str, context: Context, at: FieldPath) -> Finding:
-    mounts = sorted({each.mount_path for each in writable.directories(model, namespace, context)})
+def _nowhere(output: Output, directories: Sequence[Writable], at: FieldPath) -> Finding:
+    mounts = sorted({each.mount_path for each in directories})
     message = f"{output.path} is in no directory that the job can write to and that outlives its pods."
     if mounts:
         return finding("SP732", at, message, f"Give a path below {' or '.join(mounts)}.")
@@ -60,9 +59,9 @@ def _nowhere(model: Training, output: Output, namespace: str, context: Context, 
     )
 
 
-def _attached(model: Training, output: Output, home: Writable, at: FieldPath) -> Iterator[Finding]:
+def _attached(job: Job, output: Output, home: Writable, at: FieldPath) -> Iterator[Finding]:
     """Yield findings about a claim that the trainer and the pod of the output could not both mount."""
-    match attachment.of(model, home):
+    match attachment.of(job, home):
         case "impossible":
             message = (
                 f"Of {home.claim} at most one node or pod can mount the claim, so no other pod can read the output."

@@ -1,15 +1,13 @@
 """The directories of claims that the trainer of a Training can write to, and that outlive its pods."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from stowplan.library.dialects.dataset.cached import cached_dataset
-from stowplan.library.dialects.shared.context import Context
-from stowplan.library.dialects.training import checkpoints
+from stowplan.library.dialects.training.datasets import MountedDataset
+from stowplan.library.dialects.training.job import Job
 from stowplan.library.drivers.registry import STORAGE_DRIVERS
 from stowplan.library.ir.data import CachedDataset
 from stowplan.library.manifest import Json
-from stowplan.schema.kinds.native.training import Training
 
 
 class Writable(NamedTuple):
@@ -31,17 +29,16 @@ class Writable(NamedTuple):
         return path.rstrip("/").removeprefix(self.mount_path.rstrip("/")).strip("/")
 
 
-def directories(model: Training, namespace: str, context: Context) -> Iterator[Writable]:
-    """Yield the directories of a Training in `namespace`. Datasets that do not exist have none."""
-    for given in model.spec.datasets or ():
-        found = None if given.read_only else context.dataset(namespace, given.name)
-        if found is not None:
-            yield _of_dataset(given.mount_path, cached_dataset(found, context))
-    if kept := model.spec.checkpoints:
-        yield Writable(kept.mount_path, checkpoints.claim_name(model), "", modes_of(kept.claim.template))
+def directories(job: Job, datasets: Iterable[MountedDataset]) -> Iterator[Writable]:
+    """Yield the directories of a job that mounts `datasets`."""
+    for each in datasets:
+        if not each.given.read_only:
+            yield _of_dataset(each.given.mount_path, each.dataset)
+    if kept := job.checkpoints:
+        yield Writable(kept.given.mount_path, kept.name, "", modes_of(kept.template))
 
 
-def of_path(path: str, found: Iterator[Writable]) -> Writable | None:
+def of_path(path: str, found: Iterable[Writable]) -> Writable | None:
     """Return the directory that holds `path`, the innermost of several; None if none does."""
     within = [each for each in found if f"{path.rstrip('/')}/".startswith(f"{each.mount_path.rstrip('/')}/")]
     return max(within, key=lambda each: len(each.mount_path), default=None)
