@@ -10,7 +10,7 @@ from stowplan.library.dialects.shared.claim_writes import Write
 from stowplan.library.dialects.shared.context import Context
 from stowplan.library.dialects.shared.dialect import Dialect, Reference, Relations
 from stowplan.library.dialects.training import checkpoints, places, rules
-from stowplan.library.dialects.training.job import view
+from stowplan.library.dialects.training.job import Job
 from stowplan.library.dialects.training.lower import lower
 from stowplan.library.ir.reason import Reason
 from stowplan.library.manifest import Json
@@ -24,7 +24,7 @@ _DATASETS: FieldPath = ("spec", "datasets")
 
 def relations(model: Training, context: Context) -> Relations:
     """Return what the job shares with other specs: datasets, pods that mount them, and claims."""
-    job = view(model, context.platform)
+    job = Job(model, context.platform)
     home, pods = job.id.namespace, model.spec.num_nodes
     named = tuple(
         Reference(SpecId("Dataset", home, each.name), (*at, "name"), (*at, "revision") if each.revision else ())

@@ -1,6 +1,7 @@
-"""`Job`: a Training in the form that its rules and builders share. What several of them need is looked up once."""
+"""`Job`: a Training in the form that its rules and builders share. What several of them need is made once."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from stowplan.library.frameworks.api import Bounds, Plugin
 from stowplan.library.frameworks.registry import PLUGINS
@@ -50,36 +51,48 @@ class CheckpointClaim:
         return (*CHECKPOINTS, "lineage") if self.given.lineage else CHECKPOINTS
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Job:
-    """A Training, and what follows from the spec and the platform without its pod template.
-
-    `plugin` is that of its framework. `device` and `network` are the profiles that it names; an empty profile stands
-    for none, and for one that does not exist. `shm_size` is the size of `/dev/shm`: the user's own, else that of the
-    network's profile; None for the runtime's own. `bounds` are those of an elastic job. `restart` is None unless the
-    whole job starts again; without exit codes in the spec, those of the framework count.
-    """
+    """A Training and the platform that it is compiled for, with what follows from both without its pod template."""
 
     model: Training
     platform: Platform
-    id: SpecId
-    plugin: Plugin
-    device: AcceleratorProfile
-    network: NetworkProfile
-    shm_size: str | None
-    bounds: Bounds | None
-    restart: Restart | None
-    checkpoints: CheckpointClaim | None
 
     @property
     def spec(self) -> TrainingSpec:
         """The spec of the Training."""
         return self.model.spec
 
-    @property
+    @cached_property
+    def id(self) -> SpecId:
+        """Kind, namespace and name. A Training without a namespace is in the platform's default one."""
+        metadata = self.model.metadata
+        return SpecId(KIND, metadata.namespace or self.platform.default_namespace, metadata.name)
+
+    @cached_property
     def names(self) -> TrainingNames:
         """Names of the job's objects."""
         return TrainingNames(self.id.name, KIND.lower())
+
+    @property
+    def plugin(self) -> Plugin:
+        """The job's framework."""
+        return PLUGINS[self.spec.framework]
+
+    @property
+    def device(self) -> AcceleratorProfile:
+        """The device that the job names; an empty profile if it names none, or one that does not exist."""
+        return self.platform.profiles.accelerators.get(self.spec.accelerator or "", _NO_DEVICE)
+
+    @property
+    def network(self) -> NetworkProfile:
+        """The network that the job names; an empty profile if it names none, or one that does not exist."""
+        return self.platform.profiles.networks.get(self.spec.network or "", _NO_NETWORK)
+
+    @property
+    def shm_size(self) -> str | None:
+        """The size of `/dev/shm`: the user's own, else that of the network's profile; None for the runtime's own."""
+        return self.spec.shm_size or self.network.shm_size
 
     @property
     def shm_path(self) -> FieldPath:
@@ -87,42 +100,31 @@ class Job:
         return ("spec", "shmSize" if self.spec.shm_size else "network")
 
     @property
+    def bounds(self) -> Bounds | None:
+        """Smallest and largest number of pods of an elastic job; None for other jobs."""
+        elastic = self.spec.elastic
+        return Bounds(elastic.min, elastic.max) if elastic else None
+
+    @property
     def most_pods(self) -> int:
         """The largest number of pods that the job may have."""
         return max(self.spec.num_nodes, self.bounds.most if self.bounds else 1)
 
+    @cached_property
+    def restart(self) -> Restart | None:
+        """When the whole job starts again; None without `restart`. Without exit codes, those of the framework count."""
+        given = self.spec.restart
+        if given is None:
+            return None
+        if given.fail_on is not None:
+            return Restart(given.max, tuple(sorted(set(given.fail_on))))
+        return Restart(given.max, self.plugin.final if given.retry_on is None else all_but(given.retry_on))
 
-def view(model: Training, platform: Platform) -> Job:
-    """Return the `Job` of a Training, even if the Training has errors."""
-    spec = model.spec
-    network = platform.profiles.networks.get(spec.network or "", _NO_NETWORK)
-    identity = SpecId(KIND, model.metadata.namespace or platform.default_namespace, model.metadata.name)
-    plugin = PLUGINS[spec.framework]
-    return Job(
-        model=model,
-        platform=platform,
-        id=identity,
-        plugin=plugin,
-        device=platform.profiles.accelerators.get(spec.accelerator or "", _NO_DEVICE),
-        network=network,
-        shm_size=spec.shm_size or network.shm_size,
-        bounds=Bounds(spec.elastic.min, spec.elastic.max) if spec.elastic else None,
-        restart=_restart(spec, plugin),
-        checkpoints=_checkpoints(spec.checkpoints, identity),
-    )
-
-
-def _restart(spec: TrainingSpec, plugin: Plugin) -> Restart | None:
-    given = spec.restart
-    if given is None:
-        return None
-    if given.fail_on is not None:
-        return Restart(given.max, tuple(sorted(set(given.fail_on))))
-    return Restart(given.max, plugin.final if given.retry_on is None else all_but(given.retry_on))
-
-
-def _checkpoints(given: Checkpoints | None, spec: SpecId) -> CheckpointClaim | None:
-    if given is None:
-        return None
-    name = given.claim.name or shorten(f"{spec.name}-checkpoints", SUBDOMAIN_LIMIT)
-    return CheckpointClaim(given, name, given.lineage or f"{spec.namespace}/{spec.name}")
+    @cached_property
+    def checkpoints(self) -> CheckpointClaim | None:
+        """The claim of the job's checkpoints; None for a job without checkpoints."""
+        given = self.spec.checkpoints
+        if given is None:
+            return None
+        name = given.claim.name or shorten(f"{self.id.name}-checkpoints", SUBDOMAIN_LIMIT)
+        return CheckpointClaim(given, name, given.lineage or f"{self.id.namespace}/{self.id.name}")

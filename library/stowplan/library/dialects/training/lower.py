@@ -7,7 +7,7 @@ from stowplan.library.builders.pods import lineage_container
 from stowplan.library.dialects.shared.context import Context, Lowered
 from stowplan.library.dialects.training import checkpoints, code, rules, scheduling
 from stowplan.library.dialects.training.datasets import MountedDataset, clashes, resolve
-from stowplan.library.dialects.training.job import Job, view
+from stowplan.library.dialects.training.job import Job
 from stowplan.library.dialects.training.outputs import lower as output_jobs
 from stowplan.library.dialects.training.outputs import rules as output_rules
 from stowplan.library.dialects.training.outputs import writable
@@ -27,11 +27,12 @@ from stowplan.schema.meta import RUN_ANNOTATION
 
 def lower(model: Training, context: Context) -> Lowered:
     """Return all manifests of a Training (none if it has errors) and all findings."""
-    job = view(model, context.platform)
+    job = Job(model, context.platform)
     pod, found = compiled(job)
     mounted, problems = resolve(job, context)
     directories = tuple(writable.directories(job, mounted))
-    found += [*rules.findings(job, pod), *problems, *output_rules.of_places(job, directories)]
+    outputs = tuple(writable.placed(model, directories))
+    found += [*rules.findings(job, pod), *problems, *output_rules.of_places(outputs, directories)]
     if pod is None or has_errors(found):
         return Lowered(Unit(job.id, ()), tuple(found))
     group = _group(job, pod, mounted, context)
@@ -42,7 +43,7 @@ def lower(model: Training, context: Context) -> Lowered:
     if has_errors(found):
         return Lowered(Unit(job.id, ()), tuple(found))
     more: list[Manifest] = []
-    named = output_jobs.externals(job)
+    named = output_jobs.externals(outputs, job.id.namespace)
     if job.checkpoints:
         more += checkpoints.manifests(job.checkpoints, group.origin)
         named |= checkpoints.externals(job.checkpoints, job.id.namespace)
@@ -52,7 +53,7 @@ def lower(model: Training, context: Context) -> Lowered:
         named |= fetched.externals
         group = group._replace(roles=(group.roles[0]._replace(template=fetched.template),))
     run = unit(model, group, variables, context, more=more, named=named)
-    copies = output_jobs.manifests(job, group, directories, run.manifests, context.site)
+    copies = output_jobs.manifests(outputs, group, run.manifests, context.site)
     return Lowered(replace(run, manifests=(*run.manifests, *copies)), tuple(found))
 
 

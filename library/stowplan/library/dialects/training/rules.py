@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from stowplan.library.dialects.training import code, pod_rules, scheduling
-from stowplan.library.dialects.training.job import Job, view
+from stowplan.library.dialects.training.job import Job
 from stowplan.library.dialects.training.outputs import rules as output_rules
 from stowplan.library.dialects.training.pod import Pod, compiled
 from stowplan.library.dialects.training_group import order_rules, restarts
@@ -24,7 +24,7 @@ RESTART: FieldPath = ("spec", "restart")
 
 def of_model(model: Training, platform: Platform) -> list[Finding]:
     """Return all findings that depend only on the spec and the platform."""
-    job = view(model, platform)
+    job = Job(model, platform)
     pod, found = compiled(job)
     return [*found, *findings(job, pod)]
 

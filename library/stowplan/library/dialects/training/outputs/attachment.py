@@ -1,32 +1,10 @@
 """How the pod of an output shares a claim with the trainer: where it can run, and whose group the files have."""
 
-from typing import Literal
-
-from stowplan.library.dialects.training.job import Job
-from stowplan.library.dialects.training.outputs.writable import Writable
 from stowplan.library.ir.data import Origin
 from stowplan.library.manifest import Json
 from stowplan.library.values import labels
 
-Attachment = Literal["anywhere", "near", "impossible"]
-"""`near` is on the node of the trainer. `impossible` is a claim for one pod, or for one node under several trainers."""
-
-_MANY = "ReadWriteMany"
-_ONE_POD = "ReadWriteOncePod"
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
-
-
-def of(job: Job, home: Writable) -> Attachment:
-    """Return where the pod of an output in `home` can run.
-
-    A claim of unknown modes that several trainers mount can be mounted by several nodes.
-    """
-    several = job.most_pods > 1 or job.bounds is not None
-    if home.modes is None:
-        return "anywhere" if several else "near"
-    if _MANY in home.modes:
-        return "anywhere"
-    return "impossible" if several or tuple(home.modes) == (_ONE_POD,) else "near"
 
 
 def near(spec: Json, template: Json, origin: Origin, run: str) -> Json:

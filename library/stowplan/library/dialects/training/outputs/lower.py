@@ -1,6 +1,6 @@
 """Lowering of `spec.outputs` of a Training: a Job for each, which waits for the end of the run."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from stowplan.library.builders import transfer
 from stowplan.library.builders.job import jobs
@@ -9,10 +9,9 @@ from stowplan.library.builders.pods import agent_pod, run_container
 from stowplan.library.builders.rbac import role_binding, service_account
 from stowplan.library.dialects.dataset_task import copying
 from stowplan.library.dialects.dataset_task.copying import Copying
-from stowplan.library.dialects.training.job import Job
-from stowplan.library.dialects.training.outputs import attachment, writable
+from stowplan.library.dialects.training.outputs import attachment
 from stowplan.library.dialects.training.outputs.following import COMPONENT, PLURALS
-from stowplan.library.dialects.training.outputs.writable import Writable
+from stowplan.library.dialects.training.outputs.writable import PlacedOutput, Writable
 from stowplan.library.ir.data import Site
 from stowplan.library.ir.training import TrainingGroup
 from stowplan.library.manifest import ExternalReference, Manifest
@@ -21,41 +20,35 @@ from stowplan.library.values.names import HASH_LENGTH
 from stowplan.schema.agents.cache_config import Target
 from stowplan.schema.agents.run_end import SKIP_FILE
 from stowplan.schema.kinds.native.training import ROLE
-from stowplan.schema.kinds.native.training_parts import Output
 from stowplan.schema.platform.platform import Platform
 
 
 def manifests(
-    job: Job, group: TrainingGroup, directories: Sequence[Writable], made: Sequence[Manifest], site: Site
+    outputs: Sequence[PlacedOutput], group: TrainingGroup, made: Sequence[Manifest], site: Site
 ) -> list[Manifest]:
     """Return the Jobs of the outputs of a valid Training, with what they need; an empty list without outputs.
 
-    The outputs are in `directories`. `made` are the manifests of the run, with one Job or JobSet that trains. Each Job
-    has a hash of its own, of which the name of the run is a part: another `to` copies again, and leaves the run as it
-    is.
+    `made` are the manifests of the run, with one Job or JobSet that trains. Each Job has a hash of its own, of which
+    the name of the run is a part: another `to` copies again, and leaves the run as it is.
     """
-    if not job.spec.outputs:
+    if not outputs:
         return []
-    origin, home, account = group.origin, job.id.namespace, group.names.outputs
+    origin, home, account = group.origin, group.origin.spec.namespace, group.names.outputs
     run = next(each for each in made if _trains(each))
     access = group.names.part("outputs", run.name[-HASH_LENGTH:])
     binding = role_binding(access, origin, role=access, accounts=[(home, account)], component=COMPONENT)
-    copies: list[Manifest] = []
-    for index, output in enumerate(job.spec.outputs):
-        if place := writable.of_path(output.path, directories):
-            copies += _output(job, place, group, run, site, index=index)
     return [
         service_account(account, origin, namespace=home),
         network_policy(account, origin, namespace=home, network=site.platform.network, component=COMPONENT),
         run_container.role(access, account, origin, run.id, PLURALS[run.kind]),
         Manifest(binding.body, stem=account, run=True),
-        *copies,
+        *(each for output in outputs if output.home for each in _output(output, output.home, group, run, site)),
     ]
 
 
-def externals(job: Job) -> set[ExternalReference]:
+def externals(outputs: Iterable[PlacedOutput], namespace: str) -> set[ExternalReference]:
     """Return references to the Secrets and claims of the places that the outputs are copied to."""
-    return {each for output in job.spec.outputs or () for each in copying.externals(output.to, job.id.namespace)}
+    return {each for placed in outputs for each in copying.externals(placed.output.to, namespace)}
 
 
 def _trains(manifest: Manifest) -> bool:
@@ -64,24 +57,23 @@ def _trains(manifest: Manifest) -> bool:
     return manifest.run and manifest.kind in PLURALS and (manifest.kind != "Job" or component == ROLE)
 
 
-def _output(job: Job, home: Writable, group: TrainingGroup, run: Manifest, site: Site, *, index: int) -> list[Manifest]:
-    output = (job.spec.outputs or [])[index]
-    moved = copying.of_copying(_copying(output, index, home, group, site.platform))
+def _output(placed: PlacedOutput, home: Writable, group: TrainingGroup, run: Manifest, site: Site) -> list[Manifest]:
+    moved = copying.of_copying(_copying(placed, home, group, site.platform))
     configuration = transfer.configuration(moved)
     made = transfer.task(moved, site, configuration.name)
     trainers = group.roles[0].template
     shared = attachment.grouped(made.spec["template"], trainers)
-    spec = {**made.spec, "template": run_container.added(shared, run.id, output.when, site)}
-    if attachment.of(job, home) == "near":
+    spec = {**made.spec, "template": run_container.added(shared, run.id, placed.output.when, site)}
+    if home.attachment == "near":
         spec = attachment.near(spec, trainers, group.origin, run.name[-HASH_LENGTH:])
     (found,) = jobs([made._replace(spec=spec)], group.origin, "")
     meta = found.body["metadata"]
-    named = {**meta, "labels": {**meta["labels"], labels.OUTPUT: str(index)}}
+    named = {**meta, "labels": {**meta["labels"], labels.OUTPUT: str(placed.number)}}
     return [configuration, Manifest({**found.body, "metadata": named}, stem=found.stem, run=True)]
 
 
-def _copying(output: Output, index: int, home: Writable, group: TrainingGroup, platform: Platform) -> Copying:
-    resources = platform.resources
+def _copying(placed: PlacedOutput, home: Writable, group: TrainingGroup, platform: Platform) -> Copying:
+    resources, output, index = platform.resources, placed.output, placed.number
     spec, stem = group.origin.spec, f"{group.names.base}-output-{index}"
     return Copying(
         origin=group.origin,

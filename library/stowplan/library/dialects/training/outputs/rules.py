@@ -1,12 +1,10 @@
 """Rules of `spec.outputs` of a Training."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from stowplan.library.dialects.dataset_task import copy_rules
 from stowplan.library.dialects.shared import claim_paths
-from stowplan.library.dialects.training.job import Job
-from stowplan.library.dialects.training.outputs import attachment, writable
-from stowplan.library.dialects.training.outputs.writable import Writable
+from stowplan.library.dialects.training.outputs.writable import PlacedOutput, Writable
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
 from stowplan.schema.kinds.native.training import Training
 from stowplan.schema.kinds.native.training_parts import Output
@@ -25,11 +23,10 @@ def of_spec(model: Training, platform: Platform) -> Iterator[Finding]:
         yield from copy_rules.of_links(output, (*PATH, index))
 
 
-def of_places(job: Job, directories: Sequence[Writable]) -> Iterator[Finding]:
-    """Yield findings about outputs outside of `directories`, which last, or that another pod could not read."""
-    for index, output in enumerate(job.spec.outputs or ()):
+def of_places(outputs: Iterable[PlacedOutput], directories: Sequence[Writable]) -> Iterator[Finding]:
+    """Yield findings about outputs in none of `directories`, which last, or that another pod could not read."""
+    for index, output, home in outputs:
         at = (*PATH, index)
-        home = _home(output, directories)
         if home is None:
             yield _nowhere(output, directories, (*at, "path"))
             continue
@@ -38,30 +35,21 @@ def of_places(job: Job, directories: Sequence[Writable]) -> Iterator[Finding]:
             yield finding("SP468", (*at, "to", "claim", "name"), message, "Name another claim.")
         if inside := home.inside(output.path):
             yield from claim_paths.sub_path(inside, (*at, "path"))
-        yield from _attached(job, output, home, (*at, "path"))
-
-
-def _home(output: Output, found: Sequence[Writable]) -> Writable | None:
-    parts = output.path.split("/")
-    return writable.of_path(output.path, found) if output.path.startswith("/") and ".." not in parts else None
+        yield from _attached(output, home, (*at, "path"))
 
 
 def _nowhere(output: Output, directories: Sequence[Writable], at: FieldPath) -> Finding:
     mounts = sorted({each.mount_path for each in directories})
     message = f"{output.path} is in no directory that the job can write to and that outlives its pods."
+    hint = "Add `checkpoints`, or mount a dataset with `readOnly: false`, and give a path below its `mountPath`."
     if mounts:
-        return finding("SP732", at, message, f"Give a path below {' or '.join(mounts)}.")
-    return finding(
-        "SP732",
-        at,
-        message,
-        "Add `checkpoints`, or mount a dataset with `readOnly: false`, and give a path below its `mountPath`.",
-    )
+        hint = f"Give a path below {' or '.join(mounts)}."
+    return finding("SP732", at, message, hint)
 
 
-def _attached(job: Job, output: Output, home: Writable, at: FieldPath) -> Iterator[Finding]:
+def _attached(output: Output, home: Writable, at: FieldPath) -> Iterator[Finding]:
     """Yield findings about a claim that the trainer and the pod of the output could not both mount."""
-    match attachment.of(job, home):
+    match home.attachment:
         case "impossible":
             message = (
                 f"Of {home.claim} at most one node or pod can mount the claim, so no other pod can read the output."

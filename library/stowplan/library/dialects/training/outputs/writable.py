@@ -1,26 +1,35 @@
-"""The directories of claims that the trainer of a Training can write to, and that outlive its pods."""
+"""Outputs of a Training, and the directories that hold them: the trainer writes to them, and they outlive its pods."""
 
-from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal, NamedTuple
 
 from stowplan.library.dialects.training.datasets import MountedDataset
 from stowplan.library.dialects.training.job import Job
 from stowplan.library.drivers.registry import STORAGE_DRIVERS
-from stowplan.library.ir.data import CachedDataset
 from stowplan.library.manifest import Json
+from stowplan.schema.kinds.native.training import Training
+from stowplan.schema.kinds.native.training_parts import Output
+
+Attachment = Literal["anywhere", "near", "impossible"]
+"""`near` is on the node of the trainer. `impossible` is a claim for one pod, or for one node under several trainers."""
+
+_MANY = "ReadWriteMany"
+_ONE_POD = "ReadWriteOncePod"
 
 
 class Writable(NamedTuple):
     """A directory of a claim: `sub_path` in the claim, `mount_path` in the trainer.
 
-    `modes` are the access modes of the claim; None if the specs do not say them. `cached` is true for a JuiceFS volume.
-    `tolerations` are those of pods that work on the data.
+    `modes` are the access modes of the claim; None if the specs do not say them. `attachment` is where another pod that
+    reads the directory can run. `cached` is true for a JuiceFS volume. `tolerations` are those of pods that work on the
+    data.
     """
 
     mount_path: str
     claim: str
     sub_path: str
-    modes: tuple[str, ...] | None = None
+    modes: tuple[str, ...] | None
+    attachment: Attachment
     cached: bool = False
     tolerations: tuple[Json, ...] = ()
 
@@ -31,27 +40,52 @@ class Writable(NamedTuple):
 
 def directories(job: Job, datasets: Iterable[MountedDataset]) -> Iterator[Writable]:
     """Yield the directories of a job that mounts `datasets`."""
-    for each in datasets:
-        if not each.given.read_only:
-            yield _of_dataset(each.given.mount_path, each.dataset)
+    several = job.most_pods > 1 or job.bounds is not None
+    for given, dataset, _ in datasets:
+        if not given.read_only:
+            claim, cached = dataset.claim, STORAGE_DRIVERS[dataset.driver].cached
+            modes = (_MANY,) if cached else _modes(claim.template)
+            at, tolerations = _attachment(modes, several=several), tuple(dataset.placement.tolerations)
+            yield Writable(given.mount_path, claim.name, claim.sub_path, modes, at, cached, tolerations)
     if kept := job.checkpoints:
-        yield Writable(kept.given.mount_path, kept.name, "", modes_of(kept.template))
+        modes = _modes(kept.template)
+        yield Writable(kept.given.mount_path, kept.name, "", modes, _attachment(modes, several=several))
 
 
-def of_path(path: str, found: Iterable[Writable]) -> Writable | None:
-    """Return the directory that holds `path`, the innermost of several; None if none does."""
-    within = [each for each in found if f"{path.rstrip('/')}/".startswith(f"{each.mount_path.rstrip('/')}/")]
+class PlacedOutput(NamedTuple):
+    """An output of a Training: its number in the spec, and the directory that holds it, None if none of them does."""
+
+    number: int
+    output: Output
+    home: Writable | None
+
+
+def placed(model: Training, directories: Sequence[Writable]) -> Iterator[PlacedOutput]:
+    """Yield the outputs of a Training that can write to `directories`."""
+    for index, output in enumerate(model.spec.outputs or ()):
+        whole = output.path.startswith("/") and ".." not in output.path.split("/")
+        yield PlacedOutput(index, output, _holding(output.path, directories) if whole else None)
+
+
+def _holding(path: str, directories: Sequence[Writable]) -> Writable | None:
+    """Return the directory that holds `path`, the innermost of several."""
+    within = [each for each in directories if f"{path.rstrip('/')}/".startswith(f"{each.mount_path.rstrip('/')}/")]
     return max(within, key=lambda each: len(each.mount_path), default=None)
 
 
-def modes_of(template: Json | None) -> tuple[str, ...] | None:
+def _modes(template: Json | None) -> tuple[str, ...] | None:
     """Return the access modes in the template of a claim; None without a template or without modes."""
     modes = ((template or {}).get("spec") or {}).get("accessModes")
     return tuple(map(str, modes)) if modes else None
 
 
-def _of_dataset(mount_path: str, dataset: CachedDataset) -> Writable:
-    cached = STORAGE_DRIVERS[dataset.driver].cached
-    modes = ("ReadWriteMany",) if cached else modes_of(dataset.claim.template)
-    claim = dataset.claim
-    return Writable(mount_path, claim.name, claim.sub_path, modes, cached, tuple(dataset.placement.tolerations))
+def _attachment(modes: tuple[str, ...] | None, *, several: bool) -> Attachment:
+    """Return where another pod can mount a claim.
+
+    A claim of unknown modes that `several` trainers mount can be mounted by several nodes.
+    """
+    if modes is None:
+        return "anywhere" if several else "near"
+    if _MANY in modes:
+        return "anywhere"
+    return "impossible" if several or modes == (_ONE_POD,) else "near"
