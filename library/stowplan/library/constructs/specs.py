@@ -29,7 +29,8 @@ class SpecConstruct(ManifestSet, Generic[Model]):
     its defaults. A spec without a namespace takes that of the chart, else the platform's default. `source` is the file
     that the objects' annotation `stowplan.dev/source` names. `datasets` are the models of the SampleSets or Datasets to
     which the spec refers.
-    `findings` holds all findings that are no errors. Raises `SpecError` with every error of the spec.
+    `findings` holds all findings that are no errors. Raises `SpecError` with every error of the spec, or of a dataset
+    for which it waits.
     """
 
     KIND: ClassVar[type[CustomResource]]
@@ -58,6 +59,8 @@ class SpecConstruct(ManifestSet, Generic[Model]):
             sources={key: source} if source else {},
         )
         lowered = lower(self.model, context)
+        for waited_for, other in context.lowered.items():
+            refuse_errors(str(waited_for), other.findings)
         refuse_errors(str(lowered.unit.spec), lowered.findings)
         self.findings: tuple[Finding, ...] = (*notes, *lowered.findings)
         super().__init__(scope, construct_id, unit=lowered.unit)

@@ -1,19 +1,17 @@
 """What a training job runs after, in the form in which its gate waits for it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 from stowplan.library.dialects.shared import run_order
 from stowplan.library.dialects.shared.context import Context, Lowered
 from stowplan.library.dialects.training_group import waiting
+from stowplan.library.dialects.training_group.waiting import Lower
 from stowplan.library.ir.gate import Wait
 from stowplan.library.manifest import Unit
 from stowplan.schema.kinds.custom_resource import CustomResource
 from stowplan.schema.kinds.table import TRAINING_KINDS
 from stowplan.schema.meta import SpecId
-
-Lower = Callable[[CustomResource, Context], Lowered]
-"""Lowers one spec, as its dialect does."""
 
 
 def named(model: CustomResource, context: Context) -> tuple[SpecId, ...]:
@@ -23,18 +21,19 @@ def named(model: CustomResource, context: Context) -> tuple[SpecId, ...]:
     return run_order.specs(run_order.of_model(model, context.namespace(model.metadata.namespace)))
 
 
-def of(model: CustomResource, context: Context, lower: Lower) -> Mapping[SpecId, Wait]:
+def of(model: CustomResource, context: Context, lower: Lower[CustomResource]) -> Mapping[SpecId, Wait]:
     """Return what a spec runs after; an empty mapping unless it trains. `lower` compiles the others.
 
     Of a spec that is not in the context, or has errors, run and digest are empty.
     """
-    return {spec: _wait(spec, context, lower) for spec in named(model, context)}
 
+    def alone(other: CustomResource, context: Context) -> Lowered:
+        # A run is named by what it does, not by the runs before it: so specs that wait for each other end here too.
+        before = {each: waiting.of_unit(Unit(each, ())) for each in named(other, context)}
+        return lower(other, replace(context, awaited=before))
 
-def _wait(spec: SpecId, context: Context, lower: Lower) -> Wait:
-    other = context.specs.get(spec) or context.datasets.get(spec)
-    if other is None:
-        return waiting.of_unit(Unit(spec, ()))
-    # A run is named by what it does, not by the runs before it: so specs that wait for each other end here too.
-    before = {each: waiting.of_unit(Unit(each, ())) for each in named(other, context)}
-    return waiting.of_unit(lower(other, replace(context, awaited=before)).unit)
+    found = {spec: context.specs.get(spec) or context.datasets.get(spec) for spec in named(model, context)}
+    return {
+        spec: waiting.of_spec(other, alone, context) if other else waiting.of_unit(Unit(spec, ()))
+        for spec, other in found.items()
+    }

@@ -15,8 +15,10 @@ from stowplan.library.dialects.shared import own_retries
 from stowplan.library.dialects.shared.context import Context, Lowered
 from stowplan.library.dialects.shared.dialect import USUAL, Dialect, Pods
 from stowplan.library.dialects.training import dialect as training
+from stowplan.library.dialects.training_group import waiting
 from stowplan.library.dialects.training_job import dialect as training_job
 from stowplan.schema.kinds.custom_resource import CustomResource
+from stowplan.schema.kinds.table import DATASET_KINDS
 from stowplan.schema.meta import SpecId
 
 DIALECTS: dict[str, Dialect[Any]] = {
@@ -46,7 +48,10 @@ def pods(spec: SpecId | None) -> Pods:
 
 def lower(model: CustomResource, context: Context) -> Lowered:
     """Return the manifests and the findings of one spec. A user's mistake becomes a finding and never raises."""
-    made = _lower(model, replace(context, awaited=awaited.of(model, context, _lower)))
+    if model.kind in DATASET_KINDS:
+        made = waiting.own(model, _lower, context)
+    else:
+        made = _lower(model, replace(context, awaited=awaited.of(model, context, _lower)))
     return replace(made, findings=(*made.findings, *own_retries.findings(model, DIALECTS[model.kind].retries)))
 
 

@@ -22,6 +22,7 @@ from stowplan.library.constructs import (
     SampleSet,
     SpecChart,
     SpecError,
+    Training,
     TrainingJob,
 )
 from stowplan.library.dialects.registry import lower
@@ -32,6 +33,8 @@ from stowplan.schema.meta import SpecId
 from stowplan.schema.platform.platform import Platform
 from tests.repositories import EXAMPLES, synthesised
 from tests.repositories import example as compiled_example
+from tests.unit.specs import platform
+from tests.unit.trainings import dataset, training
 
 EXAMPLE = Path(__file__).parents[4] / "examples" / "constructs"
 FLOWERS: dict[str, Any] = {
@@ -254,3 +257,10 @@ def test_values_of_another_shape_are_refused(value: dict[str, Any], path: str) -
     with pytest.raises(SpecError) as raised:
         DataCube(chart(), "train", spec=spec)
     assert [(found.code, found.path[-1]) for found in raised.value.findings] == [("SP213", path)]
+
+
+def test_a_job_does_not_wait_for_a_dataset_with_errors() -> None:
+    given = training(datasets=[{"name": "c4", "mountPath": "/c4", "wait": {}}])
+    wrong = dataset("c4", source={"s3": {"uri": "s3://bucket/c4"}}, refresh={"schedule": "never"})
+    with pytest.raises(SpecError, match=r"Dataset ml/c4 cannot be compiled:\n  spec\.refresh\.schedule: SP415"):
+        Training(chart(), "train", spec=given, platform=platform(), datasets=[wrong])

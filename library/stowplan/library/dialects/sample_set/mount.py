@@ -42,7 +42,7 @@ def resolve(
     if reference.wait is None:
         return (mount,), found
     found += waiting.findings(reference.wait, dataset, (*_REF, "wait"), context.platform)
-    ready = waiting.of_unit(sample_set.lower(model, context).unit)
+    ready = waiting.of_spec(model, sample_set.lower, context)
     return (waiting.waiting(mount, reference.wait, dataset, ready, context),), found
 
 

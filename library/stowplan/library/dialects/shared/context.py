@@ -24,6 +24,9 @@ class Context:
 
     `specs` has the specs that training jobs run after. `awaited` has what the spec that is lowered runs after, in the
     form in which a gate waits for it; it is empty for specs that do not train.
+
+    `waits` has what gates read of specs that were lowered before, and `lowered` the datasets among them that were only
+    lowered because a job waits for them. Both save time alone: a spec is lowered to the same again.
     """
 
     platform: Platform
@@ -34,6 +37,8 @@ class Context:
     incomplete: bool = False
     specs: Mapping[SpecId, CustomResource] = field(default_factory=dict)
     awaited: Mapping[SpecId, Wait] = field(default_factory=dict)
+    waits: dict[SpecId, Wait] = field(default_factory=dict, compare=False, repr=False)
+    lowered: dict[SpecId, "Lowered"] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def site(self) -> Site:
@@ -48,6 +53,10 @@ class Context:
         """Return the Dataset of this namespace and name; None if there is none."""
         found = self.datasets.get(SpecId("Dataset", namespace, name))
         return found if isinstance(found, Dataset) else None
+
+    def id(self, model: CustomResource) -> SpecId:
+        """Return the identity of a spec, which is in the platform's default namespace if it names none."""
+        return SpecId(model.kind, self.namespace(model.metadata.namespace), model.metadata.name)
 
     def origin(self, spec: SpecId) -> Origin:
         """Return the origin of the objects of a spec, with the path of its file if it is known."""

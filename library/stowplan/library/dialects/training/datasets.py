@@ -50,7 +50,7 @@ def resolve(job: Job, context: Context) -> tuple[tuple[MountedDataset, ...], lis
             found += waiting.findings(
                 wait, dataset, (*at, "revision" if given.wait is None else "wait"), context.platform
             )
-            ready = waiting.of_unit(lower_dataset(model, context).unit)
+            ready = waiting.of_spec(model, lower_dataset, context)
             ready = ready._replace(revision=revisions.named(given, model))
             mount = waiting.waiting(mount, wait, dataset, ready, context, number=number)
         found += revisions.findings(given, model, (*at, "revision"))

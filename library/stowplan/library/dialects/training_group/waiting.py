@@ -1,12 +1,12 @@
 """How a training job waits for a dataset: closed until it is ready, or with pods that wait themselves."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from stowplan.library.builders.gate import is_gate
 from stowplan.library.builders.pods import wait_container
-from stowplan.library.dialects.shared.context import Context
+from stowplan.library.dialects.shared.context import Context, Lowered
 from stowplan.library.ir.data import CachedDataset
 from stowplan.library.ir.gate import Gate, Wait
 from stowplan.library.ir.training import DatasetMount
@@ -16,9 +16,14 @@ from stowplan.library.values.names import HASH_LENGTH
 from stowplan.schema.agents.gate_config import ReadyCondition, digest
 from stowplan.schema.agents.wait_config import DEFAULT_TIMEOUT, SECOND_LOOK, Until, WaitConfig
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, Severity, finding
+from stowplan.schema.kinds.custom_resource import CustomResource
 from stowplan.schema.kinds.table import DATASET_KINDS, TASK_KINDS
 from stowplan.schema.meta import SpecId
 from stowplan.schema.platform.platform import Platform
+
+Model = TypeVar("Model", bound=CustomResource)
+Lower = Callable[[Model, Context], Lowered]
+"""Lowers one spec, as the dialect of its kind does."""
 
 _FIRST_KUEUE = (0, 19)
 """First version of Kueue whose admission gates are on by default (feature `AdmissionGatedBy`)."""
@@ -36,6 +41,27 @@ class GivenWait(Protocol):
     def timeout_seconds(self) -> int | None:
         """Return the seconds after which the job fails; None for the default."""
         ...
+
+
+def of_spec(model: Model, lower: Lower[Model], context: Context) -> Wait:
+    """Return what a gate reads of a spec, which is lowered once for all that wait for it."""
+    spec = context.id(model)
+    if spec not in context.waits:
+        made = lower(model, context)
+        context.waits[spec] = of_unit(made.unit)
+        if spec.kind in DATASET_KINDS:
+            context.lowered[spec] = made
+    return context.waits[spec]
+
+
+def own(model: Model, lower: Lower[Model], context: Context) -> Lowered:
+    """Lower a dataset for itself, unless it was lowered already because a job waits for it."""
+    spec = context.id(model)
+    if context.datasets.get(spec) is not model:
+        return lower(model, context)
+    made = context.lowered.pop(spec, None) or lower(model, context)
+    context.waits.setdefault(spec, of_unit(made.unit))
+    return made
 
 
 def of_unit(unit: Unit) -> Wait:

@@ -1,10 +1,20 @@
 """The datasets that a Training mounts."""
 
+from dataclasses import replace
 from typing import Any
 
+import pytest
+
+from stowplan.library.dialects.registry import DIALECTS, lower
+from stowplan.library.dialects.shared.context import Context, Lowered
+from stowplan.library.dialects.training import datasets
+from stowplan.schema.kinds.native.dataset import Dataset
+from stowplan.schema.meta import SpecId
+from tests.unit.specs import VERSION, platform
 from tests.unit.trainings import compiled, dataset, env, pod, trainer, training
 
 CACHE = {"nodes": 2, "tiers": [{"path": "/nvme/c4", "size": "1Ti"}]}
+SOURCE = {"s3": {"uri": "s3://bucket/c4", "secretRef": {"name": "keys"}}}
 CLAIM = {"claim": {"name": "models", "subPath": "llama"}}
 
 
@@ -51,3 +61,24 @@ def test_a_dataset_of_another_namespace_is_not_mounted() -> None:
     result = compiled(mounted("c4"), dataset("c4", namespace="data"))
     assert [found.code for found in result.findings] == ["SP306"]
     assert not result.unit.manifests
+
+
+def test_a_dataset_is_lowered_once_for_itself_and_for_all_jobs_that_wait_for_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made, model, times = DIALECTS["Dataset"].lower, dataset("c4", source=SOURCE), []
+
+    def counted(given: Dataset, context: Context) -> Lowered:
+        times.append(given)
+        return made(given, context)
+
+    monkeypatch.setattr(datasets, "lower_dataset", counted)
+    monkeypatch.setitem(DIALECTS, "Dataset", replace(DIALECTS["Dataset"], lower=counted))
+    jobs = [training(name, datasets=[{"name": "c4", "mountPath": "/c4", "wait": {}}]) for name in ("a", "b")]
+    for specs in ([*jobs, model], [model, *jobs]):
+        times.clear()
+        known = {SpecId("Dataset", "ml", "c4"): model}
+        together = Context(platform(), VERSION, known)
+        results = [lower(each, together).unit for each in specs]
+        assert len(times) == 1
+        assert results == [lower(each, Context(platform(), VERSION, known)).unit for each in specs]
