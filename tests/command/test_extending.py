@@ -92,7 +92,7 @@ def source(tmp_path: Path) -> Source:
 JOB_ENGINE = '''
     """One object of a toy controller for each job."""
 
-    from stowplan.library.builders.metadata import metadata
+    from stowplan.library.builders.metadata import Part, metadata
     from stowplan.library.engines import indexed
     from stowplan.library.engines.api import JobEngine
     from stowplan.library.engines.gang.pod_group import SKIP_DRY_RUN
@@ -125,8 +125,7 @@ JOB_ENGINE = '''
             own = with_hosts(environments, self.hosts(group, BLANK_RUN), self.hosts(group, run))
             pods = self.pods(group, own, gang, site, run)
             name = f"{group.names.base}-{run}"
-            home = group.origin.spec.namespace
-            meta = metadata(TOY.kind, name, group.origin, "group", namespace=home, annotations=SKIP_DRY_RUN)
+            meta = metadata(TOY.kind, name, Part(group.origin, "group", annotations=SKIP_DRY_RUN))
             roles = [{"name": role, "template": template} for role, template in pods.items()]
             body = {"apiVersion": TOY.api_version, "kind": TOY.kind, "metadata": meta, "spec": {"roles": roles}}
             return [Manifest(body, stem=group.names.base, run=True)]

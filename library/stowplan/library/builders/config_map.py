@@ -2,8 +2,7 @@
 
 from collections.abc import Mapping
 
-from stowplan.library.builders.metadata import metadata
-from stowplan.library.ir.data import Origin
+from stowplan.library.builders.metadata import Part, manifest
 from stowplan.library.manifest import Manifest
 from stowplan.library.values import names
 from stowplan.library.values.canonical_json import indented
@@ -11,7 +10,7 @@ from stowplan.schema.agents.cache_config import CONFIG_FILE
 from stowplan.schema.meta import Model
 
 
-def config_map(stem: str, origin: Origin, component: str, config: Model, *, namespace: str, run: bool) -> Manifest:
+def config_map(stem: str, part: Part, config: Model, *, namespace: str, run: bool) -> Manifest:
     """Return an immutable ConfigMap with `config` as its only file.
 
     Its name is `stem` and a hash of the content, so a new configuration has a new name and restarts the pods that
@@ -19,39 +18,23 @@ def config_map(stem: str, origin: Origin, component: str, config: Model, *, name
     """
     data = content(config)
     name = names.with_hash(stem, names.content_hash(data), names.SUBDOMAIN_LIMIT)
-    return _immutable(name, origin, component, data, namespace=namespace, stem=stem, run=run)
+    return manifest("ConfigMap", name, part, namespace=namespace, stem=stem, run=run, immutable=True, data=data)
 
 
-def named_config_map(
-    name: str, origin: Origin, component: str, config: Model, *, namespace: str, stem: str
-) -> Manifest:
+def named_config_map(name: str, part: Part, config: Model, *, stem: str) -> Manifest:
     """Return an immutable ConfigMap of a run, with `config` as its only file.
 
     The caller has put the run's hash into `name`. `stem` is the name without the hash.
     """
-    return _immutable(name, origin, component, content(config), namespace=namespace, stem=stem, run=True)
+    return manifest("ConfigMap", name, part, stem=stem, run=True, immutable=True, data=content(config))
 
 
-def plain_config_map(name: str, origin: Origin, component: str, data: Mapping[str, str], *, namespace: str) -> Manifest:
+def plain_config_map(name: str, part: Part, data: Mapping[str, str]) -> Manifest:
     """Return a mutable ConfigMap, which may change while pods read it. `data` are the contents of its files by name."""
-    meta = metadata("ConfigMap", name, origin, component, namespace=namespace)
-    return Manifest({"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta, "data": dict(data)}, stem=name)
+    return manifest("ConfigMap", name, part, data=dict(data))
 
 
 def content(config: Model) -> dict[str, str]:
     """Return the data of an agent's ConfigMap: one file, `config.json`, with `config` as JSON."""
     plain = config.model_dump(mode="json", exclude_none=True)
     return {CONFIG_FILE: f"{indented(plain).decode()}\n"}
-
-
-def _immutable(
-    name: str, origin: Origin, component: str, data: Mapping[str, str], *, namespace: str, stem: str, run: bool
-) -> Manifest:
-    body = {
-        "apiVersion": "v1",
-        "kind": "ConfigMap",
-        "metadata": metadata("ConfigMap", name, origin, component, namespace=namespace),
-        "immutable": True,
-        "data": dict(data),
-    }
-    return Manifest(body, stem=stem, run=run)

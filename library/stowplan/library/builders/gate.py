@@ -4,13 +4,14 @@ from collections.abc import Sequence
 
 from stowplan.library.builders import network_policy
 from stowplan.library.builders.config_map import named_config_map
-from stowplan.library.builders.metadata import metadata
+from stowplan.library.builders.metadata import Part, manifest
 from stowplan.library.builders.pods import agent_pod
-from stowplan.library.builders.rbac import role_binding, service_account
+from stowplan.library.builders.rbac import COMPONENT as ACCESS
+from stowplan.library.builders.rbac import custom_resources, role_binding, service_account
 from stowplan.library.ir.data import Site
 from stowplan.library.ir.gate import Gate
 from stowplan.library.ir.training import TrainingGroup
-from stowplan.library.manifest import Json, Manifest, group_of
+from stowplan.library.manifest import Json, Manifest
 from stowplan.library.values import labels, names
 from stowplan.schema.agents.gate_config import (
     ADMISSION_GATE,
@@ -21,14 +22,12 @@ from stowplan.schema.agents.gate_config import (
     GateOwner,
     GateWait,
 )
-from stowplan.schema.kinds.table import KINDS
 from stowplan.schema.meta import LARGEST_INT32
 from stowplan.schema.platform.settings import Amounts, Resources
 
 COMPONENT = "gate"
 MODULE = "stowplan.agents.gate"
 _PLURALS = {"Job": "jobs", "JobSet": "jobsets"}
-_WATCH, _OPEN = ["get", "watch"], ["get", "patch", "watch"]
 _REQUESTS = Amounts(cpu="10m", memory="32Mi")
 
 
@@ -91,20 +90,17 @@ def manifests(group: TrainingGroup, made: Sequence[Manifest], site: Site) -> lis
     name = group.names.part(
         COMPONENT, names.content_hash(run, blank, config.model_dump(mode="json", exclude_none=True))
     )
-    job = {
-        "apiVersion": "batch/v1",
-        "kind": "Job",
-        "metadata": metadata("Job", name, origin, COMPONENT, namespace=home, extra_labels={labels.RUN_HASH: run}),
-        "spec": _job_spec(group, group.gate, site, config_map=name, account=account),
-    }
-    binding = role_binding(name, origin, role=name, accounts=[(home, account)])
+    own = Part(origin, COMPONENT)
+    job = _job_spec(group, group.gate, site, config_map=name, account=account)
+    policy = network_policy.closed(labels.component_selector(origin.spec, COMPONENT), site.platform.network.egress)
+    binding = role_binding(name, Part(origin, ACCESS), [(home, account)])
     return [
         service_account(account, origin, namespace=home),
-        Manifest(_policy(name, group, site), stem=stem, run=True),
-        named_config_map(name, origin, COMPONENT, config, namespace=home, stem=stem),
-        Manifest(_role(name, group, config, workloads), stem=stem, run=True),
+        manifest("NetworkPolicy", name, own, stem=stem, run=True, spec=policy),
+        named_config_map(name, own, config, stem=stem),
+        manifest("Role", name, own, stem=stem, run=True, rules=_rules(config, workloads)),
         Manifest(binding.body, stem=stem, run=True),
-        Manifest(job, stem=stem, run=True),
+        manifest("Job", name, own._replace(labels={labels.RUN_HASH: run}), stem=stem, run=True, spec=job),
     ]
 
 
@@ -129,29 +125,24 @@ def _config(group: TrainingGroup, gate: Gate, workloads: Sequence[Manifest]) -> 
     )
 
 
-def _role(name: str, group: TrainingGroup, config: GateConfig, workloads: Sequence[Manifest]) -> Json:
-    """Return the Role: to read the custom resources of the run and of what it waits for, and to patch the run."""
+def _rules(config: GateConfig, workloads: Sequence[Manifest]) -> list[Json]:
+    """Return the rules of the Role: to read the custom resources of the run and of its waits, and to patch the run."""
     wanted = [(config.owner.kind, config.owner.name), *((each.kind, each.name) for each in config.waits)]
     rules = [
-        _rule(KINDS[kind].group(), KINDS[kind].PLURAL, {own for other, own in wanted if other == kind}, _WATCH)
+        custom_resources(kind, {own for other, own in wanted if other == kind}, ["get", "watch"])
         for kind in dict(wanted)
     ]
     for kind in dict.fromkeys(each.kind for each in workloads):
         same = [each for each in workloads if each.kind == kind]
-        rules.append(_rule(group_of(same[0].api_version), _PLURALS[kind], {each.name for each in same}, _OPEN))
-    meta = metadata("Role", name, group.origin, COMPONENT, namespace=group.origin.spec.namespace)
-    return {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role", "metadata": meta, "rules": rules}
-
-
-def _rule(group: str, plural: str, names_: set[str], verbs: list[str]) -> Json:
-    return {"apiGroups": [group], "resources": [plural], "resourceNames": sorted(names_), "verbs": verbs}
-
-
-def _policy(name: str, group: TrainingGroup, site: Site) -> Json:
-    spec = group.origin.spec
-    meta = metadata("NetworkPolicy", name, group.origin, COMPONENT, namespace=spec.namespace)
-    rules = network_policy.closed(labels.component_selector(spec, COMPONENT), site.platform.network.egress)
-    return {"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy", "metadata": meta, "spec": rules}
+        rules.append(
+            {
+                "apiGroups": [same[0].group],
+                "resources": [_PLURALS[kind]],
+                "resourceNames": sorted(each.name for each in same),
+                "verbs": ["get", "patch", "watch"],
+            }
+        )
+    return rules
 
 
 def _job_spec(group: TrainingGroup, gate: Gate, site: Site, *, config_map: str, account: str) -> Json:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from stowplan.library.builders.metadata import metadata
+from stowplan.library.builders.metadata import Part, manifest
 from stowplan.library.ir.data import Origin
 from stowplan.library.manifest import Json, Manifest
 from stowplan.library.values import names
@@ -113,14 +113,8 @@ def jobs(tasks: Sequence[Task], origin: Origin, run: str) -> list[Manifest]:
 
 
 def _job(task: Task, origin: Origin, suffix: str) -> Manifest:
-    name = names.with_hash(task.stem, suffix)
-    body = {
-        "apiVersion": "batch/v1",
-        "kind": "Job",
-        "metadata": metadata("Job", name, origin, task.component, namespace=task.namespace),
-        "spec": task.spec,
-    }
-    return Manifest(body, stem=task.stem, run=True)
+    name, part = names.with_hash(task.stem, suffix), Part(origin, task.component)
+    return manifest("Job", name, part, namespace=task.namespace, stem=task.stem, run=True, spec=task.spec)
 
 
 def cron_job(task: Task, origin: Origin, *, schedule: str, time_zone: str | None) -> Manifest:
@@ -143,10 +137,5 @@ def cron_job(task: Task, origin: Origin, *, schedule: str, time_zone: str | None
         spec["suspend"] = True
     if time_zone:
         spec["timeZone"] = time_zone
-    body = {
-        "apiVersion": "batch/v1",
-        "kind": "CronJob",
-        "metadata": metadata("CronJob", name, origin, task.component, namespace=task.namespace),
-        "spec": spec,
-    }
-    return Manifest(body, stem=task.stem)
+    part = Part(origin, task.component)
+    return manifest("CronJob", name, part, namespace=task.namespace, stem=task.stem, spec=spec)

@@ -1,9 +1,10 @@
-"""Metadata of every compiled object."""
+"""What every compiled object has: version, kind and metadata."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from stowplan.library.ir.data import Origin
+from stowplan.library.manifest import Json, Manifest
 from stowplan.library.values import labels
 
 EARLY_KINDS = frozenset({"Namespace", "ServiceAccount", "Role", "RoleBinding", "NetworkPolicy", "ConfigMap", "Service"})
@@ -16,35 +17,70 @@ A PodDisruptionBudget is not included: Argo CD waits for its status.
 
 EARLY_WAVE = "-1"
 
+_RBAC = "rbac.authorization.k8s.io/v1"
+_VERSIONS = {
+    "ConfigMap": "v1",
+    "CronJob": "batch/v1",
+    "Job": "batch/v1",
+    "NetworkPolicy": "networking.k8s.io/v1",
+    "PersistentVolume": "v1",
+    "PersistentVolumeClaim": "v1",
+    "PodDisruptionBudget": "policy/v1",
+    "Role": _RBAC,
+    "RoleBinding": _RBAC,
+    "Service": "v1",
+    "ServiceAccount": "v1",
+    "StatefulSet": "apps/v1",
+}
+"""The `apiVersion` of Kubernetes' own kinds."""
 
-def metadata(
-    kind: str,
-    name: str,
-    origin: Origin,
-    component: str,
-    *,
-    namespace: str | None = None,
-    extra_labels: Mapping[str, str] | None = None,
-    annotations: Mapping[str, str] | None = None,
-) -> dict[str, Any]:
+_NONE: Mapping[str, str] = {}
+
+
+class Part(NamedTuple):
+    """The part of a spec's objects to which an object belongs, such as its `runtime`.
+
+    `labels` and `annotations` are those of the object besides the ones that every object has.
+    """
+
+    origin: Origin
+    component: str
+    labels: Mapping[str, str] = _NONE
+    annotations: Mapping[str, str] = _NONE
+
+
+def manifest(
+    kind: str, name: str, part: Part, *, namespace: str | None = None, stem: str = "", run: bool = False, **fields: Any
+) -> Manifest:
+    """Return an object of one of Kubernetes' own kinds with `fields`, such as `spec`, after its metadata.
+
+    `namespace` is by default that of the spec. `stem` is the name without a hash at its end, by default `name`. `run`
+    is true for an object of a run.
+    """
+    body = {"apiVersion": _VERSIONS[kind], "kind": kind, "metadata": metadata(kind, name, part, namespace), **fields}
+    return Manifest(body, stem=stem or name, run=run)
+
+
+def metadata(kind: str, name: str, part: Part, namespace: str | None = None) -> Json:
     """Return ObjectMeta with the standard labels, the annotation with the spec's file, and the sync wave of `kind`.
 
-    `extra_labels` and `annotations` are added. `namespace` is None for cluster-scoped kinds.
+    `namespace` is by default that of the spec, and empty for cluster-scoped kinds.
     """
-    spec = origin.spec
-    notes = dict(annotations) if annotations else {}
-    if origin.source:
-        notes[labels.SOURCE] = origin.source
+    spec = part.origin.spec
+    home = spec.namespace if namespace is None else namespace
+    notes = dict(part.annotations)
+    if part.origin.source:
+        notes[labels.SOURCE] = part.origin.source
     if kind in EARLY_KINDS:
         notes[labels.SYNC_WAVE] = EARLY_WAVE
-    tags = labels.standard(spec, component)
-    meta: dict[str, Any] = {"name": name, "labels": tags}
-    if namespace:
-        meta["namespace"] = namespace
-        if namespace != spec.namespace:
+    tags = labels.standard(spec, part.component)
+    meta: Json = {"name": name, "labels": tags}
+    if home:
+        meta["namespace"] = home
+        if home != spec.namespace:
             tags[labels.SPEC_NAMESPACE] = spec.namespace
-    if extra_labels:
-        tags |= extra_labels
+    if part.labels:
+        tags |= part.labels
     if notes:
         meta["annotations"] = notes
     return meta

@@ -6,6 +6,7 @@ from typing import Any
 
 from stowplan.library.builders import job
 from stowplan.library.builders.config_map import config_map
+from stowplan.library.builders.metadata import Part
 from stowplan.library.builders.pods import agent_pod, order_container, secret_files
 from stowplan.library.ir.data import Site, Transfer
 from stowplan.library.manifest import Json, Manifest
@@ -41,14 +42,8 @@ def configuration(transfer: Transfer) -> Manifest:
 
     Without a schedule, the ConfigMap belongs to a run.
     """
-    return config_map(
-        transfer.configuration_stem,
-        transfer.origin,
-        transfer.component,
-        transfer.config,
-        namespace=transfer.origin.spec.namespace,
-        run=transfer.schedule is None,
-    )
+    part, run = Part(transfer.origin, transfer.component), transfer.schedule is None
+    return config_map(transfer.configuration_stem, part, transfer.config, namespace=part.origin.spec.namespace, run=run)
 
 
 def run(transfer: Transfer, site: Site, config: str, marker: str) -> list[Manifest]:

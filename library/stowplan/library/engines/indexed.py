@@ -4,9 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from stowplan.library.builders import gate, indexed_job
 from stowplan.library.builders.job import MUTABLE
-from stowplan.library.builders.metadata import metadata
+from stowplan.library.builders.metadata import Part, manifest
 from stowplan.library.builders.pods import await_pod, peers_container, training_pod
-from stowplan.library.builders.service import pod_names_service
 from stowplan.library.engines.gang.api import GangEngine, WorkloadMarks, marked
 from stowplan.library.ir.data import Site
 from stowplan.library.ir.training import Environments, Hosts, Role, TrainingGroup
@@ -71,26 +70,21 @@ def fixed(group: TrainingGroup, role: Role, template: Json, gang: GangEngine) ->
 
 def job(group: TrainingGroup, role: Role, template: Json, marks: WorkloadMarks, run: str) -> Manifest:
     """Return the Job of a role. `template` is its finished pod template, `run` the hash of the run."""
-    meta = metadata(
-        "Job",
-        group.names.job(role.name, run),
-        group.origin,
-        role.name,
-        namespace=group.origin.spec.namespace,
-        extra_labels=marks.labels,
-        annotations={**(marks.annotations if role.decides else {}), **gate.closed(group)},
-    )
+    notes = {**(marks.annotations if role.decides else {}), **gate.closed(group)}
+    name, part = group.names.job(role.name, run), Part(group.origin, role.name, marks.labels, notes)
     own = {**spec(group, role, template), **gate.held(group)}
-    body = {"apiVersion": "batch/v1", "kind": "Job", "metadata": meta, "spec": own}
-    return Manifest(body, stem=f"{group.names.base}-{role.name}", run=True)
+    return manifest("Job", name, part, stem=f"{group.names.base}-{role.name}", run=True, spec=own)
 
 
 def service(group: TrainingGroup, run: str) -> Manifest:
     """Return the Service that gives all pods of a run their DNS names. `run` is the hash of the run."""
-    return pod_names_service(
-        group.names.service(run),
-        group.origin,
-        stem=group.names.base,
-        selector=labels.run_selector(group.origin.spec, run),
-        ports=[port for role in group.roles for port in role.ports],
-    )
+    ports = sorted({port for role in group.roles for port in role.ports})
+    named = [{"name": f"p-{port}", "port": port, "protocol": "TCP"} for port in ports]
+    spec = {
+        "clusterIP": "None",
+        **({"ports": named} if named else {}),
+        "publishNotReadyAddresses": True,
+        "selector": labels.run_selector(group.origin.spec, run),
+    }
+    part = Part(group.origin, "rendezvous")
+    return manifest("Service", group.names.service(run), part, stem=group.names.base, run=True, spec=spec)

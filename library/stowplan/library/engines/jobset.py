@@ -7,7 +7,7 @@ a separate Indexed Job. Await agents end the helpers in the JobSet with that Job
 from collections.abc import Mapping, Sequence
 
 from stowplan.library.builders import gate, indexed_job, restarting_job
-from stowplan.library.builders.metadata import metadata
+from stowplan.library.builders.metadata import Part, metadata
 from stowplan.library.builders.pods import await_pod, peers_container, training_pod
 from stowplan.library.engines import indexed
 from stowplan.library.engines.api import JobEngine
@@ -167,19 +167,12 @@ def _replicated(group: TrainingGroup, role: Role, template: Json, run: str) -> J
 
 
 def _job_set(group: TrainingGroup, pods: Mapping[str, Json], marks: WorkloadMarks, run: str) -> Manifest:
-    meta = metadata(
-        JOB_SET.kind,
-        _name(group, run),
-        group.origin,
-        "group",
-        namespace=group.origin.spec.namespace,
-        extra_labels=marks.labels,
-        annotations={
-            SYNC_OPTIONS: SKIP_DRY_RUN,
-            **({EXCLUSIVE: group.placement.exclusive} if group.placement.exclusive else {}),
-            **gate.closed(group),
-        },
-    )
+    notes = {
+        SYNC_OPTIONS: SKIP_DRY_RUN,
+        **({EXCLUSIVE: group.placement.exclusive} if group.placement.exclusive else {}),
+        **gate.closed(group),
+    }
+    meta = metadata(JOB_SET.kind, _name(group, run), Part(group.origin, "group", marks.labels, notes))
     spec = {**_spec(group, pods, run), **gate.held(group)}
     body = {"apiVersion": JOB_SET.api_version, "kind": JOB_SET.kind, "metadata": meta, "spec": spec}
     return Manifest(body, stem=group.names.base, run=True)

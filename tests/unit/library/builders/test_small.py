@@ -1,14 +1,11 @@
 """The smallest object of each kind, in full."""
 
 from stowplan.library.builders.config_map import config_map
-from stowplan.library.builders.metadata import metadata
+from stowplan.library.builders.metadata import Part, metadata
 from stowplan.library.builders.namespace import namespace
 from stowplan.library.builders.network_policy import network_policy
-from stowplan.library.builders.pod_disruption_budget import one_at_a_time
 from stowplan.library.builders.pods import affinity
 from stowplan.library.builders.rbac import role_binding, service_account, status_role
-from stowplan.library.builders.service import headless_service, pod_names_service
-from stowplan.library.builders.stateful_set import stateful_set
 from stowplan.library.ir.data import Origin
 from stowplan.schema.agents.cache_config import RmrConfig, Target
 from stowplan.schema.platform.network import EgressRule, Network
@@ -30,7 +27,7 @@ def labels(component: str) -> dict[str, str]:
 
 
 def test_metadata_of_workloads_has_no_wave() -> None:
-    assert metadata("Job", "work", ORIGIN, "sync", namespace="ml") == {
+    assert metadata("Job", "work", Part(ORIGIN, "sync")) == {
         "name": "work",
         "namespace": "ml",
         "labels": labels("sync"),
@@ -39,7 +36,7 @@ def test_metadata_of_workloads_has_no_wave() -> None:
 
 
 def test_metadata_without_a_file_and_a_namespace() -> None:
-    assert metadata("PersistentVolume", "work", Origin(ORIGIN.spec), "volume") == {
+    assert metadata("PersistentVolume", "work", Part(Origin(ORIGIN.spec), "volume"), namespace="") == {
         "name": "work",
         "labels": labels("volume"),
     }
@@ -47,62 +44,7 @@ def test_metadata_without_a_file_and_a_namespace() -> None:
 
 def test_a_long_name_fits_its_label() -> None:
     origin = Origin(type(ORIGIN.spec)("SampleJob", "ml", "a" * 100))
-    assert len(metadata("Job", "work", origin, "sync")["labels"]["stowplan.dev/name"]) == 63
-
-
-def test_service_has_no_port() -> None:
-    made = headless_service("data", ORIGIN, "runtime", selector={"a": "b"}, extra_labels={"c": "d"})
-    assert made.body == {
-        "apiVersion": "v1",
-        "kind": "Service",
-        "metadata": {
-            "name": "data",
-            "namespace": "ml",
-            "labels": {**labels("runtime"), "c": "d"},
-            "annotations": {**SOURCE, **EARLY},
-        },
-        "spec": {"clusterIP": "None", "selector": {"a": "b"}},
-    }
-
-
-def test_stateful_set() -> None:
-    made = stateful_set(
-        "data",
-        ORIGIN,
-        "runtime",
-        replicas=3,
-        service="service",
-        selector={"a": "b"},
-        template={"spec": {}},
-        pod_management="Parallel",
-        extra_labels={},
-    )
-    assert made.body == {
-        "apiVersion": "apps/v1",
-        "kind": "StatefulSet",
-        "metadata": {"name": "data", "namespace": "ml", "labels": labels("runtime"), "annotations": SOURCE},
-        "spec": {
-            "podManagementPolicy": "Parallel",
-            "replicas": 3,
-            "selector": {"matchLabels": {"a": "b"}},
-            "serviceName": "service",
-            "template": {"spec": {}},
-            "updateStrategy": {"type": "RollingUpdate"},
-        },
-    }
-
-
-def test_pod_disruption_budget_is_in_the_last_wave() -> None:
-    assert one_at_a_time("data", ORIGIN, "runtime", selector={"a": "b"}).body == {
-        "apiVersion": "policy/v1",
-        "kind": "PodDisruptionBudget",
-        "metadata": {"name": "data", "namespace": "ml", "labels": labels("runtime"), "annotations": SOURCE},
-        "spec": {
-            "maxUnavailable": 1,
-            "selector": {"matchLabels": {"a": "b"}},
-            "unhealthyPodEvictionPolicy": "AlwaysAllow",
-        },
-    }
+    assert len(metadata("Job", "work", Part(origin, "sync"))["labels"]["stowplan.dev/name"]) == 63
 
 
 def test_service_account_does_not_mount_its_token() -> None:
@@ -111,20 +53,16 @@ def test_service_account_does_not_mount_its_token() -> None:
 
 
 def test_role_is_for_one_resource() -> None:
-    assert status_role("data", ORIGIN, group="example.com", plural="things").body["rules"] == [
-        {"apiGroups": ["example.com"], "resources": ["things"], "resourceNames": ["data"], "verbs": ["get"]},
-        {
-            "apiGroups": ["example.com"],
-            "resources": ["things/status"],
-            "resourceNames": ["data"],
-            "verbs": ["get", "patch"],
-        },
+    named = {"apiGroups": ["batch.paddlepaddle.org"], "resourceNames": ["data"]}
+    assert status_role("data", ORIGIN).body["rules"] == [
+        {**named, "resources": ["samplesets"], "verbs": ["get"]},
+        {**named, "resources": ["samplesets/status"], "verbs": ["get", "patch"]},
     ]
 
 
 def test_role_binding_sorts_its_accounts() -> None:
-    made = role_binding("data", ORIGIN, role="role", accounts=[("storage", "data"), ("ml", "data")]).body
-    assert made["roleRef"] == {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "role"}
+    made = role_binding("data", Part(ORIGIN, "access"), [("storage", "data"), ("ml", "data")]).body
+    assert made["roleRef"] == {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "data"}
     assert made["subjects"] == [
         {"kind": "ServiceAccount", "name": "data", "namespace": "ml"},
         {"kind": "ServiceAccount", "name": "data", "namespace": "storage"},
@@ -205,15 +143,15 @@ def _config(path: str) -> RmrConfig:
 
 
 def test_config_map_is_named_by_its_content() -> None:
-    made = config_map("data", ORIGIN, "rmr", _config("a"), namespace="ml", run=True)
-    again = config_map("data", ORIGIN, "rmr", _config("a"), namespace="ml", run=True)
-    other = config_map("data", ORIGIN, "rmr", _config("b"), namespace="ml", run=True)
+    made = config_map("data", Part(ORIGIN, "rmr"), _config("a"), namespace="ml", run=True)
+    again = config_map("data", Part(ORIGIN, "rmr"), _config("a"), namespace="ml", run=True)
+    other = config_map("data", Part(ORIGIN, "rmr"), _config("b"), namespace="ml", run=True)
     assert made.name == again.name != other.name
     assert (made.stem, made.run, made.body["immutable"]) == ("data", True, True)
 
 
 def test_config_map_contains_the_configuration_without_missing_values() -> None:
-    made = config_map("data", ORIGIN, "rmr", _config("a"), namespace="ml", run=True)
+    made = config_map("data", Part(ORIGIN, "rmr"), _config("a"), namespace="ml", run=True)
     assert RmrConfig.model_validate_json(made.body["data"]["config.json"]) == _config("a")
     assert "null" not in made.body["data"]["config.json"]
 
@@ -225,9 +163,3 @@ def test_affinity() -> None:
     assert affinity.preferred(term) == {
         "preferredDuringSchedulingIgnoredDuringExecution": [{"podAffinityTerm": term, "weight": 100}]
     }
-
-
-def test_service_of_pods_without_ports_has_none() -> None:
-    """Server-side apply drops an empty list, so it would have no owner."""
-    made = pod_names_service("work", ORIGIN, stem="work", selector={"app": "a"}, ports=[])
-    assert made.body["spec"] == {"clusterIP": "None", "publishNotReadyAddresses": True, "selector": {"app": "a"}}

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from stowplan.library.builders.config_map import named_config_map
-from stowplan.library.builders.metadata import metadata
+from stowplan.library.builders.metadata import Part, manifest
 from stowplan.library.builders.pods import agent_pod, token
+from stowplan.library.builders.rbac import COMPONENT as ACCESS
 from stowplan.library.builders.rbac import role_binding
 from stowplan.library.ir.data import Site
 from stowplan.library.ir.training import Role, TrainingGroup
@@ -78,7 +79,7 @@ def manifests(group: TrainingGroup, site: Site, run: str) -> list[Manifest]:
     stem = f"{group.names.base}-{CONTAINER}"
     role = _role(group, name, stem, run)
     home = origin.spec.namespace
-    binding = role_binding(name, origin, role=name, accounts=[(home, each) for each in accounts])
+    binding = role_binding(name, Part(origin, ACCESS), [(home, each) for each in accounts])
     return [
         *(_configuration(group, role, site, run) for role in group.helpers),
         role,
@@ -130,7 +131,7 @@ def _configuration(group: TrainingGroup, role: Role, site: Site, run: str) -> Ma
     config = _config(group, role, site)
     name = _config_name(group, role, run)
     stem = f"{group.names.base}-{CONTAINER}-{role.name}"
-    return named_config_map(name, group.origin, CONTAINER, config, namespace=group.origin.spec.namespace, stem=stem)
+    return named_config_map(name, Part(group.origin, CONTAINER), config, stem=stem)
 
 
 def _config_name(group: TrainingGroup, role: Role, run: str) -> str:
@@ -153,9 +154,7 @@ def _role(group: TrainingGroup, name: str, stem: str, run: str) -> Manifest:
     ]
     if not group.replaceable:
         rules.append(_OWN_POD)
-    meta = metadata("Role", name, group.origin, CONTAINER, namespace=group.origin.spec.namespace)
-    body = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role", "metadata": meta, "rules": rules}
-    return Manifest(body, stem=stem, run=True)
+    return manifest("Role", name, Part(group.origin, CONTAINER), stem=stem, run=True, rules=rules)
 
 
 def _container(site: Site) -> Json:

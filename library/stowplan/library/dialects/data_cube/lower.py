@@ -16,9 +16,6 @@ from stowplan.schema.diagnostics import Finding, has_errors
 from stowplan.schema.kinds.data_cube import DataCube
 from stowplan.schema.meta import RUN_ANNOTATION, SpecId
 
-GROUP = "tensorstack.dev"
-PLURAL = "datacubes"
-
 
 def lower(model: DataCube, context: Context) -> Lowered:
     """Return all manifests of a DataCube (none if it has errors) and all findings."""
@@ -88,9 +85,7 @@ def _manifests(cube: Cube, context: Context) -> Iterator[Manifest]:
     if cube.template:
         yield claim_from_template(moved.claim, origin, cube.template)
     namespaces = [cube.id.namespace]
-    yield from access.manifests(
-        names.base, origin, site, plural=PLURAL, namespaces=namespaces, group=GROUP, after=moved.run_after
-    )
+    yield from access.manifests(names.base, origin, site, namespaces=namespaces, after=moved.run_after)
     configuration = transfer.configuration(moved)
     yield configuration
     yield from transfer.run(moved, site, configuration.name, model.metadata.annotations.get(RUN_ANNOTATION, ""))

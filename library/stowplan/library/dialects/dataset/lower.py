@@ -15,9 +15,6 @@ from stowplan.schema.diagnostics import has_errors
 from stowplan.schema.juicefs.mount_options import MountOptions
 from stowplan.schema.kinds.native.dataset import Dataset, Refresh
 
-GROUP = "stowplan.dev"
-PLURAL = "datasets"
-
 
 def lower(model: Dataset, context: Context) -> Lowered:
     """Return all manifests of a Dataset (none if it has errors) and all findings."""
@@ -47,7 +44,7 @@ def _manifests(model: Dataset, dataset: CachedDataset, sync_home: str, site: Sit
     homes = [names.namespace, *([sync_home] if dataset.source else [])]
     yield custom_resource(model, origin)
     if runtime or dataset.source:
-        yield from access.manifests(names.base, origin, site, plural=PLURAL, namespaces=homes, group=GROUP)
+        yield from access.manifests(names.base, origin, site, namespaces=homes)
     yield from driver.volume(dataset, site)
     yield from runtime
     yield from _first_sync(dataset, sync_home, site)

@@ -14,9 +14,6 @@ from stowplan.schema.diagnostics import Finding, has_errors
 from stowplan.schema.kinds.native.dataset_task import CopyTask, DatasetTask
 from stowplan.schema.meta import RUN_ANNOTATION
 
-GROUP = "stowplan.dev"
-PLURAL = "datasettasks"
-
 
 def lower(model: DatasetTask, context: Context) -> Lowered:
     """Return all manifests of a DatasetTask (none if it has errors) and all findings."""
@@ -81,5 +78,5 @@ def _manifests(model: DatasetTask, context: Context, homes: list[str], made: lis
     origin = context.origin(task.spec_id(model, context))
     base = task.names(model).base
     after = task.run_after(model, context)
-    rights = access.manifests(base, origin, context.site, plural=PLURAL, namespaces=homes, group=GROUP, after=after)
+    rights = access.manifests(base, origin, context.site, namespaces=homes, after=after)
     return (custom_resource(model, origin), *rights, *made)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from stowplan.library.builders.config_map import plain_config_map
+from stowplan.library.builders.metadata import Part
 from stowplan.library.dialects.paddle_job import host_ports, rules
 from stowplan.library.dialects.sample_set import mount as dataset_mount
 from stowplan.library.dialects.shared.context import Context, Lowered
@@ -156,5 +157,4 @@ def _size(group: TrainingGroup) -> list[Manifest]:
     if group.minimum is None:
         return []
     size = str(group.size) if group.minimum == group.size else f"{group.minimum}:{group.size}"
-    home = group.origin.spec.namespace
-    return [plain_config_map(_size_name(group.names), group.origin, "size", {_SIZE: size}, namespace=home)]
+    return [plain_config_map(_size_name(group.names), Part(group.origin, "size"), {_SIZE: size})]

@@ -14,8 +14,6 @@ from stowplan.schema.juicefs.sync_options import SyncOptions
 from stowplan.schema.kinds.sample_job import SampleJob
 from stowplan.schema.meta import RUN_ANNOTATION, SpecId
 
-PLURAL = "samplejobs"
-
 _NO_OPTIONS = SyncOptions()
 
 
@@ -116,6 +114,6 @@ def _manifests(model: SampleJob, task: DataTask, warmup: DataTask | None, site: 
     run = model.metadata.annotations.get(RUN_ANNOTATION, "")
     return [
         custom_resource(model, origin),
-        *access.manifests(names.base, origin, site, plural=PLURAL, namespaces=homes, after=task.run_after),
+        *access.manifests(names.base, origin, site, namespaces=homes, after=task.run_after),
         *task_runs.manifests(task, warmup, site, names, run),
     ]

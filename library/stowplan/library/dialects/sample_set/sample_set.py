@@ -27,8 +27,6 @@ from stowplan.schema.juicefs.mount_options import MountOptions
 from stowplan.schema.kinds.sample_set import CacheLevel, SampleSet
 from stowplan.schema.meta import MOST_NODES, RUN_ANNOTATION, SpecId
 
-PLURAL = "samplesets"
-
 FIELDS = DatasetFields(
     options=("spec", "csi", "juiceFSMountOptions"),
     tiers=("spec", "cache", "levels"),
@@ -216,7 +214,7 @@ def _manifests(model: SampleSet, dataset: CachedDataset, sync_home: str, site: S
     homes = [names.namespace, sync_home] if runtime or filling else []
     return [
         custom_resource(model, origin),
-        *(access.manifests(names.base, origin, site, plural=PLURAL, namespaces=homes) if homes else ()),
+        *(access.manifests(names.base, origin, site, namespaces=homes) if homes else ()),
         *driver.volume(dataset, site),
         *runtime,
         *(tasks.configuration for tasks in filling),

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from stowplan.library.builders import transfer
 from stowplan.library.builders.config_map import config_map
 from stowplan.library.builders.dataset_transfer import LEAST_MEMORY
+from stowplan.library.builders.metadata import Part
 from stowplan.library.builders.pods import code_container, secret_files
 from stowplan.library.dialects.dataset import remotes, sources
 from stowplan.library.dialects.shared.context import Context
@@ -102,4 +103,5 @@ def _configuration(remote: Remote, group: TrainingGroup, context: Context) -> Ma
         state=State(directory=f"{STATE_DIRECTORY}/code", lock=f"{STATE_DIRECTORY}/code.lock"),
     )
     stem = f"{group.names.base}-code"
-    return config_map(stem, group.origin, code_container.COMPONENT, config, namespace=spec.namespace, run=True)
+    part = Part(group.origin, code_container.COMPONENT)
+    return config_map(stem, part, config, namespace=spec.namespace, run=True)

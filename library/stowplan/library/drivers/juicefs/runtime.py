@@ -1,8 +1,7 @@
 """The cache pods of a dataset: one on each cluster node that caches the dataset."""
 
-from stowplan.library.builders import service, stateful_set
 from stowplan.library.builders.config_map import config_map
-from stowplan.library.builders.pod_disruption_budget import one_at_a_time
+from stowplan.library.builders.metadata import Part, manifest
 from stowplan.library.builders.pods import affinity, agent_pod
 from stowplan.library.drivers.juicefs import cache, mount
 from stowplan.library.ir.data import CachedDataset, Site
@@ -51,35 +50,30 @@ def near(dataset: CachedDataset, *, required: bool = False) -> Json:
 def manifests(dataset: CachedDataset, site: Site, service_account: str) -> list[Manifest]:
     """Return the objects of the cache pods: ConfigMap, Service, StatefulSet and PodDisruptionBudget.
 
-    The list is empty if no cluster node caches the dataset.
+    The list is empty if no cluster node caches the dataset. The Service gives the pods their DNS names; it has no
+    ports, since the agents open none. The budget does not protect pods that are not ready, so these cannot block the
+    drain of a cluster node.
     """
     if not dataset.partitions:
         return []
-    origin, names = dataset.origin, dataset.names
-    configuration = config_map(
-        f"{names.base}-{COMPONENT}",
-        origin,
-        COMPONENT,
-        _config(dataset, site),
-        namespace=names.namespace,
-        run=False,
-    )
-    chosen = selector(dataset)
+    origin, names, chosen = dataset.origin, dataset.names, selector(dataset)
+    base, part = f"{names.base}-{COMPONENT}", Part(origin, COMPONENT)
+    labelled = part._replace(labels=dataset.labels)
+    configuration = config_map(base, part, _config(dataset, site), namespace=names.namespace, run=False)
+    pods: Json = {
+        "podManagementPolicy": "OrderedReady" if names.profile == "upstream" else "Parallel",
+        "replicas": dataset.partitions,
+        "selector": {"matchLabels": chosen},
+        "serviceName": names.service,
+        "template": agent_pod.template(_pod(dataset, site, configuration.name, service_account), origin, site),
+        "updateStrategy": {"type": "RollingUpdate"},
+    }
+    budget = {"maxUnavailable": 1, "selector": {"matchLabels": chosen}, "unhealthyPodEvictionPolicy": "AlwaysAllow"}
     return [
         configuration,
-        service.headless_service(names.service, origin, COMPONENT, selector=chosen, extra_labels=dataset.labels),
-        stateful_set.stateful_set(
-            names.runtime,
-            origin,
-            COMPONENT,
-            replicas=dataset.partitions,
-            service=names.service,
-            selector=chosen,
-            template=agent_pod.template(_pod(dataset, site, configuration.name, service_account), origin, site),
-            pod_management="OrderedReady" if names.profile == "upstream" else "Parallel",
-            extra_labels=dataset.labels,
-        ),
-        one_at_a_time(f"{names.base}-{COMPONENT}", origin, COMPONENT, selector=chosen),
+        manifest("Service", names.service, labelled, spec={"clusterIP": "None", "selector": chosen}),
+        manifest("StatefulSet", names.runtime, labelled, spec=pods),
+        manifest("PodDisruptionBudget", base, part, spec=budget),
     ]
 
 

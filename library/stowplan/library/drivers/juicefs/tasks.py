@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from stowplan.library.builders import dataset_transfer, job
 from stowplan.library.builders.config_map import config_map
+from stowplan.library.builders.metadata import Part
 from stowplan.library.builders.pods import agent_pod, order_container
 from stowplan.library.drivers.api import TaskSet
 from stowplan.library.drivers.juicefs import cache, runtime, sync
@@ -36,8 +37,7 @@ def task_set(task: DataTask, site: Site, service_account: str) -> TaskSet:
         return sync.by_transfer(task, task.source.remote, site, service_account)
     configuration = config_map(
         task.configuration_stem,
-        task.origin,
-        task.operation,
+        Part(task.origin, task.operation),
         config(task, site),
         namespace=task.namespace,
         run=task.schedule is None,

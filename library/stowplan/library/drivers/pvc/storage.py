@@ -2,6 +2,7 @@
 
 from stowplan.library.builders import dataset_transfer, job, transfer
 from stowplan.library.builders.config_map import config_map
+from stowplan.library.builders.metadata import Part
 from stowplan.library.builders.pods import agent_pod
 from stowplan.library.drivers.api import TaskSet
 from stowplan.library.ir.data import DataTask, Placement, Site, Source
@@ -20,8 +21,7 @@ def task_set(task: DataTask, source: Source, site: Site, service_account: str) -
     """Return the ConfigMap and the only Job of a sync from `source`, the source of the task."""
     configuration = config_map(
         task.configuration_stem,
-        task.origin,
-        task.operation,
+        Part(task.origin, task.operation),
         _config(task, source, site),
         namespace=task.namespace,
         run=task.schedule is None,

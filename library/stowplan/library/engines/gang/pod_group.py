@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from stowplan.library.builders.metadata import metadata
+from stowplan.library.builders.metadata import Part, metadata
 from stowplan.library.builders.pods import requests
 from stowplan.library.ir.reason import Reason
 from stowplan.library.ir.training import TrainingGroup
@@ -17,15 +17,7 @@ REASONS = (Reason("gang", "All pods of the job are placed together or none is.",
 
 def pod_group(api_version: str, group: TrainingGroup, spec: Json, run: str) -> Manifest:
     """Return the PodGroup of one run. Empty fields of `spec` are left out. `run` is the hash of the run."""
-    origin = group.origin
-    meta = metadata(
-        "PodGroup",
-        group.names.group(run),
-        origin,
-        "gang",
-        namespace=origin.spec.namespace,
-        annotations=SKIP_DRY_RUN,
-    )
+    meta = metadata("PodGroup", group.names.group(run), Part(group.origin, "gang", annotations=SKIP_DRY_RUN))
     present = {key: value for key, value in spec.items() if value}
     body = {"apiVersion": api_version, "kind": "PodGroup", "metadata": meta, "spec": present}
     return Manifest(body, stem=group.names.base, run=True)

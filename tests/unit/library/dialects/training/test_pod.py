@@ -160,3 +160,10 @@ def test_attempts_are_counted_where_an_engine_restarts_the_whole_job() -> None:
 
 def test_the_deadline_is_that_of_the_job() -> None:
     assert workload(compiled(training(activeDeadlineSeconds=60)))["spec"]["activeDeadlineSeconds"] == 60
+
+
+def test_the_service_of_pods_without_ports_has_none() -> None:
+    """Server-side apply drops an empty list, so it would have no owner."""
+    made = compiled(training(framework="none", numNodes=2)).unit.manifests
+    (service,) = [each.body for each in made if each.kind == "Service"]
+    assert "ports" not in service["spec"]

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from stowplan.library.builders import transfer
 from stowplan.library.builders.job import jobs
+from stowplan.library.builders.metadata import Part
 from stowplan.library.builders.network_policy import network_policy
 from stowplan.library.builders.pods import agent_pod, run_container
 from stowplan.library.builders.rbac import role_binding, service_account
@@ -36,7 +37,7 @@ def manifests(
     origin, home, account = group.origin, group.origin.spec.namespace, group.names.outputs
     run = next(each for each in made if _trains(each))
     access = group.names.part("outputs", run.name[-HASH_LENGTH:])
-    binding = role_binding(access, origin, role=access, accounts=[(home, account)], component=COMPONENT)
+    binding = role_binding(access, Part(origin, COMPONENT), [(home, account)])
     return [
         service_account(account, origin, namespace=home),
         network_policy(account, origin, namespace=home, network=site.platform.network, component=COMPONENT),
