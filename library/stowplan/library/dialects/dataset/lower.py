@@ -3,10 +3,9 @@
 from collections.abc import Iterator
 
 from stowplan.library.builders import job
-from stowplan.library.builders.custom_resource import custom_resource
-from stowplan.library.dialects.dataset import externals, rules, sources, syncs, volumes
+from stowplan.library.dialects.dataset import rules, sources, syncs, volumes
 from stowplan.library.dialects.dataset.cached import cached_dataset
-from stowplan.library.dialects.shared import access
+from stowplan.library.dialects.shared import dataset_objects, secrets
 from stowplan.library.dialects.shared.context import Context, Lowered
 from stowplan.library.drivers.registry import STORAGE_DRIVERS
 from stowplan.library.ir.data import CachedDataset, DataTask, Site
@@ -29,7 +28,8 @@ def lower(model: Dataset, context: Context) -> Lowered:
     if has_errors(found):
         return Lowered(Unit(spec, ()), tuple(found))
     manifests = tuple(_manifests(model, dataset, home, context.site))
-    return Lowered(Unit(spec, manifests, externals.of_dataset(dataset)), tuple(found))
+    externals = tuple(sorted({*secrets.of_volume(dataset), *secrets.of_source(dataset.source)}))
+    return Lowered(Unit(spec, manifests, externals), tuple(found))
 
 
 def _written(model: Dataset) -> MountOptions:
@@ -38,75 +38,43 @@ def _written(model: Dataset) -> MountOptions:
 
 
 def _manifests(model: Dataset, dataset: CachedDataset, sync_home: str, site: Site) -> Iterator[Manifest]:
-    origin, names = dataset.origin, dataset.names
-    driver = STORAGE_DRIVERS[dataset.driver]
-    runtime = driver.runtime(dataset, site, names.base)
-    homes = [names.namespace, *([sync_home] if dataset.source else [])]
-    yield custom_resource(model, origin)
-    if runtime or dataset.source:
-        yield from access.manifests(names.base, origin, site, namespaces=homes)
-    yield from driver.volume(dataset, site)
-    yield from runtime
-    yield from _first_sync(dataset, sync_home, site)
-    if model.spec.refresh and dataset.source:
-        yield from _refresh(dataset, model.spec.refresh, sync_home, site)
+    yield from dataset_objects.manifests(model, dataset, sync_home, site)
+    if dataset.source:
+        sync = dataset_objects.sync(dataset, sync_home)
+        yield from _first_sync(dataset, sync, site)
+        if model.spec.refresh:
+            yield from _refresh(dataset, sync, model.spec.refresh, site)
 
 
-def _first_sync(dataset: CachedDataset, home: str, site: Site) -> Iterator[Manifest]:
-    """Yield the Job that fills a dataset, and the Jobs of the warmup that follows; nothing without a source.
+def _first_sync(dataset: CachedDataset, sync: DataTask, site: Site) -> Iterator[Manifest]:
+    """Yield the Job that fills a dataset, and the Jobs of the warmup that follows.
 
     The sync has a hash of its own, so that more cache nodes do not start it again.
     """
-    if not dataset.source:
-        return
-    driver, names = STORAGE_DRIVERS[dataset.driver], dataset.names
-    copied = driver.tasks(_sync(dataset, home), site, names.base)
+    driver, base = STORAGE_DRIVERS[dataset.driver], dataset.names.base
+    copied = driver.tasks(sync, site, base)
     yield copied.configuration
-    (sync,) = job.jobs(copied.jobs, dataset.origin, dataset.run)
-    yield sync
+    (copying,) = job.jobs(copied.jobs, dataset.origin, dataset.run)
+    yield copying
     if dataset.warmed:
-        stems = tuple(names.warmup(i) for i in range(dataset.partitions))
-        warmup = _warmup(dataset, stems, "warmup")._replace(after=names.sync, after_run=sync.name)
-        warmed = driver.tasks(warmup, site, names.base)
+        warmed = driver.tasks(dataset_objects.warmup(dataset)._replace(after_run=copying.name), site, base)
         yield warmed.configuration
         yield from job.jobs(warmed.jobs, dataset.origin, dataset.run)
 
 
-def _refresh(dataset: CachedDataset, refresh: Refresh, home: str, site: Site) -> Iterator[Manifest]:
+def _refresh(dataset: CachedDataset, sync: DataTask, refresh: Refresh, site: Site) -> Iterator[Manifest]:
     """Yield the CronJob that copies what is new at the source, and the CronJobs of the warmup that follows."""
     names = dataset.names
-    sync = _sync(dataset, home)._replace(stems=(names.refresh,), configuration_stem=f"{names.base}-refresh")
-    tasks = [syncs.deleting(sync, refresh)]
+    again = sync._replace(stems=(names.refresh,), configuration_stem=f"{names.base}-refresh")
+    tasks = [syncs.deleting(again, refresh)]
     if dataset.warmed:
         stems = tuple(names.refresh_warmup(i) for i in range(dataset.partitions))
-        tasks.append(_warmup(dataset, stems, "refresh-warmup")._replace(after=names.refresh))
+        stem = f"{names.base}-refresh-warmup"
+        warmup = dataset_objects.warmup(dataset)
+        tasks.append(warmup._replace(stems=stems, configuration_stem=stem, after=names.refresh))
     for task in tasks:
         scheduled = task._replace(schedule=refresh.schedule, time_zone=refresh.time_zone)
         made = STORAGE_DRIVERS[dataset.driver].tasks(scheduled, site, names.base)
         yield made.configuration
         for one in made.jobs:
             yield job.cron_job(one, dataset.origin, schedule=refresh.schedule, time_zone=refresh.time_zone)
-
-
-def _sync(dataset: CachedDataset, home: str) -> DataTask:
-    return DataTask(
-        origin=dataset.origin,
-        operation="sync",
-        dataset=dataset,
-        namespace=home,
-        stems=(dataset.names.sync,),
-        configuration_stem=f"{dataset.names.base}-sync",
-        source=dataset.source,
-    )
-
-
-def _warmup(dataset: CachedDataset, stems: tuple[str, ...], word: str) -> DataTask:
-    return DataTask(
-        origin=dataset.origin,
-        operation="warmup",
-        dataset=dataset,
-        namespace=dataset.names.namespace,
-        stems=stems,
-        configuration_stem=f"{dataset.names.base}-{word}",
-        paths=dataset.warmup_paths,
-    )

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from stowplan.library.dialects.dataset_task import copy_rules, reference, task
+from stowplan.library.dialects.dataset_task import copy_rules, task
 from stowplan.library.dialects.dataset_task.lower import lower
 from stowplan.library.dialects.reading import native_places
 from stowplan.library.dialects.reading.api import DataLoss, Reading
@@ -21,12 +21,12 @@ from stowplan.schema.meta import SpecId
 def relations(model: DatasetTask, context: Context) -> Relations:
     """Return the dataset that the task works on and the claim that it copies to."""
     namespace = context.namespace(model.metadata.namespace)
-    references = (Reference(SpecId(reference.KIND, namespace, model.spec.dataset_ref.name), reference.PATH),)
+    references = (Reference(SpecId("Dataset", namespace, model.spec.dataset_ref.name), task.DATASET),)
     repeats = model.spec.schedule is not None
     done = task.operation(model)
     own = Relations(
         references,
-        operation=None if repeats or model.spec.suspend else Operation(TASKS.get(done, ""), reference.PATH),
+        operation=None if repeats or model.spec.suspend else Operation(TASKS.get(done, ""), task.DATASET),
         repeats=repeats,
         changes=done in ("sync", "remove") and not model.spec.suspend,
         deletes=Deletion("", ("spec", "sync", "delete")) if model.spec.sync and model.spec.sync.delete else None,

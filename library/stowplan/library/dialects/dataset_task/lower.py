@@ -2,10 +2,10 @@
 
 from stowplan.library.builders import transfer
 from stowplan.library.builders.custom_resource import custom_resource
-from stowplan.library.dialects.dataset import externals, syncs
+from stowplan.library.dialects.dataset import syncs
 from stowplan.library.dialects.dataset.cached import cached_dataset
-from stowplan.library.dialects.dataset_task import copying, reference, rules, task
-from stowplan.library.dialects.shared import access, task_runs
+from stowplan.library.dialects.dataset_task import copying, rules, task
+from stowplan.library.dialects.shared import access, secrets, task_runs
 from stowplan.library.dialects.shared.context import Context, Lowered
 from stowplan.library.drivers.registry import STORAGE_DRIVERS
 from stowplan.library.ir.data import CachedDataset, DataTask
@@ -21,7 +21,7 @@ def lower(model: DatasetTask, context: Context) -> Lowered:
     found = list(rules.of_spec(model, context.platform))
     referred = context.dataset(spec.namespace, model.spec.dataset_ref.name)
     if referred is None:
-        found += reference.missing(model.spec.dataset_ref.name, spec.namespace, context)
+        found += rules.missing(model, spec.namespace, context)
         return Lowered(Unit(spec, ()), tuple(found))
     dataset = cached_dataset(referred, context)
     found += rules.of_dataset(model, referred, dataset) if not has_errors(found) else ()
@@ -69,8 +69,8 @@ def _externals(own: DataTask) -> tuple[ExternalReference, ...]:
     if own.operation != "sync" or own.source is None:
         return ()
     direct = own.source.remote is None and STORAGE_DRIVERS[own.dataset.driver].cached
-    volume = externals.of_volume(own.dataset) if direct else set()
-    return tuple(sorted({*volume, *externals.of_source(own.source)}))
+    volume = secrets.of_volume(own.dataset) if direct else set()
+    return tuple(sorted({*volume, *secrets.of_source(own.source)}))
 
 
 def _manifests(model: DatasetTask, context: Context, homes: list[str], made: list[Manifest]) -> tuple[Manifest, ...]:

@@ -1,16 +1,18 @@
 """Rules of a `DatasetTask` that its model cannot express."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from stowplan.library.dialects.dataset import syncs
 from stowplan.library.dialects.dataset.one_of import exactly_one
 from stowplan.library.dialects.dataset_task import copy_rules, task
-from stowplan.library.dialects.shared import dataset_path, run_order, schedules, task_resources
+from stowplan.library.dialects.shared import dataset_path, missing_dataset, run_order, schedules, task_resources
+from stowplan.library.dialects.shared.context import Context
 from stowplan.library.drivers.registry import STORAGE_DRIVERS
 from stowplan.library.ir.data import CachedDataset
 from stowplan.schema.diagnostics import Anchor, Finding, finding
 from stowplan.schema.kinds.native.dataset import Dataset
 from stowplan.schema.kinds.native.dataset_task import DatasetTask
+from stowplan.schema.meta import SpecId
 from stowplan.schema.platform.platform import Platform
 
 
@@ -56,6 +58,21 @@ def of_dataset(model: DatasetTask, referred: Dataset, dataset: CachedDataset) ->
         yield finding("SP468", at, message, hint, anchor=Anchor.KEY)
     if spec.copy_:
         yield from copy_rules.of_claims(spec.copy_, dataset)
+
+
+def missing(model: DatasetTask, namespace: str, context: Context) -> list[Finding]:
+    """Return a finding about the task's Dataset, which the namespace lacks; an empty list if it is reported already."""
+    name = model.spec.dataset_ref.name
+
+    def elsewhere(others: Sequence[str]) -> Finding:
+        message = f"There is no Dataset {name} in namespace {namespace}, only in {', '.join(others)}."
+        hint = (
+            f"Write the task in {others[0]}. To share the data, add a Dataset to {namespace} with the JuiceFS volume"
+            f" and the `subPath` of the other one (by default {others[0]}/{name}), and without `source`."
+        )
+        return finding("SP302", task.DATASET, message, hint)
+
+    return missing_dataset.findings(SpecId("Dataset", namespace, name), task.DATASET, context, elsewhere)
 
 
 _VERBS = {"warmup": "warm up", "evict": "evict", "remove": "remove files"}

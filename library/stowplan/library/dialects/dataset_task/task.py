@@ -9,11 +9,14 @@ from stowplan.library.dialects.shared.context import Context
 from stowplan.library.dialects.shared.task_resources import Resources
 from stowplan.library.ir.data import CachedDataset, DataTask, Operation
 from stowplan.library.values.names import TaskNames
+from stowplan.schema.diagnostics import FieldPath
 from stowplan.schema.kinds.native.dataset_task import TASKS, DatasetTask
 from stowplan.schema.meta import SpecId
 from stowplan.schema.platform.platform import Platform
 
 KIND = "DatasetTask"
+DATASET: FieldPath = ("spec", "datasetRef", "name")
+"""Path of the name of the task's Dataset."""
 
 
 def operation(model: DatasetTask) -> str:

@@ -1,8 +1,11 @@
 """References of other kinds to a SampleSet, always as `spec.sampleSetRef.name`."""
 
+from collections.abc import Sequence
+
+from stowplan.library.dialects.shared import missing_dataset
 from stowplan.library.dialects.shared.context import Context
 from stowplan.library.dialects.shared.dialect import Reference
-from stowplan.schema.diagnostics import FieldPath, Finding, did_you_mean, finding
+from stowplan.schema.diagnostics import FieldPath, Finding, finding
 from stowplan.schema.kinds.paddle_job import DatasetMount
 from stowplan.schema.meta import NamedReference, SpecId
 
@@ -15,17 +18,11 @@ def references(reference: NamedReference | DatasetMount | None, namespace: str) 
 
 
 def missing(name: str, namespace: str, context: Context) -> list[Finding]:
-    """Return a finding about the missing SampleSet `name`.
+    """Return a finding about the missing SampleSet `name`; an empty list if that is reported already."""
 
-    Return an empty list if its document has errors, or may be in a file that has some: they are reported already.
-    """
-    if context.incomplete or SpecId("SampleSet", namespace, name) in context.refused:
-        return []
-    present = [each for each in context.datasets if each.kind == "SampleSet"]
-    elsewhere = sorted(each.namespace for each in present if each.name == name)
-    message = f"There is no SampleSet {name} in namespace {namespace}"
-    if elsewhere:
+    def elsewhere(others: Sequence[str]) -> Finding:
+        message = f"There is no SampleSet {name} in namespace {namespace}, only in {', '.join(others)}."
         hint = "Use a SampleSet of the same namespace: move one of the two, or add a `noSync` SampleSet here."
-        return [finding("SP302", _PATH, f"{message}, only in {', '.join(elsewhere)}.", hint)]
-    here = [each.name for each in present if each.namespace == namespace]
-    return [finding("SP302", _PATH, f"{message}.", did_you_mean(name, here) if here else "Add it to the specs.")]
+        return finding("SP302", _PATH, message, hint)
+
+    return missing_dataset.findings(SpecId("SampleSet", namespace, name), _PATH, context, elsewhere)

@@ -1,9 +1,8 @@
 """Lowering of `SampleSet`: a dataset in a volume, its cache pods if it has any, and the Jobs that fill it."""
 
 from stowplan.library.builders import job
-from stowplan.library.builders.custom_resource import custom_resource
 from stowplan.library.dialects.sample_set import claim, sync_namespace
-from stowplan.library.dialects.shared import access, secrets, source_uri
+from stowplan.library.dialects.shared import dataset_objects, secrets, source_uri
 from stowplan.library.dialects.shared.context import Context, Lowered
 from stowplan.library.drivers import registry
 from stowplan.library.drivers.api import StorageDriver
@@ -12,7 +11,6 @@ from stowplan.library.ir.data import (
     CachedDataset,
     Claim,
     DatasetFields,
-    DataTask,
     Placement,
     SecretName,
     Site,
@@ -207,47 +205,11 @@ def _sync_namespace(dataset: CachedDataset, context: Context) -> tuple[str, list
 
 
 def _manifests(model: SampleSet, dataset: CachedDataset, sync_home: str, site: Site) -> list[Manifest]:
-    origin, names = dataset.origin, dataset.names
-    driver = STORAGE_DRIVERS[dataset.driver]
-    filling = [driver.tasks(task, site, names.base) for task in _filling(dataset, sync_home)]
-    runtime = driver.runtime(dataset, site, names.base)
-    homes = [names.namespace, sync_home] if runtime or filling else []
+    filling = [dataset_objects.sync(dataset, sync_home)] if dataset.source else []
+    filling += [dataset_objects.warmup(dataset)] if dataset.warmed else []
+    made = [STORAGE_DRIVERS[dataset.driver].tasks(task, site, dataset.names.base) for task in filling]
     return [
-        custom_resource(model, origin),
-        *(access.manifests(names.base, origin, site, namespaces=homes) if homes else ()),
-        *driver.volume(dataset, site),
-        *runtime,
-        *(tasks.configuration for tasks in filling),
-        *job.jobs([task for tasks in filling for task in tasks.jobs], origin, dataset.run),
+        *dataset_objects.manifests(model, dataset, sync_home, site),
+        *(tasks.configuration for tasks in made),
+        *job.jobs([task for tasks in made for task in tasks.jobs], dataset.origin, dataset.run),
     ]
-
-
-def _filling(dataset: CachedDataset, sync_home: str) -> list[DataTask]:
-    """Return the tasks that fill a dataset: none without a source, else the sync, and the warmup if one follows.
-
-    The warmup is needed since a sync writes only to the volume, not to the caches of the cluster nodes.
-    """
-    if not dataset.source:
-        return []
-    names = dataset.names
-    sync = DataTask(
-        origin=dataset.origin,
-        operation="sync",
-        dataset=dataset,
-        namespace=sync_home,
-        stems=(names.sync,),
-        configuration_stem=f"{names.base}-sync",
-        source=dataset.source,
-    )
-    if not dataset.warmed:
-        return [sync]
-    warmup = DataTask(
-        origin=dataset.origin,
-        operation="warmup",
-        dataset=dataset,
-        namespace=names.namespace,
-        stems=tuple(names.warmup(i) for i in range(dataset.partitions)),
-        configuration_stem=f"{names.base}-warmup",
-        after=names.sync,
-    )
-    return [sync, warmup]

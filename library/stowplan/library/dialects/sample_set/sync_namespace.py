@@ -3,7 +3,7 @@
 from stowplan.library.dialects.shared import secrets
 from stowplan.library.dialects.shared.context import Context
 from stowplan.library.drivers.registry import STORAGE_DRIVERS
-from stowplan.library.ir.data import CachedDataset, SecretName, Source
+from stowplan.library.ir.data import CachedDataset, Source
 from stowplan.library.manifest import ExternalReference
 from stowplan.schema.diagnostics import FieldPath, Finding, finding
 from stowplan.schema.juicefs.options import CREDENTIAL_KEYS
@@ -28,22 +28,13 @@ def namespace(dataset: CachedDataset, source: Source, context: Context, path: Fi
 def externals(dataset: CachedDataset, source: Source | None) -> tuple[ExternalReference, ...]:
     """Return references to the Secrets and the claim that the dataset and its sync need, sorted.
 
-    The Secret of a volume must have more keys than the Secret of a source.
+    The Secret of a volume must have more keys than the Secret of a source. A source that only fills a volume may be
+    public, so its Secret has no required keys; that of a sync into a claim has both, if there is one.
     """
+    wanted = secrets.of_volume(dataset)
     if STORAGE_DRIVERS[dataset.driver].cached:
-        wanted = {secrets.volume_reference(dataset.volume_secret)}
         if source and source.secret != dataset.volume_secret:
-            wanted.add(secrets.source_reference(source.secret))
-        return tuple(sorted(wanted))
-    return tuple(sorted({*_claim(dataset), *_keys(source.secret if source else SecretName("", ""))}))
-
-
-def _claim(dataset: CachedDataset) -> set[ExternalReference]:
-    if dataset.claim.template:
-        return set()
-    return {ExternalReference("PersistentVolumeClaim", dataset.names.namespace, dataset.claim.name)}
-
-
-def _keys(secret: SecretName) -> set[ExternalReference]:
-    """Return a reference to the Secret of a source, with both keys required; empty for a public source without one."""
-    return {ExternalReference("Secret", secret.namespace, secret.name, CREDENTIAL_KEYS)} if secret.name else set()
+            wanted.add(ExternalReference("Secret", source.secret.namespace, source.secret.name))
+    elif source and source.secret.name:
+        wanted.add(ExternalReference("Secret", source.secret.namespace, source.secret.name, CREDENTIAL_KEYS))
+    return tuple(sorted(wanted))

@@ -1,6 +1,7 @@
-"""Secrets that a dataset and its tasks need, and the namespace in which a sync can use them."""
+"""Secrets and claims that a dataset and its tasks need, and the namespace in which a sync can use them."""
 
-from stowplan.library.ir.data import SecretName
+from stowplan.library.drivers.registry import STORAGE_DRIVERS
+from stowplan.library.ir.data import CachedDataset, SecretName, Source
 from stowplan.library.manifest import ExternalReference
 from stowplan.library.values.names import is_dns_label, is_dns_subdomain
 from stowplan.schema.diagnostics import FieldPath, Finding, finding
@@ -52,14 +53,22 @@ def elsewhere(home: str, secret: SecretName, platform: Platform, path: FieldPath
     return [finding("SP303", path, message, hint)]
 
 
-def volume_reference(secret: SecretName) -> ExternalReference:
-    """Return a reference to the Secret of a JuiceFS volume, with the keys that it must have."""
-    return ExternalReference("Secret", secret.namespace, secret.name, VOLUME_SECRET_KEYS)
+def of_volume(dataset: CachedDataset) -> set[ExternalReference]:
+    """Return the reference to the Secret of a JuiceFS volume, or to a claim that the dataset does not create."""
+    if STORAGE_DRIVERS[dataset.driver].cached:
+        secret = dataset.volume_secret
+        return {ExternalReference("Secret", secret.namespace, secret.name, VOLUME_SECRET_KEYS)}
+    if dataset.claim.template:
+        return set()
+    return {ExternalReference("PersistentVolumeClaim", dataset.names.namespace, dataset.claim.name)}
 
 
-def source_reference(secret: SecretName) -> ExternalReference:
-    """Return a reference to the Secret of a source, without required keys, since a source may be public."""
-    return ExternalReference("Secret", secret.namespace, secret.name)
+def of_source(source: Source | None) -> set[ExternalReference]:
+    """Return the reference to the Secret of a source, with its required keys; empty if it has none."""
+    if source is None or not source.secret.name:
+        return set()
+    keys = source.remote.keys if source.remote else ()
+    return {ExternalReference("Secret", source.secret.namespace, source.secret.name, keys)}
 
 
 def sync_namespace(

@@ -1,10 +1,11 @@
 """The datasets that a Training mounts."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from stowplan.library.dialects.dataset.cached import cached_dataset
 from stowplan.library.dialects.dataset.lower import lower as lower_dataset
+from stowplan.library.dialects.shared import missing_dataset
 from stowplan.library.dialects.shared.claim_paths import canonical
 from stowplan.library.dialects.shared.context import Context
 from stowplan.library.dialects.training import revisions
@@ -14,7 +15,7 @@ from stowplan.library.dialects.training_group import cache_placement, pod_templa
 from stowplan.library.drivers.registry import STORAGE_DRIVERS
 from stowplan.library.ir.data import CachedDataset
 from stowplan.library.ir.training import DatasetMount
-from stowplan.schema.diagnostics import FieldPath, Finding, did_you_mean, finding
+from stowplan.schema.diagnostics import FieldPath, Finding, finding
 from stowplan.schema.kinds.native.dataset import Dataset
 from stowplan.schema.kinds.native.training_parts import TrainingDataset
 from stowplan.schema.meta import SpecId
@@ -85,26 +86,19 @@ def _mount(given: TrainingDataset, dataset: CachedDataset, *, required: bool) ->
 
 
 def _missing(name: str, namespace: str, context: Context, path: FieldPath) -> list[Finding]:
-    """Return a finding about a Dataset that the namespace lacks.
+    """Return a finding about a Dataset that the namespace lacks; an empty list if that is reported already."""
 
-    Return an empty list if its document has errors, or may be in a file that has some: they are reported already.
-    """
-    if context.incomplete or SpecId(KIND, namespace, name) in context.refused:
-        return []
-    present = [each for each in context.datasets if each.kind == KIND]
-    elsewhere = sorted(each.namespace for each in present if each.name == name)
-    if elsewhere:
-        homes = ", ".join(elsewhere)
+    def elsewhere(others: Sequence[str]) -> Finding:
+        homes = ", ".join(others)
         message = f"The Dataset {name} is in namespace {homes}; pods in {namespace} mount claims of {namespace} alone."
         hint = (
             f"To share it, add a Dataset to {namespace} with the JuiceFS volume and the `subPath` of the other one (by"
-            f" default {elsewhere[0]}/{name}), and without `source`, so that only one of the two copies. A claim cannot"
+            f" default {others[0]}/{name}), and without `source`, so that only one of the two copies. A claim cannot"
             " be shared: move the job or the Dataset."
         )
-        return [finding("SP306", path, message, hint)]
-    here = [each.name for each in present if each.namespace == namespace]
-    message = f"There is no Dataset {name} in namespace {namespace}."
-    return [finding("SP302", path, message, did_you_mean(name, here) if here else "Add it to the specs.")]
+        return finding("SP306", path, message, hint)
+
+    return missing_dataset.findings(SpecId(KIND, namespace, name), path, context, elsewhere)
 
 
 def _twice(job: Job) -> Iterator[Finding]:
