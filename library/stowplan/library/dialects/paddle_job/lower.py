@@ -1,10 +1,11 @@
 """Lowering of `PaddleJob`: a training group of the framework Paddle, on the platform's engines."""
 
+import hashlib
 from collections.abc import Iterator
 
 from stowplan.library.builders.config_map import plain_config_map
 from stowplan.library.builders.metadata import Part
-from stowplan.library.dialects.paddle_job import host_ports, rules
+from stowplan.library.dialects.paddle_job import rules
 from stowplan.library.dialects.sample_set import mount as dataset_mount
 from stowplan.library.dialects.shared.context import Context, Lowered
 from stowplan.library.dialects.training_group import cache_placement, restarts, waiting
@@ -14,13 +15,15 @@ from stowplan.library.frameworks.paddle import PORTS, Elastic, Paddle
 from stowplan.library.ir.training import DatasetMount, Environments, GangRequest, Role, TrainingGroup
 from stowplan.library.manifest import Json, Manifest, Unit
 from stowplan.library.values.names import SUBDOMAIN_LIMIT, TrainingNames, shorten
-from stowplan.schema.diagnostics import Finding, has_errors
+from stowplan.schema.diagnostics import Finding, finding, has_errors
 from stowplan.schema.kinds.paddle_job import HOST_PORT_ANNOTATION, ROLES, PaddleJob, PaddleRole
 from stowplan.schema.meta import RUN_ANNOTATION, SpecId
+from stowplan.schema.platform.engines import HostPorts
 
 KIND = "PaddleJob"
 
 _SIZE = "np"
+_LARGEST_PORT = 65535
 
 
 def lower(model: PaddleJob, context: Context) -> Lowered:
@@ -52,8 +55,39 @@ def ports_of(model: PaddleJob, context: Context) -> tuple[dict[str, range], list
         return dict.fromkeys(present, range(base, base + PORTS)), []
     given = model.metadata.annotations.get(HOST_PORT_ANNOTATION)
     length = PORTS * len(present)
-    block, found = host_ports.block(_identity(model, context), length, given, context.platform.paddle.host_ports)
+    block, found = _block(_identity(model, context), length, given, context.platform.paddle.host_ports)
     return {name: block[PORTS * i : PORTS * (i + 1)] for i, name in enumerate(present)}, found
+
+
+def _block(spec: SpecId, length: int, given: str | None, ports: HostPorts) -> tuple[range, list[Finding]]:
+    """Return the ports of one job on the host network, and findings if there are none.
+
+    The old operator took ports from a counter in its memory. Here they depend only on the job's namespace and name, so
+    that no other job can change them. Overlapping blocks of two jobs are reported (SP310). One of the jobs must then
+    choose its ports by annotation.
+
+    They come from `given`, the value of the job's annotation, or from a hash of the job's name if `given` is None.
+    `length` is their number, `ports` the platform's range for the hash.
+    """
+    if given is not None:
+        return _chosen_block(given, length)
+    slots = (ports.last - ports.first + 1) // length
+    if slots < 1:
+        message = f"The platform's range {ports.first}-{ports.last} is too small for {length} ports."
+        return range(0), [finding("SP439", ("spec", "intranet"), message, "Widen `paddle.hostPorts`.")]
+    digest = hashlib.sha256(f"{spec.namespace}/{spec.name}".encode()).digest()
+    first = ports.first + length * (int.from_bytes(digest[:8]) % slots)
+    return range(first, first + length), []
+
+
+def _chosen_block(given: str, length: int) -> tuple[range, list[Finding]]:
+    first = int(given) if given.isascii() and given.isdecimal() and len(given) <= len(str(_LARGEST_PORT)) else 0
+    last = _LARGEST_PORT - length + 1
+    if 1024 <= first <= last:
+        return range(first, first + length), []
+    message = f'Found "{given}"; the job needs {length} ports from a number between 1024 and {last} on.'
+    path = ("metadata", "annotations", HOST_PORT_ANNOTATION)
+    return range(0), [finding("SP439", path, message, "Give the first port, or remove the annotation.")]
 
 
 def _identity(model: PaddleJob, context: Context) -> SpecId:

@@ -1,16 +1,17 @@
 """The unit of a training group: the custom resource, and the objects that the engines build for the group."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from stowplan.library.builders import gate
 from stowplan.library.builders.custom_resource import custom_resource
 from stowplan.library.builders.pods import training_pod
+from stowplan.library.builders.pods.training_pod import containers
 from stowplan.library.dialects.shared.context import Context
-from stowplan.library.dialects.training_group import pod_references, restarts
+from stowplan.library.dialects.training_group import restarts
 from stowplan.library.engines.gang.registry import GANG_ENGINES
 from stowplan.library.engines.registry import JOB_ENGINES
 from stowplan.library.ir.training import Environments, TrainingGroup
-from stowplan.library.manifest import ExternalReference, Manifest, Unit
+from stowplan.library.manifest import ExternalReference, Json, Manifest, Unit
 from stowplan.library.values import quantities
 from stowplan.library.values.names import BLANK_RUN
 from stowplan.schema.meta import Model
@@ -44,5 +45,46 @@ def unit(
     roles = tuple(role._replace(template=training_pod.settled(role.template)) for role in group.roles)
     made = engine.manifests(group._replace(roles=roles), variables, gang, context.site)
     manifests = (canonical, *more, *made, *gate.manifests(group, made, context.site))
-    externals = {reference for role in group.roles for reference in pod_references.externals(role.template, home)}
+    externals = {reference for role in group.roles for reference in _externals(role.template, home)}
     return Unit(group.origin.spec, manifests, tuple(sorted({*externals, *gang.externals(group, context.site), *named})))
+
+
+def _externals(template: Json, namespace: str) -> Iterator[ExternalReference]:
+    """Yield references to the claims, ConfigMaps, Secrets, ServiceAccount and PriorityClass that a pod template names.
+
+    `namespace` is the namespace of the pods.
+    """
+    spec = template["spec"]
+    for kind, name in _names(spec):
+        if name:
+            yield ExternalReference(kind, "" if kind == "PriorityClass" else namespace, name)
+
+
+def _names(spec: Json) -> Iterator[tuple[str, str | None]]:
+    yield "ServiceAccount", spec.get("serviceAccountName") or spec.get("serviceAccount")
+    yield "PriorityClass", spec.get("priorityClassName")
+    for secret in spec.get("imagePullSecrets") or ():
+        yield "Secret", secret.get("name")
+    for volume in spec.get("volumes") or ():
+        yield from _volume(volume)
+    for container in containers(spec):
+        yield from _container(container)
+
+
+def _volume(volume: Json) -> Iterator[tuple[str, str | None]]:
+    yield "PersistentVolumeClaim", (volume.get("persistentVolumeClaim") or {}).get("claimName")
+    yield "Secret", (volume.get("secret") or {}).get("secretName")
+    yield "ConfigMap", (volume.get("configMap") or {}).get("name")
+    for source in (volume.get("projected") or {}).get("sources") or ():
+        yield "Secret", (source.get("secret") or {}).get("name")
+        yield "ConfigMap", (source.get("configMap") or {}).get("name")
+
+
+def _container(container: Json) -> Iterator[tuple[str, str | None]]:
+    for source in container.get("envFrom") or ():
+        yield "Secret", (source.get("secretRef") or {}).get("name")
+        yield "ConfigMap", (source.get("configMapRef") or {}).get("name")
+    for variable in container.get("env") or ():
+        source = variable.get("valueFrom") or {}
+        yield "Secret", (source.get("secretKeyRef") or {}).get("name")
+        yield "ConfigMap", (source.get("configMapKeyRef") or {}).get("name")

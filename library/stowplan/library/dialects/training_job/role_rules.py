@@ -1,16 +1,24 @@
-"""Rules for a single role of a TrainingJob."""
+"""Rules for the roles of a TrainingJob: their fields, their ports, and their pods."""
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
+from itertools import combinations
 
-from stowplan.library.dialects.training_group import image_rules
+from stowplan.library.builders.pods import await_pod
+from stowplan.library.dialects.training_group import image_rules, pod_template
 from stowplan.library.dialects.training_group.label_form import label_findings
-from stowplan.library.dialects.training_job.commands import IMAGE, entrypoint, is_old_image, server_command
-from stowplan.library.dialects.training_job.etcd import ETCD, endpoints
+from stowplan.library.dialects.training_job.commands import IMAGE, MASTER_PORT, entrypoint, is_old_image, server_command
+from stowplan.library.dialects.training_job.etcd import ETCD, ETCD_PORT, endpoints
+from stowplan.library.dialects.training_job.fields import written
+from stowplan.library.dialects.training_job.pods import outline
+from stowplan.library.dialects.training_job.topology import Shape, own_ports, shape
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
 from stowplan.schema.kinds.training_job import JobRole, MasterRole, ServerRole, TrainerRole, TrainingJob
+from stowplan.schema.platform.platform import Platform
 
 _ROLES = ("master", "pserver", "trainer")
+_LARGEST_PORT = 65535
 
 _QUOTED = re.compile(r"""\\.|'[^']*'|"(?:\\.|[^"\\])*\"""", re.DOTALL)
 _VERBATIM = re.compile(r"\\.|'[^']*'", re.DOTALL)
@@ -24,8 +32,10 @@ _VARIABLE = re.compile(r"[ -<>-~]+")
 """Names of variables that Kubernetes accepts: printable ASCII without `=`."""
 
 
-def findings(model: TrainingJob) -> Iterator[Finding]:
-    """Yield all findings about the roles in the document, and about the volumes that the roles share."""
+def findings(model: TrainingJob, platform: Platform) -> Iterator[Finding]:
+    """Yield all findings about the roles in the document, their ports and pods, and the volumes that they share."""
+    layout = shape(model, platform)
+    yield from _ports(model, layout)
     for name in _ROLES:
         role: JobRole | None = getattr(model.spec, name)
         if role:
@@ -33,6 +43,7 @@ def findings(model: TrainingJob) -> Iterator[Finding]:
     yield from _volumes(model)
     yield from image_rules.of_image(model.spec.image or IMAGE, ("spec", "image"))
     yield from image_rules.of_volumes(model.spec.volumes or (), ("spec", "volumes"))
+    yield from _pods(model, layout, platform)
 
 
 def _role(role: JobRole, path: FieldPath) -> Iterator[Finding]:
@@ -113,3 +124,73 @@ def _for_a_shell(text: str, words: list[str]) -> str | None:
     if words and (_ASSIGNMENT.fullmatch(words[0]) or words[0] in _BUILT_IN):
         return f"`{words[0]}`"
     return None
+
+
+def _ports(model: TrainingJob, layout: Shape) -> Iterator[Finding]:
+    """Yield the findings about numbers of ports, ports outside of the range, and roles whose ports overlap."""
+    spec = model.spec
+    numbers = {
+        "ports_num": spec.ports_num,
+        "ports_num_for_sparse": spec.ports_num_for_sparse,
+        "trainer_ports_num": spec.trainer_ports_num,
+    }
+    negative = {key: number for key, number in numbers.items() if number is not None and number < 0}
+    for key, number in negative.items():
+        message = f"Found {number}; a number of ports is not negative."
+        yield finding("SP205", ("spec", key), message, "Give the number of ports.")
+    if negative:
+        return
+    for name, ports in (("pserver", layout.server_ports), ("trainer", layout.trainer_ports)):
+        if ports and not (ports.start >= 1 and ports.stop - 1 <= _LARGEST_PORT):
+            key = "trainer_port" if name == "trainer" and own_ports(spec) else "port" if spec.port else "ports_num"
+            message = f"The {name} would listen on {ports.start} to {ports.stop - 1}; allowed are 1 to {_LARGEST_PORT}."
+            yield finding("SP439", ("spec", key), message, "Give another first port, or fewer ports.")
+    yield from _trainer_ports(model, layout)
+    if spec.host_network:
+        yield from _overlaps(layout)
+
+
+def _trainer_ports(model: TrainingJob, layout: Shape) -> Iterator[Finding]:
+    spec = model.spec
+    if not own_ports(spec):
+        for key, number in (("trainer_port", spec.trainer_port), ("trainer_ports_num", spec.trainer_ports_num)):
+            if number:
+                message = f"`{key}` has no effect: trainers of this kind open no ports of their own."
+                yield finding("SP406", ("spec", key), message, "Remove it.", anchor=Anchor.KEY)
+    elif not layout.trainer_ports:
+        message = "The trainers listen on ports of their own, but none are given."
+        hint = "Give `trainer_port` and `trainer_ports_num`, unless the program finds its own."
+        yield finding("SP472", ("spec", "frame_work", "type"), message, hint)
+
+
+def _overlaps(layout: Shape) -> Iterator[Finding]:
+    """Yield findings about roles whose ports overlap. On the network of one cluster node, ports must differ."""
+    taken = {
+        "the master": range(MASTER_PORT, MASTER_PORT + 1) if layout.master else range(0),
+        "etcd": range(ETCD_PORT, ETCD_PORT + 1) if layout.master and layout.own_etcd else range(0),
+        "the pserver": layout.server_ports if layout.servers else range(0),
+        "the trainer": layout.trainer_ports if layout.on_host("trainer") else range(0),
+    }
+    for (one, first), (other, second) in combinations(taken.items(), 2):
+        if first and second and first.start < second.stop and second.start < first.stop:
+            message = f"On a shared node, {one} and {other} would both use port {max(first.start, second.start)}."
+            yield finding("SP439", ("spec", "host_network"), message, "Choose other ports.", anchor=Anchor.KEY)
+
+
+def _pods(model: TrainingJob, layout: Shape, platform: Platform) -> Iterator[Finding]:
+    """Yield all findings about the pod templates of the roles with pods, without duplicates.
+
+    Each is at the field of the document that gives the wrong value. Other fields may have errors.
+    """
+    present = {"master": layout.master, "pserver": layout.servers, "trainer": True}
+    seen = set()
+    for role in (role for role, pods in present.items() if pods):
+        template = outline(model, role, layout, platform)
+        found = pod_template.findings(template, ())
+        if role != "trainer":
+            found += pod_template.taken(template, await_pod.CONTAINER, await_pod.VOLUMES, ())
+        for each in found:
+            placed = replace(each, path=written(each.path, role))
+            if placed not in seen:
+                seen.add(placed)
+                yield placed

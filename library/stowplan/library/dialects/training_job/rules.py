@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from stowplan.library.dialects.training_group import order_rules, restarts
 from stowplan.library.dialects.training_group.label_form import VALUE_FORM, is_label_value
-from stowplan.library.dialects.training_job import pod_rules, port_rules, role_rules
+from stowplan.library.dialects.training_job import role_rules
 from stowplan.library.dialects.training_job.topology import (
     FRAMEWORKS,
     TYPES,
@@ -29,13 +29,11 @@ def findings(model: TrainingJob, platform: Platform) -> list[Finding]:
         *_framework(model),
         *_sizes(model),
         *_elasticity(model, platform),
-        *port_rules.findings(model, platform),
         *_dead(model),
         *_left_out(model),
         *_wishes(model, platform),
-        *role_rules.findings(model),
+        *role_rules.findings(model, platform),
         *_commands(model, platform),
-        *pod_rules.findings(model, platform),
     ]
 
 
