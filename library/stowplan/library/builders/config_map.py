@@ -10,7 +10,7 @@ from stowplan.schema.agents.cache_config import CONFIG_FILE
 from stowplan.schema.meta import Model
 
 
-def config_map(stem: str, part: Part, config: Model, *, namespace: str, run: bool) -> Manifest:
+def config_map(stem: str, part: Part, config: Model, *, run: bool) -> Manifest:
     """Return an immutable ConfigMap with `config` as its only file.
 
     Its name is `stem` and a hash of the content, so a new configuration has a new name and restarts the pods that
@@ -18,7 +18,7 @@ def config_map(stem: str, part: Part, config: Model, *, namespace: str, run: boo
     """
     data = content(config)
     name = names.with_hash(stem, names.content_hash(data), names.SUBDOMAIN_LIMIT)
-    return manifest("ConfigMap", name, part, namespace=namespace, stem=stem, run=run, immutable=True, data=data)
+    return manifest("ConfigMap", name, part, stem=stem, run=run, immutable=True, data=data)
 
 
 def named_config_map(name: str, part: Part, config: Model, *, stem: str) -> Manifest:

@@ -113,8 +113,8 @@ def jobs(tasks: Sequence[Task], origin: Origin, run: str) -> list[Manifest]:
 
 
 def _job(task: Task, origin: Origin, suffix: str) -> Manifest:
-    name, part = names.with_hash(task.stem, suffix), Part(origin, task.component)
-    return manifest("Job", name, part, namespace=task.namespace, stem=task.stem, run=True, spec=task.spec)
+    part = Part(origin, task.component, namespace=task.namespace)
+    return manifest("Job", names.with_hash(task.stem, suffix), part, stem=task.stem, run=True, spec=task.spec)
 
 
 def cron_job(task: Task, origin: Origin, *, schedule: str, time_zone: str | None) -> Manifest:
@@ -137,5 +137,5 @@ def cron_job(task: Task, origin: Origin, *, schedule: str, time_zone: str | None
         spec["suspend"] = True
     if time_zone:
         spec["timeZone"] = time_zone
-    part = Part(origin, task.component)
-    return manifest("CronJob", name, part, namespace=task.namespace, stem=task.stem, spec=spec)
+    part = Part(origin, task.component, namespace=task.namespace)
+    return manifest("CronJob", name, part, stem=task.stem, spec=spec)

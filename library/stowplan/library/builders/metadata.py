@@ -40,34 +40,30 @@ _NONE: Mapping[str, str] = {}
 class Part(NamedTuple):
     """The part of a spec's objects to which an object belongs, such as its `runtime`.
 
-    `labels` and `annotations` are those of the object besides the ones that every object has.
+    `labels` and `annotations` are those of the object besides the ones that every object has. `namespace` is by default
+    that of the spec, and empty for cluster-scoped kinds.
     """
 
     origin: Origin
     component: str
     labels: Mapping[str, str] = _NONE
     annotations: Mapping[str, str] = _NONE
+    namespace: str | None = None
 
 
-def manifest(
-    kind: str, name: str, part: Part, *, namespace: str | None = None, stem: str = "", run: bool = False, **fields: Any
-) -> Manifest:
+def manifest(kind: str, name: str, part: Part, *, stem: str = "", run: bool = False, **fields: Any) -> Manifest:
     """Return an object of one of Kubernetes' own kinds with `fields`, such as `spec`, after its metadata.
 
-    `namespace` is by default that of the spec. `stem` is the name without a hash at its end, by default `name`. `run`
-    is true for an object of a run.
+    `stem` is the name without a hash at its end, by default `name`. `run` is true for an object of a run.
     """
-    body = {"apiVersion": _VERSIONS[kind], "kind": kind, "metadata": metadata(kind, name, part, namespace), **fields}
+    body = {"apiVersion": _VERSIONS[kind], "kind": kind, "metadata": metadata(kind, name, part), **fields}
     return Manifest(body, stem=stem or name, run=run)
 
 
-def metadata(kind: str, name: str, part: Part, namespace: str | None = None) -> Json:
-    """Return ObjectMeta with the standard labels, the annotation with the spec's file, and the sync wave of `kind`.
-
-    `namespace` is by default that of the spec, and empty for cluster-scoped kinds.
-    """
+def metadata(kind: str, name: str, part: Part) -> Json:
+    """Return ObjectMeta with the standard labels, the annotation with the spec's file, and the sync wave of `kind`."""
     spec = part.origin.spec
-    home = spec.namespace if namespace is None else namespace
+    home = spec.namespace if part.namespace is None else part.namespace
     notes = dict(part.annotations)
     if part.origin.source:
         notes[labels.SOURCE] = part.origin.source

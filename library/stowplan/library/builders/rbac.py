@@ -13,8 +13,8 @@ COMPONENT = "access"
 
 def service_account(name: str, origin: Origin, *, namespace: str) -> Manifest:
     """Return a ServiceAccount whose token is not mounted by default."""
-    part = Part(origin, COMPONENT)
-    return manifest("ServiceAccount", name, part, namespace=namespace, automountServiceAccountToken=False)
+    part = Part(origin, COMPONENT, namespace=namespace)
+    return manifest("ServiceAccount", name, part, automountServiceAccountToken=False)
 
 
 def status_role(name: str, origin: Origin, after: Sequence[SpecId] = ()) -> Manifest:

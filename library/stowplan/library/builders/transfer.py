@@ -43,7 +43,7 @@ def configuration(transfer: Transfer) -> Manifest:
     Without a schedule, the ConfigMap belongs to a run.
     """
     part, run = Part(transfer.origin, transfer.component), transfer.schedule is None
-    return config_map(transfer.configuration_stem, part, transfer.config, namespace=part.origin.spec.namespace, run=run)
+    return config_map(transfer.configuration_stem, part, transfer.config, run=run)
 
 
 def run(transfer: Transfer, site: Site, config: str, marker: str) -> list[Manifest]:

@@ -1,8 +1,10 @@
 """The dialects, by kind."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from stowplan.library.builders.job import BACKOFF_LIMIT
 from stowplan.library.dialects import awaited
 from stowplan.library.dialects.data_cube import dialect as data_cube
 from stowplan.library.dialects.dataset import dialect as dataset
@@ -11,15 +13,15 @@ from stowplan.library.dialects.mx_job import dialect as mx_job
 from stowplan.library.dialects.paddle_job import dialect as paddle_job
 from stowplan.library.dialects.reading.api import NOTHING, Reading
 from stowplan.library.dialects.sample_set import sample_job_dialect, sample_set_dialect
-from stowplan.library.dialects.shared import own_retries
 from stowplan.library.dialects.shared.context import Context, Lowered
 from stowplan.library.dialects.shared.dialect import USUAL, Dialect, Pods
 from stowplan.library.dialects.training import dialect as training
 from stowplan.library.dialects.training_group import waiting
 from stowplan.library.dialects.training_job import dialect as training_job
+from stowplan.schema.diagnostics import Anchor, Finding, finding
 from stowplan.schema.kinds.custom_resource import CustomResource
 from stowplan.schema.kinds.table import DATASET_KINDS
-from stowplan.schema.meta import SpecId
+from stowplan.schema.meta import RESTARTS_ANNOTATION, SpecId
 
 DIALECTS: dict[str, Dialect[Any]] = {
     "DataCube": data_cube.DIALECT,
@@ -52,8 +54,19 @@ def lower(model: CustomResource, context: Context) -> Lowered:
         made = waiting.own(model, _lower, context)
     else:
         made = _lower(model, replace(context, awaited=awaited.of(model, context, _lower)))
-    return replace(made, findings=(*made.findings, *own_retries.findings(model, DIALECTS[model.kind].retries)))
+    return replace(made, findings=(*made.findings, *_own_retries(model)))
 
 
 def _lower(model: CustomResource, context: Context) -> Lowered:
     return DIALECTS[model.kind].lower(model, context)
+
+
+def _own_retries(model: CustomResource) -> Iterator[Finding]:
+    """Yield a finding about the annotation for restarts of training jobs at a spec whose Jobs retry by themselves."""
+    if not model.TRAINS and RESTARTS_ANNOTATION in model.metadata.annotations:
+        path, field = ("metadata", "annotations", RESTARTS_ANNOTATION), DIALECTS[model.kind].retries
+        message = f"The annotation has no effect on a {model.kind}: it is for training jobs."
+        hint = f"Remove it: a failed attempt is tried again by itself, at most {BACKOFF_LIMIT} times."
+        if field:
+            hint = f"Remove it, and give the number of retries in `{field}`."
+        yield finding("SP406", path, message, hint, anchor=Anchor.KEY)

@@ -35,7 +35,7 @@ def dataset_variable(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Neutral:
-    """A framework whose variables follow those that all jobs have, so that they may refer to them.
+    """Puts the `STOWPLAN_*` variables of every Training before the framework's, which may refer to them by `$(NAME)`.
 
     `datasets` are the mount paths by the names of the datasets. `attempts` is the label of the pods that counts the
     restarts of the whole job; None if nothing restarts it. `checkpoints` is the directory of the job's checkpoints;

@@ -36,7 +36,7 @@ def test_metadata_of_workloads_has_no_wave() -> None:
 
 
 def test_metadata_without_a_file_and_a_namespace() -> None:
-    assert metadata("PersistentVolume", "work", Part(Origin(ORIGIN.spec), "volume"), namespace="") == {
+    assert metadata("PersistentVolume", "work", Part(Origin(ORIGIN.spec), "volume", namespace="")) == {
         "name": "work",
         "labels": labels("volume"),
     }
@@ -143,15 +143,15 @@ def _config(path: str) -> RmrConfig:
 
 
 def test_config_map_is_named_by_its_content() -> None:
-    made = config_map("data", Part(ORIGIN, "rmr"), _config("a"), namespace="ml", run=True)
-    again = config_map("data", Part(ORIGIN, "rmr"), _config("a"), namespace="ml", run=True)
-    other = config_map("data", Part(ORIGIN, "rmr"), _config("b"), namespace="ml", run=True)
+    made = config_map("data", Part(ORIGIN, "rmr"), _config("a"), run=True)
+    again = config_map("data", Part(ORIGIN, "rmr"), _config("a"), run=True)
+    other = config_map("data", Part(ORIGIN, "rmr"), _config("b"), run=True)
     assert made.name == again.name != other.name
     assert (made.stem, made.run, made.body["immutable"]) == ("data", True, True)
 
 
 def test_config_map_contains_the_configuration_without_missing_values() -> None:
-    made = config_map("data", Part(ORIGIN, "rmr"), _config("a"), namespace="ml", run=True)
+    made = config_map("data", Part(ORIGIN, "rmr"), _config("a"), run=True)
     assert RmrConfig.model_validate_json(made.body["data"]["config.json"]) == _config("a")
     assert "null" not in made.body["data"]["config.json"]
 

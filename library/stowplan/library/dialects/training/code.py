@@ -104,4 +104,4 @@ def _configuration(remote: Remote, group: TrainingGroup, context: Context) -> Ma
     )
     stem = f"{group.names.base}-code"
     part = Part(group.origin, code_container.COMPONENT)
-    return config_map(stem, part, config, namespace=spec.namespace, run=True)
+    return config_map(stem, part, config, run=True)

@@ -59,7 +59,7 @@ def manifests(dataset: CachedDataset, site: Site, service_account: str) -> list[
     origin, names, chosen = dataset.origin, dataset.names, selector(dataset)
     base, part = f"{names.base}-{COMPONENT}", Part(origin, COMPONENT)
     labelled = part._replace(labels=dataset.labels)
-    configuration = config_map(base, part, _config(dataset, site), namespace=names.namespace, run=False)
+    configuration = config_map(base, part, _config(dataset, site), run=False)
     pods: Json = {
         "podManagementPolicy": "OrderedReady" if names.profile == "upstream" else "Parallel",
         "replicas": dataset.partitions,

@@ -35,13 +35,8 @@ def task_set(task: DataTask, site: Site, service_account: str) -> TaskSet:
     """
     if task.operation == "sync" and task.source and task.source.remote:
         return sync.by_transfer(task, task.source.remote, site, service_account)
-    configuration = config_map(
-        task.configuration_stem,
-        Part(task.origin, task.operation),
-        config(task, site),
-        namespace=task.namespace,
-        run=task.schedule is None,
-    )
+    part, run = Part(task.origin, task.operation, namespace=task.namespace), task.schedule is None
+    configuration = config_map(task.configuration_stem, part, config(task, site), run=run)
     jobs = tuple(
         job.Task(
             stem,

@@ -53,6 +53,6 @@ def manifests(dataset: CachedDataset, site: Site) -> list[Manifest]:
     }
     part = volume.part(dataset.origin, keep=dataset.retained, extra_labels=dataset.labels)
     return [
-        manifest("PersistentVolume", names.volume, part, namespace="", spec=volume_spec),
+        manifest("PersistentVolume", names.volume, part._replace(namespace=""), spec=volume_spec),
         manifest("PersistentVolumeClaim", names.claim, part, spec=claim_spec),
     ]

@@ -19,13 +19,8 @@ _FLAGS: dict[str, str | int | bool] = {"check-new": True}
 
 def task_set(task: DataTask, source: Source, site: Site, service_account: str) -> TaskSet:
     """Return the ConfigMap and the only Job of a sync from `source`, the source of the task."""
-    configuration = config_map(
-        task.configuration_stem,
-        Part(task.origin, task.operation),
-        _config(task, source, site),
-        namespace=task.namespace,
-        run=task.schedule is None,
-    )
+    part, run = Part(task.origin, task.operation, namespace=task.namespace), task.schedule is None
+    configuration = config_map(task.configuration_stem, part, _config(task, source, site), run=run)
     spec: Json = {
         **job.job_spec(
             agent_pod.template(_pod(task, source, site, configuration.name, service_account), task.origin, site),

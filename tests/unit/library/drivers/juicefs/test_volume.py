@@ -2,9 +2,10 @@
 
 from typing import Any
 
+from stowplan.library.dialects.sample_set.sample_set import cached_dataset
 from stowplan.library.drivers.juicefs import volume
 from stowplan.library.manifest import Json
-from tests.unit.specs import cached_dataset, context, sample_set, site
+from tests.unit.specs import context, sample_set, site
 
 PROTECTED = {
     "argocd.argoproj.io/compare-options": "IgnoreExtraneous",
