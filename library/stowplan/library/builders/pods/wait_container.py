@@ -30,9 +30,10 @@ def name(number: int) -> str:
 
 
 def container(volume: str, config: WaitConfig, site: Site, *, sub_path: str = "", number: int = 0) -> Json:
-    """Return the init container. `volume` names the pod's volume with the dataset, `sub_path` the directory in it.
+    """Return the init container, which ends once a dataset is ready.
 
-    An empty `sub_path` means the root of the volume. `number` counts the datasets for which the pod waits, from 0.
+    `volume` names the pod's volume with the dataset, `sub_path` the directory in it; an empty one means the root of the
+    volume. `number` counts the datasets for which the pod waits, from 0.
     """
     # HostToContainer: the container sees a mount that the CSI driver recovers.
     mount = {"mountPath": config.path, "mountPropagation": "HostToContainer", "name": volume, "readOnly": True}

@@ -115,7 +115,7 @@ def view(model: DataCube, context: Context) -> tuple[Cube, list[Finding]]:
     )
     cube = Cube(
         model=model,
-        id=SpecId(KIND, context.namespace(model.metadata.namespace), model.metadata.name),
+        id=context.id(model),
         end=end,
         kind=kind,
         claim=near.pvc or ClaimReference(),

@@ -6,7 +6,7 @@ from stowplan.library.builders import transfer
 from stowplan.library.builders.custom_resource import custom_resource
 from stowplan.library.builders.volume import claim_from_template
 from stowplan.library.dialects.data_cube import certificates, config, environment, pod, rules
-from stowplan.library.dialects.data_cube.cube import KIND, Cube, view
+from stowplan.library.dialects.data_cube.cube import Cube, view
 from stowplan.library.dialects.shared import access, run_order, schedules, task_runs
 from stowplan.library.dialects.shared.context import Context, Lowered
 from stowplan.library.ir.data import Placement, Transfer
@@ -14,14 +14,14 @@ from stowplan.library.manifest import ExternalReference, Json, Manifest, Unit
 from stowplan.library.values.names import DataCubeNames
 from stowplan.schema.diagnostics import Finding, has_errors
 from stowplan.schema.kinds.data_cube import DataCube
-from stowplan.schema.meta import RUN_ANNOTATION, SpecId
+from stowplan.schema.meta import RUN_ANNOTATION
 
 
 def lower(model: DataCube, context: Context) -> Lowered:
     """Return all manifests of a DataCube (none if it has errors) and all findings."""
     found = certificates.names(model) or rules.sides(model)
     if found:
-        spec = SpecId(KIND, context.namespace(model.metadata.namespace), model.metadata.name)
+        spec = context.id(model)
         return Lowered(Unit(spec, ()), tuple(found))
     cube, found = view(model, context)
     found += _findings(cube, context)

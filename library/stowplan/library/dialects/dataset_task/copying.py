@@ -66,7 +66,7 @@ class Copying(NamedTuple):
 
 def transfer(model: DatasetTask, copy: CopyTask, dataset: CachedDataset, context: Context) -> Transfer:
     """Return the transfer of a valid copy of `dataset`, whose claim is mounted read-only."""
-    spec, names = task.spec_id(model, context), task.names(model)
+    spec, names = context.id(model), task.names(model)
     cached = STORAGE_DRIVERS[dataset.driver].cached
     return of_copying(
         Copying(

@@ -17,7 +17,7 @@ from stowplan.schema.meta import RUN_ANNOTATION
 
 def lower(model: DatasetTask, context: Context) -> Lowered:
     """Return all manifests of a DatasetTask (none if it has errors) and all findings."""
-    spec = task.spec_id(model, context)
+    spec = context.id(model)
     found = list(rules.of_spec(model, context.platform))
     referred = context.dataset(spec.namespace, model.spec.dataset_ref.name)
     if referred is None:
@@ -35,7 +35,7 @@ def lower(model: DatasetTask, context: Context) -> Lowered:
 def _copy(
     model: DatasetTask, copy: CopyTask, dataset: CachedDataset, context: Context, found: list[Finding]
 ) -> Lowered:
-    spec, run = task.spec_id(model, context), model.metadata.annotations.get(RUN_ANNOTATION, "")
+    spec, run = context.id(model), model.metadata.annotations.get(RUN_ANNOTATION, "")
     moved = copying.transfer(model, copy, dataset, context)
     configuration = transfer.configuration(moved)
     made = [configuration, *transfer.run(moved, context.site, configuration.name, run)]
@@ -45,7 +45,7 @@ def _copy(
 
 
 def _task(model: DatasetTask, dataset: CachedDataset, context: Context, found: list[Finding]) -> Lowered:
-    spec, run = task.spec_id(model, context), model.metadata.annotations.get(RUN_ANNOTATION, "")
+    spec, run = context.id(model), model.metadata.annotations.get(RUN_ANNOTATION, "")
     own, names = task.data_task(model, dataset, context), task.names(model)
     warmup = task_runs.warmup_after(own, names)
     if model.spec.sync:
@@ -75,7 +75,7 @@ def _externals(own: DataTask) -> tuple[ExternalReference, ...]:
 
 def _manifests(model: DatasetTask, context: Context, homes: list[str], made: list[Manifest]) -> tuple[Manifest, ...]:
     """Return the custom resource, the rights of the agents in the namespaces `homes`, and what was `made` before."""
-    origin = context.origin(task.spec_id(model, context))
+    origin = context.origin(context.id(model))
     base = task.names(model).base
     after = task.run_after(model, context)
     rights = access.manifests(base, origin, context.site, namespaces=homes, after=after)

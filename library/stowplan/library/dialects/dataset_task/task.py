@@ -31,14 +31,9 @@ def names(model: DatasetTask) -> TaskNames:
     return TaskNames(model.metadata.name, KIND.lower())
 
 
-def spec_id(model: DatasetTask, context: Context) -> SpecId:
-    """Return the identity of the task's spec."""
-    return SpecId(KIND, context.namespace(model.metadata.namespace), model.metadata.name)
-
-
 def run_after(model: DatasetTask, context: Context) -> tuple[SpecId, ...]:
     """Return the specs that must be done before the task."""
-    return run_order.specs(run_order.of_model(model, spec_id(model, context).namespace))
+    return run_order.specs(run_order.of_model(model, context.id(model).namespace))
 
 
 def resources(model: DatasetTask, platform: Platform) -> Resources:
@@ -53,7 +48,7 @@ def data_task(model: DatasetTask, dataset: CachedDataset, context: Context) -> D
     listed = spec.remove or spec.warmup
     partitioned = what in ("warmup", "clear")
     task = DataTask(
-        origin=context.origin(spec_id(model, context)),
+        origin=context.origin(context.id(model)),
         operation=what,
         dataset=dataset,
         namespace=dataset.names.namespace,

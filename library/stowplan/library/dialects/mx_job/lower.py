@@ -40,7 +40,7 @@ _APP = {"app": "mxnet-job"}
 
 def lower(model: MxJob, context: Context) -> Lowered:
     """Return all manifests of an MxJob (none if it has errors) and all findings."""
-    spec = SpecId(KIND, context.namespace(model.metadata.namespace), model.metadata.name)
+    spec = context.id(model)
     found = rules.findings(model, context.platform)
     if has_errors(found):
         return Lowered(Unit(spec, ()), tuple(found))

@@ -28,7 +28,7 @@ _LARGEST_PORT = 65535
 
 def lower(model: PaddleJob, context: Context) -> Lowered:
     """Return all manifests of a PaddleJob (none if it has errors) and all findings."""
-    spec = _identity(model, context)
+    spec = context.id(model)
     found = rules.findings(model, context.platform)
     mounts, problems = dataset_mount.resolve(model.spec.sample_set_ref, model.metadata, spec.namespace, context)
     found += problems
@@ -55,7 +55,7 @@ def ports_of(model: PaddleJob, context: Context) -> tuple[dict[str, range], list
         return dict.fromkeys(present, range(base, base + PORTS)), []
     given = model.metadata.annotations.get(HOST_PORT_ANNOTATION)
     length = PORTS * len(present)
-    block, found = _block(_identity(model, context), length, given, context.platform.paddle.host_ports)
+    block, found = _block(context.id(model), length, given, context.platform.paddle.host_ports)
     return {name: block[PORTS * i : PORTS * (i + 1)] for i, name in enumerate(present)}, found
 
 
@@ -90,10 +90,6 @@ def _chosen_block(given: str, length: int) -> tuple[range, list[Finding]]:
     return range(0), [finding("SP439", path, message, "Give the first port, or remove the annotation.")]
 
 
-def _identity(model: PaddleJob, context: Context) -> SpecId:
-    return SpecId(KIND, context.namespace(model.metadata.namespace), model.metadata.name)
-
-
 def _present(model: PaddleJob) -> Iterator[tuple[str, PaddleRole]]:
     """Yield (name, role) pairs of the roles that have pods."""
     for name in ROLES:
@@ -105,7 +101,7 @@ def _present(model: PaddleJob) -> Iterator[tuple[str, PaddleRole]]:
 def _group(
     model: PaddleJob, context: Context, mounts: tuple[DatasetMount, ...], ports: dict[str, range]
 ) -> TrainingGroup:
-    spec = _identity(model, context)
+    spec = context.id(model)
     names = TrainingNames(spec.name, KIND.lower())
     present = dict(_present(model))
     decides = rules.deciding_role(model)

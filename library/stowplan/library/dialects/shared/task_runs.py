@@ -35,7 +35,7 @@ def warmup_after(task: DataTask, names: TaskNames) -> DataTask | None:
 
 
 def long_names(stem: str, schedule: str | None) -> list[Finding]:
-    """Return a finding if the name `stem` of a Job, without its hash, or of a CronJob is shortened."""
+    """Return a finding if the name `stem` is too long for a CronJob, or with a hash for a Job if `schedule` is None."""
     if len(stem) <= _room(schedule):
         return []
     message = f"{stem} is too long for the name of a Job, so a hash takes the place of its end."

@@ -55,7 +55,7 @@ def held(job: Job, pod: Pod, datasets: Sequence[MountedDataset], site: Site) -> 
 
 
 def findings(job: Job, pod: Pod) -> Iterator[Finding]:
-    """Yield findings about the claim."""
+    """Yield findings about the claim: its name and template, and whether all pods of the job can write to it."""
     kept = job.checkpoints
     if kept is None:
         return

@@ -120,7 +120,7 @@ def _twice(job: Job) -> Iterator[Finding]:
 
 
 def _crowded(job: Job, dataset: Dataset, path: FieldPath) -> Iterator[Finding]:
-    """Yield a finding if more pods must run on the cache nodes of a dataset than it has."""
+    """Yield a finding if a dataset has fewer cache nodes than the job has pods, which must all run there."""
     cache, pods = dataset.spec.cache, job.spec.num_nodes
     if cache and dataset.spec.volume.juicefs and pods > cache.nodes:
         message = f"{pods} pods must share {counted(cache.nodes, 'cache node')} of {dataset.metadata.name}."

@@ -25,7 +25,7 @@ _OFFERED: Mapping[Offer, str] = {
 
 
 def request(spec: TrainingSpec) -> GangRequest:
-    """Return the `gang` of the training group. The size of the gang is that of the job."""
+    """Return what a job asks of a gang scheduler: its queue. All its pods start together."""
     return GangRequest(queue=spec.scheduling.queue if spec.scheduling else None)
 
 

@@ -26,7 +26,7 @@ _RESTARTS = 5
 
 def lower(model: TrainingJob, context: Context) -> Lowered:
     """Return all manifests of a TrainingJob (none if it has errors) and all findings."""
-    spec = SpecId(KIND, context.namespace(model.metadata.namespace), model.metadata.name)
+    spec = context.id(model)
     found = rules.findings(model, context.platform)
     if has_errors(found):
         return Lowered(Unit(spec, ()), tuple(found))
