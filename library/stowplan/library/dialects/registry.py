@@ -53,8 +53,10 @@ def lower(model: CustomResource, context: Context) -> Lowered:
     if model.kind in DATASET_KINDS:
         made = waiting.own(model, _lower, context)
     else:
-        made = _lower(model, replace(context, awaited=awaited.of(model, context, _lower)))
-    return replace(made, findings=(*made.findings, *_own_retries(model)))
+        waits = awaited.of(model, context, _lower)
+        made = _lower(model, replace(context, awaited=waits) if waits else context)
+    found = tuple(_own_retries(model))
+    return replace(made, findings=(*made.findings, *found)) if found else made
 
 
 def _lower(model: CustomResource, context: Context) -> Lowered:
