@@ -38,7 +38,7 @@ def test_a_migrated_case_is_valid_and_has_all_comments_and_keeps_every_volume(na
     assert comments.words(after) == comments.words(before)
     for document in yaml.safe_load_all(after):
         if document and document["apiVersion"] == "stowplan.dev/v1alpha1" and document["kind"] in KINDS:
-            assert read(KINDS[document["kind"]], document)[1] == []
+            assert read(KINDS[document["kind"]].model, document)[1] == []
     file.write_text(after)
     assert migrated(file)[0] == after
     assert volumes(tmp_path) == kept

@@ -79,7 +79,7 @@ def test_what_became_native_is_valid_and_stays_as_it_is(names: tuple[str, ...]) 
     for text in changed.values():
         document = yaml.safe_load(text)
         assert document["apiVersion"] == "stowplan.dev/v1alpha1"
-        model, found = read(KINDS[document["kind"]], document)
+        model, found = read(KINDS[document["kind"]].model, document)
         assert (model is not None, found) == (True, [])
     again, _ = migrated(texts | changed)
     assert again == {}

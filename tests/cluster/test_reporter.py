@@ -30,7 +30,7 @@ from tests.cluster.ownership import leaves
 from tests.cluster.reporters import EXIT_CODE, HOLD, Site, data_cube, paddle_job
 from tests.tier import KILLS
 
-KINDS = {kind.kind: kind for kind in resources.KINDS}
+KINDS = {kind.kind: kind for kind in registry.KINDS}
 NUMBERS = itertools.count()
 LIBRARIES = (
     "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1",
@@ -307,7 +307,7 @@ def test_nobody_owns_a_field_of_another(site: Site) -> None:
             everything = [leaf for found in entries.values() for leaf in found if not leaf[-1].startswith("k:")]
             assert len(everything) == len(set(everything))
             own = {path[1].removeprefix("f:") for path in entries[REPORTER]}
-            assert own <= registry.RULES[kind].FIELDS
+            assert own <= registry.RULES[kind].fields
 
 
 def test_rights_are_for_status_alone(site: Site) -> None:

@@ -514,8 +514,8 @@ SYNC = {"type": "sync", "sampleSetRef": {"name": "a"}}
 )
 def test_a_run_that_deletes(kind: str, spec: Json, text: str) -> None:
     """The specs fit their models, so the fields that the rules look for are those of the kinds."""
-    body = made(KINDS[kind].group_version(), kind, spec)
-    KINDS[kind].model_validate(body)
+    body = made(KINDS[kind].api_version, kind, spec)
+    KINDS[kind].model.model_validate(body)
     assert found(None, body) == ([(Danger.DATA, text)] if text else [])
 
 

@@ -13,7 +13,7 @@ from stowplan.schema.kinds.table import KINDS
 ROOT = Path(__file__).parents[2]
 SOURCES = [*ROOT.glob("schema/**/*.py"), *ROOT.glob("library/**/*.py"), *ROOT.glob("compiler/**/*.py")]
 
-MODELS = frozenset(model.__module__ for model in KINDS.values())
+MODELS = frozenset(kind.model.__module__ for kind in KINDS.values())
 PACKAGES = frozenset(each.lower.__module__.rpartition(".")[0] for each in DIALECTS.values())
 NAME = re.compile(rf"({'|'.join(KINDS)})(/.*)?", re.DOTALL)
 
@@ -32,9 +32,6 @@ _AGENT = (
 
 EXCEPTIONS = {
     "schema/stowplan/schema/kinds/table.py": "The table of kinds.",
-    "schema/stowplan/schema/kinds/run_after.py": "The values of a field that the CRDs list; the table imports it.",
-    "schema/stowplan/schema/agents/cache_config.py": "The kinds for which agents work.",
-    "library/stowplan/library/dialects/registry.py": "The table of dialects.",
     "library/stowplan/library/dialects/shared/context.py": "Look-ups of datasets with the type of their model.",
     "library/stowplan/library/constructs/__init__.py": "A class for each kind, for programs of users.",
     "library/stowplan/library/constructs/specs.py": "A class for each kind, for programs of users.",

@@ -27,7 +27,7 @@ def patterns(schema: Any) -> Iterator[str]:
                 yield from patterns(each)
 
 
-@pytest.mark.parametrize("model", [*KINDS.values(), Platform, Lock, RetiredRun])
+@pytest.mark.parametrize("model", [*(kind.model for kind in KINDS.values()), Platform, Lock, RetiredRun])
 def test_each_form_has_words(model: type[BaseModel]) -> None:
     """Quantities have a rule of their own, which says what they are."""
     assert set(patterns(model.model_json_schema())) <= {*FORMS, QUANTITY["pattern"]}

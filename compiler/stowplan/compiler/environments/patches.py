@@ -67,7 +67,7 @@ def _applied(root: Node, patch: Patch, spec: SpecId, file: str) -> tuple[Node, l
     if patch.given.merge is not None:
         whole, path = _below(patch, "merge", file)
         try:
-            data = merged(root.data, patch.given.merge, KINDS[spec.kind])
+            data = merged(root.data, patch.given.merge, KINDS[spec.kind].model)
         except PatchError as problem:
             message = f"The patch cannot be merged over {spec}: {problem}"
             return root, [finding("SP806", (*path, *problem.path), message, "Correct the patch.")]

@@ -74,11 +74,11 @@ class Cluster:
         return found
 
     def _listed(self, kind: str, namespace: str) -> list[dict[str, Any]]:
-        group, _, version = KINDS[kind].group_version().partition("/")
+        group, _, version = KINDS[kind].api_version.partition("/")
         objects = client.CustomObjectsApi(self.api)
         try:
             answer: Any = objects.list_namespaced_custom_object(
-                group, version, namespace, KINDS[kind].PLURAL, _request_timeout=SECONDS
+                group, version, namespace, KINDS[kind].plural, _request_timeout=SECONDS
             )
         except ApiException as error:
             if error.status == 404:

@@ -57,7 +57,7 @@ def spec_status(spec: SpecId, body: dict[str, Any] | None, now: datetime, waits:
 
 
 def _verdict(kind: str, body: dict[str, Any]) -> dict[str, str]:
-    script = health.scripts().get(f"{KINDS[kind].group()}_{kind}")
+    script = health.scripts().get(f"{KINDS[kind].group}_{kind}")
     try:
         return assess(script, body) if script else {"status": UNKNOWN, "message": ""}
     except Exception as error:

@@ -67,8 +67,8 @@ def migrate(text: str, file: str) -> Migration:
 
 def _canonical(document: Document) -> tuple[dict[str, Any], list[Finding]]:
     kind = document.data.get("kind")
-    model = KINDS.get(kind) if isinstance(kind, str) else None
-    return modernise(model, document.data) if model else (document.data, [])
+    known = KINDS.get(kind) if isinstance(kind, str) else None
+    return modernise(known.model, document.data) if known else (document.data, [])
 
 
 def _means(text: str, file: str) -> list[Any]:

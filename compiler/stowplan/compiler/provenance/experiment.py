@@ -162,7 +162,7 @@ class Experiment:
 
     def _named(self, given: Input) -> SpecId | None:
         """Return the dataset whose name is in the field; None if the field names no dataset."""
-        field = KINDS[given.spec.kind].DATASETS if given.spec else None
+        field = KINDS[given.spec.kind].datasets if given.spec else None
         if given.spec is None or field is None:
             return None
         paths = [path for _, path in field.names(given.document.data)]

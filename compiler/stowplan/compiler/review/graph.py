@@ -57,7 +57,7 @@ class _Builder:
                 self._edge(self._place(place, Part.SOURCE), own, word, self._place_state(place, Part.SOURCE))
             for place, word in kind.sinks(side or {}):
                 self._edge(own, self._place(place, Part.OUTPUT), word, self._place_state(place, Part.OUTPUT))
-        before = ((each, "runs after") for each in run_order.of_document(body, KINDS[spec.kind], spec.namespace))
+        before = ((each, "runs after") for each in run_order.of_document(body, KINDS[spec.kind].model, spec.namespace))
         for other, text in (*_datasets(body, spec), *before):
             if other in self._before or other in self._after:
                 self._edge(self._id(other), own, text, state)
@@ -139,7 +139,7 @@ def _places(body: Json) -> Iterator[tuple[str, Part]]:
 
 def _datasets(body: Json, spec: SpecId) -> Iterator[tuple[SpecId, str]]:
     """Yield the datasets that a spec names, with what it waits for."""
-    field = KINDS[spec.kind].DATASETS
+    field = KINDS[spec.kind].datasets
     if field is None:
         return
     for name, path in field.names(body):

@@ -102,7 +102,7 @@ def _used(
             for kind in DATASET_KINDS:
                 if SpecId(kind, namespace, mounted.claim) in present:
                     used.setdefault((kind, namespace), set()).add(mounted.claim)
-        field = KINDS[spec.id.kind].DATASETS
+        field = KINDS[spec.id.kind].datasets
         if spec.id.kind not in TRAINING_KINDS or field is None:
             continue
         names = used.setdefault((field.kind, namespace), set())
@@ -127,7 +127,7 @@ def _unused(spec: SpecFacts, used: Mapping[tuple[str, str], set[str]]) -> Iterat
 
 def _field_of(dataset: str) -> str:
     """Return the field of training jobs that names datasets of a kind, for hints."""
-    fields = (model.DATASETS for model in KINDS.values() if model.TRAINS and model.DATASETS)
+    fields = (kind.datasets for kind in KINDS.values() if kind.trains and kind.datasets)
     _, name, *rest = next(field.path for field in fields if field.kind == dataset)
     return f"`{name}`" if "*" in rest else f"the `{name}`"
 

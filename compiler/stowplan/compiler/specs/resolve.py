@@ -95,7 +95,7 @@ def _with_references(spec: SpecFacts, specs: dict[SpecId, SpecFacts]) -> SpecFac
     locked = [specs[each].revision for each in spec.locked if each in specs]
     if locked:
         spec = replace(spec, digest="+".join([spec.digest, *locked]), run_digest="+".join([spec.run_digest, *locked]))
-    field = KINDS[spec.id.kind].DATASETS
+    field = KINDS[spec.id.kind].datasets
     if field is None or not field.digest:
         return spec
     datasets = [specs[each.spec] for each in spec.references if each.spec in specs]

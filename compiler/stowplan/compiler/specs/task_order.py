@@ -98,7 +98,7 @@ def _missing(named: Predecessor, specs: Collection[SpecId]) -> Finding:
 def _unordered(spec: SpecId, other: SpecId, path: FieldPath) -> Finding:
     message = f"{other} does the opposite, on the same data and at the same time: the last one to end decides."
     order = f"`runAfter: [{{kind: {other.kind}, name: {other.name}}}]`"
-    if KINDS[spec.kind].AFTER == run_order.ANNOTATION:
+    if KINDS[spec.kind].model.AFTER == run_order.ANNOTATION:
         order = f"the annotation `{AFTER_ANNOTATION}: {other.kind}/{other.name}`"
     hint = f"Write {order} here, or the reverse there. A task that is over can be removed."
     return finding("SP754", path, message, hint)

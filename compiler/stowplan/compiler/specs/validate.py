@@ -81,12 +81,12 @@ def read_spec(document: Document, platform: Platform, report: Report, *, sound: 
     left_in = []
     if placeholders.suspected(document):
         left_in = [*placeholders.findings(document.data), *placeholders.templates(document.data)]
-    data, found = modernise(KINDS[kind], document.data)
+    data, found = modernise(KINDS[kind].model, document.data)
     found += left_in or _version(kind, data)
     if has_errors(found):
         report.add_findings(document, found)
         return None
-    model, problems = read(KINDS[kind], data, unknown=platform.policy.unknown_fields)
+    model, problems = read(KINDS[kind].model, data, unknown=platform.policy.unknown_fields)
     found += problems
     if model is None:
         report.add_findings(document, found)
@@ -107,7 +107,7 @@ def read_spec(document: Document, platform: Platform, report: Report, *, sound: 
 
 
 def _version(kind: str, data: dict[str, Any]) -> list[Finding]:
-    version, expected = data.get("apiVersion"), KINDS[kind].group_version()
+    version, expected = data.get("apiVersion"), KINDS[kind].api_version
     if version == expected:
         return []
     path: FieldPath = ("apiVersion",)

@@ -25,5 +25,5 @@ class Served:
         return ObjectAddress(self.collection(namespace), name)
 
 
-SERVED: Mapping[str, Served] = {kind: Served(model.group_version(), model.PLURAL) for kind, model in KINDS.items()}
+SERVED: Mapping[str, Served] = {name: Served(kind.api_version, kind.plural) for name, kind in KINDS.items()}
 """All kinds of custom resources, by the name of the kind."""

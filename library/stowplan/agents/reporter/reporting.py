@@ -63,7 +63,7 @@ class Reporting:
         self.caches = Caches(
             resources={
                 kind.kind: ObjectCache(partial(resources.resource, namespace=namespace, kind=kind), self._renewed)
-                for kind in resources.KINDS
+                for kind in registry.KINDS
             },
             jobs=ObjectCache(partial(workloads.job, namespace=namespace), changed),
             job_sets=ObjectCache(partial(workloads.job_set, namespace=namespace), changed),
@@ -110,7 +110,7 @@ class Reporting:
 
     def _watches(self) -> Iterator[Watching[Any]]:
         namespace = self.config.namespace
-        for kind in resources.KINDS:
+        for kind in registry.KINDS:
             yield self._watching(kind.served.collection(namespace), self.caches.resources[kind.kind])
         yield self._watching(f"/apis/batch/v1/namespaces/{namespace}/jobs", self.caches.jobs)
         yield self._watching(f"/apis/apps/v1/namespaces/{namespace}/statefulsets", self.caches.sets)

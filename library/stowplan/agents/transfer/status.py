@@ -6,7 +6,7 @@ from stowplan.agents.attempt.outcome import FAILED, RUNNING, SUCCEEDED, AttemptO
 from stowplan.agents.runtime.timestamp import now
 from stowplan.schema.agents import field_managers
 from stowplan.schema.kinds.data_cube_status import INITIALIZED
-from stowplan.schema.kinds.table import DATASET_KINDS, KINDS, TASK_FIELDS
+from stowplan.schema.kinds.table import DATASET_KINDS, TASK_FIELDS
 
 _PHASES = {RUNNING: "Running", SUCCEEDED: "Succeeded", FAILED: "Failed"}
 
@@ -62,7 +62,7 @@ class DatasetStatus:
         status: dict[str, Any] = {"attempts": [entry]}
         # During a sync it is not known what the dataset holds.
         is_over = outcome.result != RUNNING
-        if outcome.revision and is_over and "revision" in KINDS[self._kind].STATUS.model_fields:
+        if outcome.revision and is_over and self._kind in DATASET_KINDS:
             status["revision"] = outcome.revision
         return status | (self._derived() if self._phase else {})
 

@@ -52,7 +52,7 @@ async def _wait_for(kind: str, name: str, namespace: str, client: Client, log: L
     async for news in follow(client, SERVED[kind].place(namespace, name)):
         missing = _missing(kind, news)
         if not missing:
-            log.info("Done", spec=spec, detail=f"it is {KINDS[kind].DONE}")
+            log.info("Done", spec=spec, detail=f"it is {KINDS[kind].done}")
             return
         if missing != last or time.monotonic() - at >= _LOG_SECONDS:
             last, at = missing, time.monotonic()
@@ -63,7 +63,7 @@ def _missing(kind: str, news: News) -> str:
     """Return why a spec of this kind is not done, for people; empty if it is done."""
     match news:
         case Live(found):
-            return _missing_in(found, KINDS[kind].DONE)
+            return _missing_in(found, KINDS[kind].done)
         case Refused() | Unreachable():
             return str(news)
         case _:

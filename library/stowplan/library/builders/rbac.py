@@ -24,7 +24,7 @@ def status_role(name: str, origin: Origin, after: Sequence[SpecId] = ()) -> Mani
     """
     spec = origin.spec
     rules = [custom_resources(spec.kind, [spec.name], ["get"])]
-    rules.append({**rules[0], "resources": [f"{KINDS[spec.kind].PLURAL}/status"], "verbs": ["get", "patch"]})
+    rules.append({**rules[0], "resources": [f"{KINDS[spec.kind].plural}/status"], "verbs": ["get", "patch"]})
     rules += [
         custom_resources(kind, [each.name for each in after if each.kind == kind], ["get", "watch"])
         for kind in sorted({each.kind for each in after})
@@ -34,10 +34,9 @@ def status_role(name: str, origin: Origin, after: Sequence[SpecId] = ()) -> Mani
 
 def custom_resources(kind: str, names: Collection[str], verbs: list[str]) -> Json:
     """Return the rule of a Role about the custom resources of a kind with these names."""
-    model = KINDS[kind]
     return {
-        "apiGroups": [model.group()],
-        "resources": [model.PLURAL],
+        "apiGroups": [KINDS[kind].group],
+        "resources": [KINDS[kind].plural],
         "resourceNames": sorted(names),
         "verbs": verbs,
     }

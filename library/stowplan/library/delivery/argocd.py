@@ -62,7 +62,7 @@ NAMESPACED_KINDS = (
     GroupKind(group="rbac.authorization.k8s.io", kind="Role"),
     GroupKind(group="rbac.authorization.k8s.io", kind="RoleBinding"),
     *(GroupKind(group=each.group, kind=each.kind) for each in ENGINE_KINDS),
-    *(GroupKind(group=model.group(), kind=name) for name, model in KINDS.items()),
+    *(GroupKind(group=kind.group, kind=name) for name, kind in KINDS.items()),
 )
 """Every namespaced kind that specs can compile to with any engine.
 

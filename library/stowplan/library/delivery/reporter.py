@@ -72,8 +72,8 @@ def _rules(site: Site) -> list[Json]:
     for made in _engine(site).kinds:
         read.setdefault(made.group, set()).add(made.plural)
     kinds: dict[str, set[str]] = {}
-    for resource in KINDS.values():
-        kinds.setdefault(resource.group(), set()).add(resource.PLURAL)
+    for kind in KINDS.values():
+        kinds.setdefault(kind.group, set()).add(kind.plural)
     rules = [_rule(group, resources, _READ) for group, resources in [*read.items(), *sorted(kinds.items())]]
     statuses = [(group, {f"{plural}/status" for plural in plurals}) for group, plurals in sorted(kinds.items())]
     return [*rules, *(_rule(group, resources, ("patch",)) for group, resources in statuses)]

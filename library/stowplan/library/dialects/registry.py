@@ -2,39 +2,24 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from importlib import import_module
 from typing import Any
 
 from stowplan.library.builders.job import BACKOFF_LIMIT
 from stowplan.library.dialects import awaited
-from stowplan.library.dialects.data_cube import dialect as data_cube
-from stowplan.library.dialects.dataset import dialect as dataset
-from stowplan.library.dialects.dataset_task import dialect as dataset_task
-from stowplan.library.dialects.mx_job import dialect as mx_job
-from stowplan.library.dialects.paddle_job import dialect as paddle_job
 from stowplan.library.dialects.reading.api import NOTHING, Reading
-from stowplan.library.dialects.sample_set import sample_job_dialect, sample_set_dialect
 from stowplan.library.dialects.shared.context import Context, Lowered
 from stowplan.library.dialects.shared.dialect import USUAL, Dialect, Pods
-from stowplan.library.dialects.training import dialect as training
 from stowplan.library.dialects.training_group import waiting
-from stowplan.library.dialects.training_job import dialect as training_job
 from stowplan.schema.diagnostics import Anchor, Finding, finding
 from stowplan.schema.kinds.custom_resource import CustomResource
-from stowplan.schema.kinds.table import DATASET_KINDS
+from stowplan.schema.kinds.table import DATASET_KINDS, KINDS, TRAINING_KINDS
 from stowplan.schema.meta import RESTARTS_ANNOTATION, SpecId
 
 DIALECTS: dict[str, Dialect[Any]] = {
-    "DataCube": data_cube.DIALECT,
-    "Dataset": dataset.DIALECT,
-    "DatasetTask": dataset_task.DIALECT,
-    "MxJob": mx_job.DIALECT,
-    "PaddleJob": paddle_job.DIALECT,
-    "SampleJob": sample_job_dialect.DIALECT,
-    "SampleSet": sample_set_dialect.DIALECT,
-    "Training": training.DIALECT,
-    "TrainingJob": training_job.DIALECT,
+    name: import_module(f"stowplan.library.dialects.{kind.module}.dialect").DIALECT for name, kind in KINDS.items()
 }
-"""A dialect for each kind of `stowplan.schema.kinds.table`."""
+"""The dialect of each kind, which its module `dialect` has as `DIALECT`."""
 
 
 def reading(kind: object) -> Reading:
@@ -65,7 +50,7 @@ def _lower(model: CustomResource, context: Context) -> Lowered:
 
 def _own_retries(model: CustomResource) -> Iterator[Finding]:
     """Yield a finding about the annotation for restarts of training jobs at a spec whose Jobs retry by themselves."""
-    if not model.TRAINS and RESTARTS_ANNOTATION in model.metadata.annotations:
+    if model.kind not in TRAINING_KINDS and RESTARTS_ANNOTATION in model.metadata.annotations:
         path, field = ("metadata", "annotations", RESTARTS_ANNOTATION), DIALECTS[model.kind].retries
         message = f"The annotation has no effect on a {model.kind}: it is for training jobs."
         hint = f"Remove it: a failed attempt is tried again by itself, at most {BACKOFF_LIMIT} times."

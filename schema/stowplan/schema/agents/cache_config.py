@@ -59,9 +59,7 @@ so.
 class Target(Model):
     """The custom resource whose status the agent writes."""
 
-    kind: Literal["DataCube", "Dataset", "DatasetTask", "SampleSet", "SampleJob", "Training"] = Field(
-        description="Kind of the custom resource."
-    )
+    kind: str = Field(description="Kind of the custom resource.", max_length=63)
     namespace: str = Field(description="Its namespace.", max_length=63)
     name: str = Field(description="Its name.", max_length=253)
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from stowplan.schema.export.plain_schema import INT_OR_STRING, Schema, plain_schema
 from stowplan.schema.kinds.custom_resource import Column, CustomResource
+from stowplan.schema.kinds.kind import plural
 from stowplan.schema.meta import KUBERNETES_TYPE, LARGEST_INT32
 
 CATEGORIES = ("mlops",)
@@ -35,7 +36,7 @@ def custom_resource_definition(resource: type[CustomResource]) -> dict[str, Any]
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
         "metadata": {
-            "name": f"{resource.PLURAL}.{group}",
+            "name": f"{plural(resource.__name__)}.{group}",
             "labels": dict(LABELS),
             "annotations": dict(PROTECTION),
         },
@@ -62,7 +63,7 @@ def _names(resource: type[CustomResource]) -> dict[str, Any]:
     names: dict[str, Any] = {
         "kind": kind,
         "listKind": f"{kind}List",
-        "plural": resource.PLURAL,
+        "plural": plural(resource.__name__),
         "singular": kind.lower(),
         "categories": list(CATEGORIES),
     }

@@ -23,7 +23,7 @@ SUFFIX = ".schema.json"
 COMBINED = f"stowplan{SUFFIX}"
 """Name of the file with the schema for any document; it applies the rules for the document's kind."""
 
-MODELS: tuple[type[Model], ...] = (Platform, *KINDS.values())
+MODELS: tuple[type[Model], ...] = (Platform, *(kind.model for kind in KINDS.values()))
 """Models of all kinds that users write."""
 
 

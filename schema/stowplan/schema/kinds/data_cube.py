@@ -8,7 +8,7 @@ from pydantic import Field
 
 from stowplan.schema.agents.left_out import LINKS, Links
 from stowplan.schema.kinds import editor_rules
-from stowplan.schema.kinds.custom_resource import AGE, Column, CustomResource, SpecFields
+from stowplan.schema.kinds.custom_resource import AGE, Column, CustomResource
 from stowplan.schema.kinds.data_cube_status import DataCubeStatus
 from stowplan.schema.kinds.editor_rules import Schema
 from stowplan.schema.kinds.kubernetes_shapes import ENV_VAR, TOLERATION
@@ -162,7 +162,6 @@ class DataCube(CustomResource):
     Replaces the kind of the TensorStack platform.
     """
 
-    PLURAL: ClassVar[str] = "datacubes"
     COLUMNS: ClassVar[tuple[Column, ...]] = (
         Column("PHASE", ".status.phase"),
         Column("PROGRESS", ".status.progress"),
@@ -193,7 +192,6 @@ class DataCube(CustomResource):
         },
         "spec.schedule": editor_rules.SCHEDULE,
     }
-    OBSERVED: ClassVar[SpecFields] = {"schedule": None}
 
     api_version: Literal["tensorstack.dev/v1beta1"] = Field(description="Version of this kind.")
     kind: Literal["DataCube"] = Field(description="Always `DataCube`.")

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from stowplan.schema.kinds import editor_rules
 from stowplan.schema.kinds.conditions import Conditions
-from stowplan.schema.kinds.custom_resource import AGE, Column, CustomResource, SpecFields
+from stowplan.schema.kinds.custom_resource import AGE, Column, CustomResource
 from stowplan.schema.kinds.editor_rules import Schema
 from stowplan.schema.meta import KubernetesType, Model, ObjectMeta
 
@@ -83,21 +83,15 @@ class MxJob(CustomResource):
     Replaces the kind of deepinsight's mxnet-operator.
     """
 
-    PLURAL: ClassVar[str] = "mxjobs"
     FOLDED_KEYS: ClassVar[bool] = True
     COLUMNS: ClassVar[tuple[Column, ...]] = (Column("PHASE", ".status.phase"), Column("STATE", ".status.state"), AGE)
     STATUS: ClassVar[type[Model]] = MxJobStatus
-    TRAINS: ClassVar[bool] = True
     EDITOR_RULES: ClassVar[Mapping[str, Schema]] = {
         "spec": editor_rules.needs("jobMode"),
         "spec.jobMode": {"enum": ["local", "dist"]},
         "spec.replicaSpecs[]": editor_rules.POD,
         "spec.replicaSpecs[].replicas": editor_rules.PODS,
         "spec.replicaSpecs[].mxReplicaType": {"enum": ["SCHEDULER", "SERVER", "WORKER"]},
-    }
-    OBSERVED: ClassVar[SpecFields] = {
-        "jobMode": None,
-        "replicaSpecs": ("replicas", "mxReplicaType"),
     }
 
     api_version: Literal["mxnet.mlkube.io/v1beta1"] = Field(description="Version of this kind.")

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from stowplan.schema.agents.wait_config import Until
 from stowplan.schema.kinds import editor_rules
-from stowplan.schema.kinds.custom_resource import Column, CustomResource, DatasetReference, SpecFields
+from stowplan.schema.kinds.custom_resource import Column, CustomResource
 from stowplan.schema.kinds.editor_rules import Schema
 from stowplan.schema.kinds.kubernetes_shapes import QUANTITY
 from stowplan.schema.kinds.paddle_job_status import PaddleJobStatus
@@ -118,7 +118,6 @@ class PaddleJob(CustomResource):
     Replaces the kind of paddle-operator and PaddleCloud 0.4.
     """
 
-    PLURAL: ClassVar[str] = "paddlejobs"
     SHORT_NAMES: ClassVar[tuple[str, ...]] = ("pdj",)
     COLUMNS: ClassVar[tuple[Column, ...]] = (
         Column("Status", ".status.phase"),
@@ -126,8 +125,6 @@ class PaddleJob(CustomResource):
         Column("Age", ".metadata.creationTimestamp", "date"),
     )
     STATUS: ClassVar[type[Model]] = PaddleJobStatus
-    TRAINS: ClassVar[bool] = True
-    DATASETS: ClassVar[DatasetReference | None] = DatasetReference("SampleSet", ("spec", "sampleSetRef", "name"))
     EDITOR_RULES: ClassVar[Mapping[str, Schema]] = {
         **dict.fromkeys(("spec.ps", "spec.worker", "spec.heter"), editor_rules.ROLE_POD),
         **{f"spec.{role}.replicas": {"minimum": 0, "maximum": MOST_NODES} for role in ("ps", "worker", "heter")},
@@ -137,7 +134,6 @@ class PaddleJob(CustomResource):
         "spec.schedulingPolicy.minAvailable": {"minimum": 1},
         "spec.withGloo": {"enum": [0, 1, 2]},
     }
-    OBSERVED: ClassVar[SpecFields] = dict.fromkeys(ROLES, ("replicas",))
 
     api_version: Literal["batch.paddlepaddle.org/v1"] = Field(description="Version of this kind.")
     kind: Literal["PaddleJob"] = Field(description="Always `PaddleJob`.")

@@ -8,7 +8,7 @@ from pydantic import Field
 from stowplan.schema.juicefs.sync_options import SyncOptions
 from stowplan.schema.kinds import editor_rules
 from stowplan.schema.kinds.conditions import AttemptCounts, Conditions, TaskAttempts
-from stowplan.schema.kinds.custom_resource import Column, CustomResource, DatasetReference, SpecFields
+from stowplan.schema.kinds.custom_resource import Column, CustomResource
 from stowplan.schema.kinds.editor_rules import Schema
 from stowplan.schema.meta import Int32, Model, NamedReference, ObjectMeta, SecretReference
 
@@ -105,13 +105,8 @@ class SampleJob(CustomResource):
     Replaces the kind of paddle-operator (branch `sampleset`) and PaddleCloud 0.4.
     """
 
-    PLURAL: ClassVar[str] = "samplejobs"
     COLUMNS: ClassVar[tuple[Column, ...]] = (Column("PHASE", ".status.phase"),)
     STATUS: ClassVar[type[Model]] = SampleJobStatus
-    DATASETS: ClassVar[DatasetReference | None] = DatasetReference(
-        "SampleSet", ("spec", "sampleSetRef", "name"), digest=True
-    )
-    TASK_FIELDS: ClassVar[tuple[str, str] | None] = ("jobName", "counts")
     EDITOR_RULES: ClassVar[Mapping[str, Schema]] = {
         "spec": {
             "allOf": [
@@ -132,11 +127,6 @@ class SampleJob(CustomResource):
         "spec.secretRef.name": editor_rules.SUBDOMAIN,
         "spec.syncOptions.source": editor_rules.URI,
         "spec.syncOptions.threads": {"minimum": 1},
-    }
-    OBSERVED: ClassVar[SpecFields] = {
-        "type": None,
-        "schedule": None,
-        "sampleSetRef": ("name",),
     }
 
     api_version: Literal["batch.paddlepaddle.org/v1alpha1"] = Field(description="Version of this kind.")

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from stowplan.schema.juicefs.mount_options import MountOptions
 from stowplan.schema.kinds import editor_rules
-from stowplan.schema.kinds.custom_resource import AGE, Column, CustomResource, SpecFields
+from stowplan.schema.kinds.custom_resource import AGE, Column, CustomResource
 from stowplan.schema.kinds.editor_rules import Schema
 from stowplan.schema.kinds.kubernetes_shapes import NODE_AFFINITY, TOLERATION
 from stowplan.schema.kinds.sample_set_status import SampleSetStatus
@@ -137,7 +137,6 @@ class SampleSet(CustomResource):
     Replaces the kind of paddle-operator (branch `sampleset`) and PaddleCloud 0.4.
     """
 
-    PLURAL: ClassVar[str] = "samplesets"
     COLUMNS: ClassVar[tuple[Column, ...]] = (
         Column("TOTAL SIZE", ".status.cacheStatus.totalSize"),
         Column("CACHED SIZE", ".status.cacheStatus.cachedSize"),
@@ -149,7 +148,6 @@ class SampleSet(CustomResource):
     STATUS: ClassVar[type[Model]] = SampleSetStatus
     SERVICE: ClassVar[bool] = True
     AFTER: ClassVar[tuple[str, ...]] = ()
-    DONE: ClassVar[str] = "Ready"
     OUTSIDE_RUN: ClassVar[tuple[tuple[str, ...], ...]] = (
         ("partitions",),
         ("cache",),
@@ -193,12 +191,6 @@ class SampleSet(CustomResource):
         "spec.source.secretRef.name": editor_rules.SUBDOMAIN,
         "spec.cache.levels[].cacheSize": {"minimum": 0},
         "spec.cache.levels[].path": editor_rules.pattern("/.*", "A directory of the node begins with /."),
-    }
-    OBSERVED: ClassVar[SpecFields] = {
-        "partitions": None,
-        "noSync": None,
-        "source": ("uri",),
-        "csi": ("driver",),
     }
 
     api_version: Literal["batch.paddlepaddle.org/v1alpha1"] = Field(description="Version of this kind.")

@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from stowplan.schema.kinds import editor_rules
-from stowplan.schema.kinds.custom_resource import AGE, Column, CustomResource, SpecFields
+from stowplan.schema.kinds.custom_resource import AGE, Column, CustomResource
 from stowplan.schema.kinds.editor_rules import Schema
 from stowplan.schema.kinds.training_job_status import TrainingJobStatus
 from stowplan.schema.meta import KubernetesType, Model, ObjectMeta
@@ -160,7 +160,6 @@ class TrainingJob(CustomResource):
     Replaces the kind of Baidu's paddle-on-k8s-operator.
     """
 
-    PLURAL: ClassVar[str] = "trainingjobs"
     FOLDED_KEYS: ClassVar[bool] = True
     SHORT_NAMES: ClassVar[tuple[str, ...]] = ("tj",)
     COLUMNS: ClassVar[tuple[Column, ...]] = (
@@ -171,7 +170,6 @@ class TrainingJob(CustomResource):
         AGE,
     )
     STATUS: ClassVar[type[Model]] = TrainingJobStatus
-    TRAINS: ClassVar[bool] = True
     OLD_VERSIONS: ClassVar[Mapping[str, str]] = {"paddlepaddle.org/v1": "paddlepaddle.org/v1alpha1"}
     OUTPUTS: ClassVar[tuple[tuple[str, ...], ...]] = tuple(
         ("spec", role, key) for role in ("master", "pserver", "trainer") for key in ("replicaSpec", "index_succeed")
@@ -185,12 +183,6 @@ class TrainingJob(CustomResource):
         "spec.frame_work": editor_rules.needs("type"),
         "spec.frame_work.type": {"enum": ["local", "multi", "nccl2"]},
         "spec.trainer.grace_period_seconds": {"minimum": 0},
-    }
-    OBSERVED: ClassVar[SpecFields] = {
-        "fault_tolerant": None,
-        "trainer": ("min-instance", "max-instance"),
-        "pserver": ("min-instance", "max-instance"),
-        "annotations": ("walltime",),
     }
 
     api_version: Literal["paddlepaddle.org/v1alpha1"] = Field(description="Version of this kind.")

@@ -11,7 +11,7 @@ from stowplan.schema.kinds import table
 Manifest = dict[str, Any]
 NAMESPACE = "ml"
 RUN = "abcdefgh"
-KINDS = {kind.kind: kind for kind in resources.KINDS}
+KINDS = {kind.kind: kind for kind in registry.KINDS}
 
 
 def time(minute: int) -> str:
@@ -193,10 +193,10 @@ def report(
     status = registry.status(replace(seen, mxnet_success=mxnet))
     if status is None:
         return None
-    table.KINDS[kind].STATUS.model_validate(status)
-    assert set(status) <= registry.RULES[kind].FIELDS
+    table.KINDS[kind].model.STATUS.model_validate(status)
+    assert set(status) <= registry.RULES[kind].fields
     assert not [key for key, value in status.items() if value in ({}, [])], "would be a null after an apply"
-    others = {key: value for key, value in given.get("status", {}).items() if key not in registry.RULES[kind].FIELDS}
+    others = {key: value for key, value in given.get("status", {}).items() if key not in registry.RULES[kind].fields}
     again = observed(kind, {**given, "status": {**others, **status}}, *objects, partitions=partitions)
     second = registry.status(replace(again, mxnet_success=mxnet))
     assert second is None or registry.is_reported(again, second), (status, second)

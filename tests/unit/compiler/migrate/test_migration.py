@@ -202,6 +202,6 @@ def test_documents_of_the_old_systems_mean_the_same_afterwards() -> None:
         rewritten += 1
         before, after = (reader.read(each, "a.yaml")[0] for each in (text, result.text))
         for old, new in zip(before, after, strict=True):
-            model = KINDS.get(old.root.data["kind"])
-            assert new.root.data == (modernise(model, old.root.data)[0] if model else old.root.data)
+            kind = KINDS.get(old.root.data["kind"])
+            assert new.root.data == (modernise(kind.model, old.root.data)[0] if kind else old.root.data)
     assert rewritten >= 2

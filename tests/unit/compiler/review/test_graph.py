@@ -13,7 +13,7 @@ from stowplan.library.dialects.reading.api import Address, Reading
 from stowplan.library.dialects.registry import DIALECTS
 from stowplan.library.dialects.shared.dialect import Dialect
 from stowplan.library.manifest import Manifest
-from stowplan.schema.kinds.custom_resource import values
+from stowplan.schema.kinds.kind import values
 from stowplan.schema.kinds.table import KINDS
 from stowplan.schema.platform.platform import Platform
 
@@ -33,7 +33,7 @@ PROGRAM = Program(Platform(), Document("stowplan.yaml", 0, Node({}, Mark(1, 1), 
 
 def output(kind: str, spec: Any, name: str, annotations: Any) -> Output:
     metadata = {"name": name, "namespace": "ml", "annotations": annotations}
-    body = {"apiVersion": KINDS[kind].group_version(), "kind": kind, "metadata": metadata, "spec": spec}
+    body = {"apiVersion": KINDS[kind].api_version, "kind": kind, "metadata": metadata, "spec": spec}
     return Output(f"ml/{name}.yaml", Manifest(body, name), None, "specs/a.yaml")
 
 

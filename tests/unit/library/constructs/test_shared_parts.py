@@ -52,7 +52,7 @@ def test_a_patch_of_one_spec_changes_no_other(case: str, tmp_path: Path) -> None
 def _lowered(case: str, name: str) -> Unit:
     """The spec of a case under another name."""
     *_, given = yaml.safe_load_all(CASES[case].read_text())
-    model = KINDS[given["kind"]].model_validate({**given, "metadata": {**given["metadata"], "name": name}})
+    model = KINDS[given["kind"]].model.model_validate({**given, "metadata": {**given["metadata"], "name": name}})
     return lower(model, Context(Platform(), "1")).unit
 
 

@@ -47,7 +47,7 @@ KINDS = [
 
 
 def test_there_is_a_script_for_each_kind() -> None:
-    specs = [custom_resource_definition(resource)["spec"] for resource in table.KINDS.values()]
+    specs = [custom_resource_definition(kind.model)["spec"] for kind in table.KINDS.values()]
     assert sorted(f"{spec['group']}_{spec['names']['kind']}" for spec in specs) == KINDS
     assert sorted(scripts()) == sorted(["batch_Job", *KINDS])
 

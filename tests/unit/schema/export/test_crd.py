@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, get_args
 
 import pytest
 import yaml
@@ -12,6 +12,7 @@ from syrupy.assertion import SnapshotAssertion
 from stowplan.schema.export import crd, structural
 from stowplan.schema.export.crd import custom_resource_definition
 from stowplan.schema.kinds.custom_resource import AGE, Column, CustomResource
+from stowplan.schema.kinds.kind import plural
 from stowplan.schema.kinds.paddle_job import PaddleJob
 from stowplan.schema.kinds.sample_job import SampleJob
 from stowplan.schema.kinds.sample_set import SampleSet
@@ -42,7 +43,6 @@ class Part(Model):
 class Pin(CustomResource):
     """A small kind."""
 
-    PLURAL: ClassVar[str] = "pins"
     SHORT_NAMES: ClassVar[tuple[str, ...]] = ("pn",)
     COLUMNS: ClassVar[tuple[Column, ...]] = (Column("Count", ".spec.count", "integer"), AGE)
     STATUS: ClassVar[type[Model]] = Part
@@ -211,10 +211,9 @@ def nodes(schema: Schema) -> Iterator[Schema]:
             yield from nodes(child)
 
 
-@pytest.fixture(params=KINDS.values(), ids=lambda resource: resource.__name__)
+@pytest.fixture(params=KINDS)
 def resource(request: pytest.FixtureRequest) -> type[CustomResource]:
-    kind: type[CustomResource] = request.param
-    return kind
+    return KINDS[request.param].model
 
 
 def test_every_crd_is_structural_and_small(resource: type[CustomResource]) -> None:
@@ -229,22 +228,21 @@ def test_crds_hold_no_defaults_titles_or_rules(resource: type[CustomResource]) -
     assert [node for node in nodes(schema_of(resource)) if node.keys() & unwanted] == []
 
 
-@pytest.mark.parametrize(
-    "resource", [each for name, each in KINDS.items() if name not in NATIVE], ids=lambda each: each.__name__
-)
-def test_users_of_the_old_systems_need_not_give_any_field(resource: type[CustomResource]) -> None:
+@pytest.mark.parametrize("kind", [name for name in KINDS if name not in NATIVE])
+def test_users_of_the_old_systems_need_not_give_any_field(kind: str) -> None:
     """Required fields of embedded Kubernetes types and of the old CRD are excluded."""
+    resource = KINDS[kind].model
     assert "required" not in schema_of(resource)
     fields = [node for node in nodes(schema_of(resource)["properties"]["spec"]) if PRESERVE not in node]
     asked = [name for node in fields for name in node.get("required", ())]
     by_the_old = {"PaddleJob": ["mountPath", *["replicas"] * 3], "DataCube": ["sink", "source", "type", "type"]}
-    assert sorted(asked) == by_the_old.get(resource.__name__, [])
+    assert sorted(asked) == by_the_old.get(kind, [])
 
 
 @pytest.mark.parametrize("kind", NATIVE)
 def test_a_native_kind_asks_for_what_cannot_be_left_out(kind: str, snapshot: SnapshotAssertion) -> None:
     """The server refuses an object without it, as the compiler does."""
-    assert sorted(required(schema_of(KINDS[kind])["properties"]["spec"], "spec")) == snapshot
+    assert sorted(required(schema_of(KINDS[kind].model)["properties"]["spec"], "spec")) == snapshot
 
 
 def required(node: Mapping[str, Any], path: str) -> Iterator[str]:
@@ -266,7 +264,13 @@ def test_every_column_shows_a_field_of_the_schema(resource: type[CustomResource]
 def test_the_registry_is_sorted_and_names_are_unique() -> None:
     kinds = list(KINDS)
     assert kinds == sorted(kinds)
-    assert len({resource.PLURAL for resource in KINDS.values()}) == len(kinds)
+    assert len({kind.plural for kind in KINDS.values()}) == len(kinds)
+
+
+def test_the_table_and_the_models_agree() -> None:
+    for kind in KINDS.values():
+        assert get_args(kind.model.model_fields["api_version"].annotation) == (kind.api_version,)
+        assert get_args(kind.model.model_fields["kind"].annotation) == (kind.name,)
 
 
 @pytest.mark.parametrize(
@@ -395,7 +399,7 @@ def test_more_words_are_not_stricter_and_fewer_or_other_ones_are() -> None:
 
 
 def legacy(resource: type[CustomResource]) -> dict[str, Any]:
-    path = LEGACY / f"batch.paddlepaddle.org_{resource.PLURAL}.yaml"
+    path = LEGACY / f"batch.paddlepaddle.org_{plural(resource.__name__)}.yaml"
     if not path.is_file():
         pytest.skip(f"no {path.name} beside the checkout")
     definition: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))["spec"]

@@ -47,7 +47,7 @@ def edits_of(spec: SpecId, objects: Objects, previous: Mapping[ObjectId, Json]) 
         return Edits()
     found = differences(("spec",), previous[obj.id].get("spec"), obj.body.get("spec"))
     own = tuple(path for path, _, _ in found)
-    field = KINDS[spec.kind].DATASETS
+    field = KINDS[spec.kind].datasets
     if own or field is None:
         return Edits(own)
     return Edits((), tuple((SpecId(field.kind, spec.namespace, name), path) for name, path in field.names(obj.body)))

@@ -52,7 +52,7 @@ def _pods(body: Json) -> tuple[Pod, ...]:
     """Return the pods of an object; none for the custom resource of a spec, because its compiled objects have them."""
     own = identity(body)
     known = KINDS.get(own.kind)
-    return () if known and known.group() == own.group else pods_anywhere(body)
+    return () if known and known.group == own.group else pods_anywhere(body)
 
 
 def _holders(body: Json) -> Iterator[FieldPath]:

@@ -41,7 +41,7 @@ def _places(body: Json) -> Iterator[str]:
     """Yield the hosts and buckets in the custom resource of a spec; none for other objects."""
     own = identity(body)
     known = KINDS.get(own.kind)
-    if known is None or known.group() != own.group:
+    if known is None or known.group != own.group:
         return
     spec = mapping(body, "spec")
     left: list[Any] = [spec.get(field) for field in _OF_TRAININGS] if own.kind in TRAINING_KINDS else [spec]

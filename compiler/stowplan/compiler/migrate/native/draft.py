@@ -62,7 +62,7 @@ def _complete(plan: MigrationPlan) -> tuple[Step, ...]:
     of_metadata = [each for each in plan.steps if isinstance(each, Omit) and each.old[:1] == ("metadata",)]
     return (
         *of_metadata,
-        Write(("apiVersion",), KINDS[plan.kind].group_version(), ("apiVersion",)),
+        Write(("apiVersion",), KINDS[plan.kind].api_version, ("apiVersion",)),
         Write(("kind",), plan.kind, ("kind",)),
         Move(("metadata",), ("metadata",)),
         *(each for each in plan.steps if each not in of_metadata and (not isinstance(each, Omit) or each.old)),
@@ -92,7 +92,7 @@ def _about(one: Finding, others: Iterable[Finding]) -> bool:
 
 def _invalid(plan: MigrationPlan, spec: Spec) -> Iterator[Finding]:
     """Yield a finding for each error that the native spec would have, at the field that the value comes from."""
-    _, problems = read(KINDS[plan.kind], carried_out(plan, copy.deepcopy(spec.document.data)))
+    _, problems = read(KINDS[plan.kind].model, carried_out(plan, copy.deepcopy(spec.document.data)))
     for problem in problems:
         steps = [each for each in plan.steps if isinstance(each, Move | Write) and each.old]
         found = [each for each in steps if problem.path[: len(each.new)] == each.new]

@@ -78,7 +78,7 @@ def _spec(document: Document, site: Platform, report: Report) -> Spec | None:
     kind = document.data["kind"]
     if kind in PLANS:
         return validate.read_spec(document, site, report)
-    model, _ = read(KINDS[kind], document.data)
+    model, _ = read(KINDS[kind].model, document.data)
     return Spec(validate.identity_of(document, site.default_namespace), document, model, "") if model else None
 
 

@@ -7,6 +7,7 @@ from stowplan.compiler.model import Spec
 from stowplan.schema.kinds.data_cube import DataCube
 from stowplan.schema.kinds.native.dataset import Dataset
 from stowplan.schema.kinds.sample_set import DatasetClaim, SampleSet
+from stowplan.schema.kinds.table import KINDS
 from stowplan.schema.meta import SpecId
 from stowplan.schema.platform.platform import Platform
 
@@ -55,7 +56,7 @@ def directory(sub_path: str | None) -> str:
 
 def refers_to(user: Spec, dataset: Spec) -> bool:
     """Return whether the spec `user` names `dataset` in the field of its kind that names datasets."""
-    reference = type(user.model).DATASETS
+    reference = KINDS[user.id.kind].datasets
     if reference is None or (reference.kind, user.id.namespace) != (dataset.id.kind, dataset.id.namespace):
         return False
     return any(name == dataset.id.name for name, _ in reference.names(user.document.data))

@@ -7,8 +7,9 @@ from typing import Any
 from stowplan.agents.cluster.answers import Manifest
 from stowplan.agents.cluster.custom_resources import SERVED, Served
 from stowplan.agents.reporter.objects.workloads import Key, key_of
-from stowplan.schema.kinds import table
-from stowplan.schema.kinds.custom_resource import SpecFields
+
+SpecFields = Mapping[str, tuple[str, ...] | None]
+"""Fields of a spec, each with the names of the fields below it, or None for a plain value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +24,6 @@ class Kind:
     @property
     def served(self) -> Served:
         return SERVED[self.kind]
-
-
-KINDS = tuple(Kind(name, model.OBSERVED) for name, model in table.KINDS.items())
-"""All kinds of this project."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from stowplan.agents.reporter.objects.pods import Pod
 from stowplan.agents.reporter.outcome import ABSENT, RunOutcome, explained, together
 from stowplan.agents.reporter.outcome import of_job as outcome_of
 from stowplan.agents.reporter.rules import tasks
+from stowplan.agents.reporter.rules.api import Rules
 from stowplan.agents.reporter.rules.conditions import (
     Condition,
     Status,
@@ -19,8 +20,6 @@ from stowplan.agents.reporter.rules.conditions import (
     settled,
 )
 from stowplan.schema.kinds.data_cube_status import INITIALIZED
-
-FIELDS = frozenset("phase run pod conditions observedGeneration".split())
 
 
 def status(seen: Observed) -> Status | None:
@@ -98,3 +97,6 @@ def _word(pod: Pod) -> str:
         if each.waiting:
             return each.waiting.reason
     return "Terminating" if pod.deleting else pod.phase
+
+
+RULES = Rules(status, frozenset("phase run pod conditions observedGeneration".split()), {"schedule": None})

@@ -9,9 +9,8 @@ from stowplan.agents.reporter import causes
 from stowplan.agents.reporter.objects.observed import Observed, ObservedRun, present_run
 from stowplan.agents.reporter.outcome import explained, of_job, together
 from stowplan.agents.reporter.rules import cached_data
+from stowplan.agents.reporter.rules.api import Rules
 from stowplan.agents.reporter.rules.conditions import Condition, Status
-
-FIELDS = cached_data.FIELDS
 
 _REFRESH = re.compile(r"-refresh(-warmup-[0-9]+)?-[0-9]+\Z")
 """End of the names of Jobs that a refresh starts: the name of the CronJob, and the scheduled minute."""
@@ -59,3 +58,6 @@ def _refreshed(run: ObservedRun) -> list[Condition]:
     found = explained(together([of_job(job) for job in run.jobs]), cause)
     why = cause if cause and not found.is_over else found
     return [Condition("Refreshed", found.state == "complete", why.reason, why.message, found.at)]
+
+
+RULES = Rules(status, cached_data.FIELDS, {"source": None, "volume": None, "cache": ("nodes",)})

@@ -2,10 +2,9 @@
 
 from stowplan.agents.reporter.objects.observed import Observed
 from stowplan.agents.reporter.rules import sample_job
+from stowplan.agents.reporter.rules.api import Rules
 from stowplan.agents.reporter.rules.conditions import SUSPENDED, Status, by_type
 from stowplan.schema.kinds.native.dataset_task import TASKS
-
-FIELDS = frozenset("phase run partitions startTime completionTime conditions observedGeneration".split())
 
 
 def status(seen: Observed) -> Status | None:
@@ -18,3 +17,19 @@ def status(seen: Observed) -> Status | None:
     held = (by_type(found).get(SUSPENDED) or {}).get("status") == "True"
     waits = "phase" not in found and bool(spec.get("suspend"))
     return {**found, "phase": "Suspended"} if held or waits else found
+
+
+RULES = Rules(
+    status,
+    frozenset("phase run partitions startTime completionTime conditions observedGeneration".split()),
+    {
+        "datasetRef": None,
+        "sync": None,
+        "warmup": None,
+        "evict": None,
+        "remove": None,
+        "copy": None,
+        "schedule": None,
+        "suspend": None,
+    },
+)

@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stowplan.agents.reporter.objects.observed import Observed
+from stowplan.agents.reporter.rules.api import Rules
 from stowplan.agents.reporter.rules.conditions import Status, is_final, of_work, settled
 from stowplan.agents.reporter.rules.training_group import Role, Training, reason_of, training
 
 ORDER = ("scheduler", "server", "worker")
-FIELDS = frozenset("phase state reason replicaStatuses run conditions observedGeneration".split())
 
 
 def status(seen: Observed) -> Status | None:
@@ -69,3 +69,13 @@ def _replica(role: Role) -> Status:
         "state": states[role.state],
         "ReplicasStates": {state: count for state, count in counts.items() if count},
     }
+
+
+RULES = Rules(
+    status,
+    frozenset("phase state reason replicaStatuses run conditions observedGeneration".split()),
+    {
+        "jobMode": None,
+        "replicaSpecs": ("replicas", "mxReplicaType"),
+    },
+)

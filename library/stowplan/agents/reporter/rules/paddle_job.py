@@ -5,13 +5,10 @@ from typing import Any
 
 from stowplan.agents.reporter.objects.observed import Observed
 from stowplan.agents.reporter.objects.pods import Pod
+from stowplan.agents.reporter.rules.api import Rules
 from stowplan.agents.reporter.rules.conditions import Status, is_final, of_work, settled
 from stowplan.agents.reporter.rules.training_group import POD_STATES, Role, Training, training
 from stowplan.schema.kinds.paddle_job import ROLES, decider
-
-FIELDS = frozenset(
-    [*"phase mode startTime completionTime run conditions observedGeneration".split(), *ROLES],
-)
 
 MOST_REFERENCES = 100
 """Maximum number of pods per role that the status names, since the size of an object is limited."""
@@ -79,3 +76,12 @@ def _role(role: Role, seen: Observed) -> Status:
 
 def _reference(pod: Pod, seen: Observed) -> Status:
     return {"apiVersion": "v1", "kind": "Pod", "namespace": seen.resource.namespace, "name": pod.name, "uid": pod.uid}
+
+
+RULES = Rules(
+    status,
+    frozenset(
+        [*"phase mode startTime completionTime run conditions observedGeneration".split(), *ROLES],
+    ),
+    dict.fromkeys(ROLES, ("replicas",)),
+)

@@ -1,46 +1,21 @@
-"""For each kind of custom resource, the module that derives the status."""
+"""The rules of all kinds of custom resources."""
 
 from collections.abc import Mapping
-from typing import Protocol
+from importlib import import_module
 
 from stowplan.agents.reporter.objects.observed import Observed
-from stowplan.agents.reporter.rules import (
-    data_cube,
-    dataset,
-    dataset_task,
-    mx_job,
-    paddle_job,
-    sample_job,
-    sample_set,
-    training,
-    training_job,
-)
+from stowplan.agents.reporter.objects.resources import Kind
+from stowplan.agents.reporter.rules.api import Rules
 from stowplan.agents.reporter.rules.conditions import Status
-
-
-class Rules(Protocol):
-    """Module that derives the status of one kind of custom resource."""
-
-    FIELDS: frozenset[str]
-    """Names of all status fields that the reporter owns, also of those that are absent at times."""
-
-    def status(self, seen: Observed) -> Status | None:
-        """Return all status fields that the reporter owns, without absent ones; None to leave the status unchanged."""
-        ...
-
+from stowplan.schema.kinds import table
 
 RULES: Mapping[str, Rules] = {
-    "DataCube": data_cube,
-    "Dataset": dataset,
-    "DatasetTask": dataset_task,
-    "MxJob": mx_job,
-    "PaddleJob": paddle_job,
-    "SampleJob": sample_job,
-    "SampleSet": sample_set,
-    "Training": training,
-    "TrainingJob": training_job,
+    name: import_module(f"stowplan.agents.reporter.rules.{kind.module}").RULES for name, kind in table.KINDS.items()
 }
-"""Modules by kind, for each kind of `stowplan.schema.kinds.table`."""
+"""The rules by kind."""
+
+KINDS = tuple(Kind(name, rules.observed) for name, rules in RULES.items())
+"""All kinds of this project, with the fields of their specs that the rules read."""
 
 
 def status(seen: Observed) -> Status | None:
@@ -54,7 +29,7 @@ def is_reported(seen: Observed, wanted: Status) -> bool:
     Of the conditions, only those in `wanted` are compared.
     """
     present = seen.resource.status
-    for field in RULES[seen.resource.kind.kind].FIELDS - {"conditions"}:
+    for field in RULES[seen.resource.kind.kind].fields - {"conditions"}:
         if present.get(field) != wanted.get(field):
             return False
     present_conditions = {each.get("type"): each for each in present.get("conditions") or ()}

@@ -7,11 +7,10 @@ from stowplan.agents.reporter import causes
 from stowplan.agents.reporter.objects.observed import Observed, ObservedRun, earliest, present_run
 from stowplan.agents.reporter.outcome import ABSENT, RunOutcome, explained, of_job, together
 from stowplan.agents.reporter.rules import tasks
+from stowplan.agents.reporter.rules.api import Rules
 from stowplan.agents.reporter.rules.conditions import Condition, Status, is_final, last_cause, of_work, settled
 from stowplan.agents.reporter.rules.tasks import Entry
 from stowplan.schema.kinds.table import TASK_FIELDS
-
-FIELDS = frozenset("phase jobName counts startTime completionTime conditions observedGeneration".split())
 
 _PARTITIONED = ("warmup", "clear")
 
@@ -99,3 +98,14 @@ def _warmed(task: str, seen: Observed) -> list[Condition]:
 def _started(run: ObservedRun, entries: Sequence[Entry]) -> str | None:
     times = [job.started for job in run.jobs] + [str(each.get("startedAt") or "") for each in entries]
     return earliest(times) or None
+
+
+RULES = Rules(
+    status,
+    frozenset("phase jobName counts startTime completionTime conditions observedGeneration".split()),
+    {
+        "type": None,
+        "schedule": None,
+        "sampleSetRef": ("name",),
+    },
+)

@@ -5,10 +5,9 @@ from typing import Any
 
 from stowplan.agents.reporter.objects.observed import Observed, present_run
 from stowplan.agents.reporter.rules import cached_data
+from stowplan.agents.reporter.rules.api import Rules
 from stowplan.agents.reporter.rules.conditions import Status
 from stowplan.schema.kinds.sample_set import CACHED_DRIVERS, DEFAULT_DRIVER
-
-FIELDS = cached_data.FIELDS
 
 
 def status(seen: Observed) -> Status:
@@ -23,3 +22,15 @@ def _is_cached(spec: Mapping[str, Any]) -> bool:
     """Return whether cluster nodes cache the dataset. Otherwise the dataset is a claim without cache pods."""
     driver = (spec.get("csi") or {}).get("driver")
     return (driver or DEFAULT_DRIVER) in CACHED_DRIVERS
+
+
+RULES = Rules(
+    status,
+    cached_data.FIELDS,
+    {
+        "partitions": None,
+        "noSync": None,
+        "source": ("uri",),
+        "csi": ("driver",),
+    },
+)

@@ -19,15 +19,11 @@ from typing import Literal
 from stowplan.agents.reporter.objects.observed import Observed
 from stowplan.agents.reporter.objects.pods import Pod
 from stowplan.agents.reporter.rules import training_outputs
+from stowplan.agents.reporter.rules.api import Rules
 from stowplan.agents.reporter.rules.conditions import Status, is_final, of_work, settled
 from stowplan.agents.reporter.rules.training_group import Training, pod_state, reason_of, training
 from stowplan.schema.kinds.native.training import ROLE
 from stowplan.schema.wording import counted
-
-FIELDS = frozenset(
-    "phase run nodes readyNodes nodesReady restarts countedRestarts startTime completionTime message outputs "
-    "conditions observedGeneration".split()
-)
 
 Phase = Literal["Pending", "Waiting", "Starting", "Running", "Restarting", "Succeeded", "Failed", "Suspended"]
 
@@ -130,3 +126,18 @@ def _message(found: Training, phase: Phase, restarts: int) -> str:
     if found.outcome.reason == training_outputs.COPYING:
         return found.outcome.message
     return reason_of(found)
+
+
+RULES = Rules(
+    status,
+    frozenset(
+        "phase run nodes readyNodes nodesReady restarts countedRestarts startTime completionTime message outputs "
+        "conditions observedGeneration".split()
+    ),
+    {
+        "numNodes": None,
+        "suspend": None,
+        "activeDeadlineSeconds": None,
+        "outputs": ("path", "when"),
+    },
+)

@@ -5,16 +5,12 @@ from typing import Any
 
 from stowplan.agents.reporter.causes import DEADLINE
 from stowplan.agents.reporter.objects.observed import Observed
+from stowplan.agents.reporter.rules.api import Rules
 from stowplan.agents.reporter.rules.conditions import Status, is_final, of_work, settled
 from stowplan.agents.reporter.rules.training_group import Role, Training, reason_of, training
 
 DECIDER = "trainer"
 ORDER = ("master", "pserver", "trainer")
-FIELDS = frozenset(
-    "phase reason trainers pservers fulfillment scale_records replica_statuses startTime released run conditions "
-    "observedGeneration".split()
-)
-
 _RUNNING = ("Running", "Scaling")
 
 _MOST_RECORDS = 50
@@ -147,3 +143,18 @@ def _scale_record(found: Training, before: int, now: int) -> Status:
 
 def _is_done(found: Training, role: Role) -> bool:
     return found.outcome.is_over or (role.is_complete and role.counts["running"] <= role.wanted)
+
+
+RULES = Rules(
+    status,
+    frozenset(
+        "phase reason trainers pservers fulfillment scale_records replica_statuses startTime released run conditions "
+        "observedGeneration".split()
+    ),
+    {
+        "fault_tolerant": None,
+        "trainer": ("min-instance", "max-instance"),
+        "pserver": ("min-instance", "max-instance"),
+        "annotations": ("walltime",),
+    },
+)

@@ -8,7 +8,7 @@ from stowplan.library.dialects.reading.api import Address, Reading, loss_if
 from stowplan.library.dialects.reading.floating import HUB, FloatingReference, Spot
 from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import FieldPath
-from stowplan.schema.kinds.custom_resource import values
+from stowplan.schema.kinds.kind import values
 
 _ADDRESS = ("s3-uri", "repo", "url")
 """The options that say where the data is, one for each type."""

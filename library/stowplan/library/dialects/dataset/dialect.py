@@ -18,7 +18,7 @@ from stowplan.library.ir.data import CachedDataset
 from stowplan.library.manifest import Json, Unit
 from stowplan.schema.diagnostics import FieldPath
 from stowplan.schema.juicefs.options import VOLUME_SECRET_KEYS
-from stowplan.schema.kinds.custom_resource import values
+from stowplan.schema.kinds.kind import values
 from stowplan.schema.kinds.native.dataset import Dataset
 
 

@@ -13,7 +13,7 @@ from stowplan.library.dialects.shared.claim_writes import Write
 from stowplan.library.dialects.shared.context import Context
 from stowplan.library.dialects.shared.dialect import Deletion, Dialect, Operation, Reference, Relations, SecretKeys
 from stowplan.library.manifest import Json, Unit
-from stowplan.schema.kinds.custom_resource import values
+from stowplan.schema.kinds.kind import values
 from stowplan.schema.kinds.native.dataset_task import TASKS, DatasetTask
 from stowplan.schema.meta import SpecId
 

@@ -11,7 +11,7 @@ from stowplan.library.dialects.shared.context import Context
 from stowplan.library.dialects.shared.dialect import Dialect, Pods, Relations
 from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import FieldPath
-from stowplan.schema.kinds.custom_resource import values
+from stowplan.schema.kinds.kind import values
 from stowplan.schema.kinds.mx_job import MxJob
 from stowplan.schema.platform.platform import Platform
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from stowplan.library.dialects.reading.floating import FloatingReference
 from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import FieldPath
-from stowplan.schema.kinds.custom_resource import values
+from stowplan.schema.kinds.kind import values
 
 
 class Address(NamedTuple):

@@ -8,7 +8,7 @@ from stowplan.library.dialects.reading.api import Address
 from stowplan.library.dialects.reading.floating import HUB, FloatingReference, Spot
 from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import FieldPath
-from stowplan.schema.kinds.custom_resource import values
+from stowplan.schema.kinds.kind import values
 
 Place = Mapping[str, Any]
 

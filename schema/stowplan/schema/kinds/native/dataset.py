@@ -7,7 +7,7 @@ from pydantic import Field
 
 from stowplan.schema.juicefs.mount_options import MountOptions
 from stowplan.schema.kinds import editor_rules
-from stowplan.schema.kinds.custom_resource import AGE, Column, CustomResource, SpecFields
+from stowplan.schema.kinds.custom_resource import AGE, Column, CustomResource
 from stowplan.schema.kinds.editor_rules import Schema
 from stowplan.schema.kinds.kubernetes_shapes import NODE_AFFINITY, TOLERATION
 from stowplan.schema.kinds.native.dataset_status import DatasetStatus
@@ -159,7 +159,6 @@ class DatasetSpec(Model):
 class Dataset(CustomResource):
     """Data that training jobs mount: copied from a source, and cached on nodes."""
 
-    PLURAL: ClassVar[str] = "datasets"
     COLUMNS: ClassVar[tuple[Column, ...]] = (
         Column("PHASE", ".status.phase"),
         Column("FILES", ".status.cacheStatus.totalFiles"),
@@ -171,7 +170,6 @@ class Dataset(CustomResource):
     )
     STATUS: ClassVar[type[Model]] = DatasetStatus
     AFTER: ClassVar[tuple[str, ...]] = ()
-    DONE: ClassVar[str] = "Ready"
     OUTSIDE_RUN: ClassVar[tuple[tuple[str, ...], ...]] = (
         ("cache", "nodes"),
         ("cache", "tiers"),
@@ -206,7 +204,6 @@ class Dataset(CustomResource):
         "spec.cache.tiers[].path": editor_rules.pattern("/.*", "A directory of the node begins with /."),
         "spec.refresh.schedule": editor_rules.SCHEDULE,
     }
-    OBSERVED: ClassVar[SpecFields] = {"source": None, "volume": None, "cache": ("nodes",)}
 
     api_version: Literal["stowplan.dev/v1alpha1"] = Field(description="Version of this kind.")
     kind: Literal["Dataset"] = Field(description="Always `Dataset`.")

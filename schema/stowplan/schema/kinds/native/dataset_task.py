@@ -8,7 +8,7 @@ from pydantic import Field
 from stowplan.schema.agents.left_out import LINKS, Links
 from stowplan.schema.kinds import editor_rules
 from stowplan.schema.kinds.conditions import AttemptCounts, Conditions, TaskAttempts
-from stowplan.schema.kinds.custom_resource import AGE, Column, CustomResource, DatasetReference, SpecFields
+from stowplan.schema.kinds.custom_resource import AGE, Column, CustomResource
 from stowplan.schema.kinds.editor_rules import Schema
 from stowplan.schema.kinds.native.places import GitPlace, HubPlace, S3Place
 from stowplan.schema.kinds.run_after import RunAfter
@@ -158,18 +158,13 @@ class DatasetTaskStatus(Model):
 class DatasetTask(CustomResource):
     """One operation on a dataset: sync, warmup, evict, remove or copy, once or on a schedule."""
 
-    PLURAL: ClassVar[str] = "datasettasks"
     COLUMNS: ClassVar[tuple[Column, ...]] = (
         Column("DATASET", ".spec.datasetRef.name"),
         Column("PHASE", ".status.phase"),
         AGE,
     )
     STATUS: ClassVar[type[Model]] = DatasetTaskStatus
-    DATASETS: ClassVar[DatasetReference | None] = DatasetReference(
-        "Dataset", ("spec", "datasetRef", "name"), digest=True
-    )
     AFTER: ClassVar[tuple[str, ...]] = ("spec", "runAfter")
-    TASK_FIELDS: ClassVar[tuple[str, str] | None] = ("run", "partitions")
     EDITOR_RULES: ClassVar[Mapping[str, Schema]] = {
         "spec": {"oneOf": [editor_rules.needs(field) for field in ("sync", "warmup", "evict", "remove", "copy")]},
         "spec.datasetRef.name": editor_rules.SUBDOMAIN,
@@ -177,16 +172,6 @@ class DatasetTask(CustomResource):
         "spec.copy.to.claim.name": editor_rules.SUBDOMAIN,
         **{f"spec.copy.to.{kind}.secretRef.name": editor_rules.SUBDOMAIN for kind in ("s3", "huggingface", "git")},
         "spec.schedule": editor_rules.SCHEDULE,
-    }
-    OBSERVED: ClassVar[SpecFields] = {
-        "datasetRef": None,
-        "sync": None,
-        "warmup": None,
-        "evict": None,
-        "remove": None,
-        "copy": None,
-        "schedule": None,
-        "suspend": None,
     }
 
     api_version: Literal["stowplan.dev/v1alpha1"] = Field(description="Version of this kind.")

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from stowplan.schema.forms import PROCESSES
 from stowplan.schema.kinds import editor_rules
-from stowplan.schema.kinds.custom_resource import AGE, Column, CustomResource, DatasetReference, SpecFields
+from stowplan.schema.kinds.custom_resource import AGE, Column, CustomResource
 from stowplan.schema.kinds.editor_rules import Schema
 from stowplan.schema.kinds.kubernetes_shapes import ENV_VAR
 from stowplan.schema.kinds.native.training_parts import (
@@ -124,7 +124,6 @@ class TrainingSpec(Model):
 class Training(CustomResource):
     """A training job on one or more nodes."""
 
-    PLURAL: ClassVar[str] = "trainings"
     COLUMNS: ClassVar[tuple[Column, ...]] = (
         Column("FRAMEWORK", ".spec.framework"),
         Column("PHASE", ".status.phase"),
@@ -132,8 +131,6 @@ class Training(CustomResource):
         AGE,
     )
     STATUS: ClassVar[type[Model]] = TrainingStatus
-    TRAINS: ClassVar[bool] = True
-    DATASETS: ClassVar[DatasetReference | None] = DatasetReference("Dataset", ("spec", "datasets", "*", "name"))
     AFTER: ClassVar[tuple[str, ...]] = ("spec", "runAfter")
     OUTSIDE_RUN: ClassVar[tuple[tuple[str, ...], ...]] = (("outputs",),)
     EDITOR_RULES: ClassVar[Mapping[str, Schema]] = {
@@ -145,12 +142,6 @@ class Training(CustomResource):
         "spec.checkpoints.claim": {"oneOf": [editor_rules.needs("name"), editor_rules.needs("template")]},
         "spec.checkpoints.claim.name": editor_rules.SUBDOMAIN,
         "spec.scheduling.topology": editor_rules.ONE,
-    }
-    OBSERVED: ClassVar[SpecFields] = {
-        "numNodes": None,
-        "suspend": None,
-        "activeDeadlineSeconds": None,
-        "outputs": ("path", "when"),
     }
 
     api_version: Literal["stowplan.dev/v1alpha1"] = Field(description="Version of this kind.")

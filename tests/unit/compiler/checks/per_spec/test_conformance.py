@@ -196,7 +196,7 @@ def test_int_or_string_and_bounds_of_openapi_are_understood() -> None:
 
 
 def test_our_crds_are_structural_and_small_enough() -> None:
-    ours = [custom_resource_definition(resource) for resource in KINDS.values()]
+    ours = [custom_resource_definition(kind.model) for kind in KINDS.values()]
     assert crds.check(objects(*ours)) == []
 
 

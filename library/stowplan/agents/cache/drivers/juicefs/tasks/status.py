@@ -10,7 +10,7 @@ from stowplan.agents.cache.drivers.juicefs.tasks.work import TaskOutcome
 from stowplan.agents.cluster.answers import Manifest
 from stowplan.agents.runtime import cache_fit
 from stowplan.schema.agents.cache_config import CACHE_TOO_SMALL, ClearConfig, WarmupConfig
-from stowplan.schema.kinds.table import KINDS, TASK_FIELDS
+from stowplan.schema.kinds.table import DATASET_KINDS, TASK_FIELDS
 
 Entry = Mapping[str, Any]
 
@@ -38,7 +38,7 @@ def status(config: TaskConfig, outcome: TaskOutcome, found: Manifest | None) -> 
     if outcome.remark == CACHE_TOO_SMALL and (budget := _budget(outcome.partition, found or {})):
         own["budgetBytes"] = budget
     status: Status = {"attempts": [own]}
-    if outcome.revision and outcome.result != RUNNING and "revision" in KINDS[config.target.kind].STATUS.model_fields:
+    if outcome.revision and outcome.result != RUNNING and config.target.kind in DATASET_KINDS:
         status["revision"] = outcome.revision
     if not config.report_phase:
         return status

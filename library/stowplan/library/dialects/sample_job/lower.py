@@ -1,8 +1,9 @@
 """Lowering of `SampleJob`: one task on a SampleSet, once or on a schedule."""
 
 from stowplan.library.builders.custom_resource import custom_resource
+from stowplan.library.dialects.sample_job import rules
 from stowplan.library.dialects.sample_set import reference as dataset_reference
-from stowplan.library.dialects.sample_set import sample_job_rules, sample_set, sync_namespace
+from stowplan.library.dialects.sample_set import sample_set, sync_namespace
 from stowplan.library.dialects.shared import access, dataset_path, run_order, schedules, secrets, task_runs
 from stowplan.library.dialects.shared.context import Context, Lowered
 from stowplan.library.drivers.registry import STORAGE_DRIVERS
@@ -22,7 +23,7 @@ def lower(model: SampleJob, context: Context) -> Lowered:
     namespace = context.namespace(model.metadata.namespace)
     identity = SpecId("SampleJob", namespace, model.metadata.name)
     found = [
-        *sample_job_rules.type_findings(model),
+        *rules.type_findings(model),
         *schedules.findings(model.spec.schedule, model.spec.time_zone, model.metadata.annotations),
         *secrets.name_findings(model.spec.secret_ref, ("spec", "secretRef")),
         *run_order.annotation_findings(model.metadata.annotations),
@@ -32,7 +33,7 @@ def lower(model: SampleJob, context: Context) -> Lowered:
     if dataset is None or has_errors(found):
         return Lowered(Unit(identity, ()), tuple(found))
     task = _task(model, dataset, namespace, context, identity)
-    found += sample_job_rules.option_findings(model, task, context)
+    found += rules.option_findings(model, task, context)
     home, problems = _home(task, context)
     warmup = task_runs.warmup_after(task, TaskNames(model.metadata.name))
     found += [*problems, *task_runs.long_names(max((warmup or task).stems, key=len), task.schedule)]

@@ -2,13 +2,13 @@
 
 from stowplan.library.dialects.reading.api import DataLoss, Reading, addresses
 from stowplan.library.dialects.reading.progress import files
+from stowplan.library.dialects.sample_job.lower import lower
 from stowplan.library.dialects.sample_set.reference import references
-from stowplan.library.dialects.sample_set.sample_job import lower
 from stowplan.library.dialects.shared import claim_paths
 from stowplan.library.dialects.shared.context import Context
 from stowplan.library.dialects.shared.dialect import Deletion, Dialect, Operation, Relations
 from stowplan.library.manifest import Json
-from stowplan.schema.kinds.custom_resource import values
+from stowplan.schema.kinds.kind import values
 from stowplan.schema.kinds.sample_job import SampleJob
 
 
