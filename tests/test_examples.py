@@ -16,11 +16,12 @@ from stowplan.compiler.cli import app
 from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.output.inventory import Inventory
 from stowplan.compiler.output.write import write
+from stowplan.schema.frameworks import FrameworkName
 from stowplan.schema.kinds.data_cube import DataCube
 from stowplan.schema.kinds.mx_job import MxJob
 from stowplan.schema.kinds.native.dataset import Dataset
 from stowplan.schema.kinds.native.dataset_task import DatasetTask
-from stowplan.schema.kinds.native.training import FrameworkName, Training, TrainingSpec
+from stowplan.schema.kinds.native.training import Training, TrainingSpec
 from stowplan.schema.kinds.paddle_job import PaddleJob
 from stowplan.schema.kinds.sample_job import SampleJob
 from stowplan.schema.kinds.sample_set import SampleSet

@@ -11,7 +11,7 @@ import pytest
 from stowplan.library.builders.job import MUTABLE
 from stowplan.library.engines.gang.registry import GANG_ENGINES
 from stowplan.library.engines.registry import JOB_ENGINES
-from stowplan.library.frameworks.paddle import Elastic, Paddle
+from stowplan.library.frameworks.paddle_job import Elastic, Paddle
 from stowplan.library.ir.training import Role, TrainingGroup, with_hosts
 from stowplan.library.values.names import BLANK_RUN, TrainingNames
 from stowplan.schema.platform.settings import KUBERNETES_VERSIONS

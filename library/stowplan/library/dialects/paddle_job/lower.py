@@ -11,7 +11,7 @@ from stowplan.library.dialects.shared.context import Context, Lowered
 from stowplan.library.dialects.training_group import cache_placement, restarts, waiting
 from stowplan.library.dialects.training_group.group_rules import group_findings
 from stowplan.library.dialects.training_group.unit import environments, unit
-from stowplan.library.frameworks.paddle import PORTS, Elastic, Paddle
+from stowplan.library.frameworks.paddle_job import PORTS, Elastic, Paddle
 from stowplan.library.ir.training import DatasetMount, Environments, GangRequest, Role, TrainingGroup
 from stowplan.library.manifest import Json, Manifest, Unit
 from stowplan.library.values.names import SUBDOMAIN_LIMIT, TrainingNames, shorten

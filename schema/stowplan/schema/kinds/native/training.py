@@ -6,6 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from stowplan.schema.forms import PROCESSES
+from stowplan.schema.frameworks import FrameworkName
 from stowplan.schema.kinds import editor_rules
 from stowplan.schema.kinds.custom_resource import AGE, Column, CustomResource
 from stowplan.schema.kinds.editor_rules import Schema
@@ -28,8 +29,6 @@ TrainerVariable = Annotated[dict[str, Any], KubernetesType(f"{_CORE}.EnvVar", EN
 TrainerEnvFrom = Annotated[dict[str, Any], KubernetesType(f"{_CORE}.EnvFromSource")]
 TrainerResources = Annotated[dict[str, Any], KubernetesType(f"{_CORE}.ResourceRequirements")]
 TrainingTemplate = Annotated[dict[str, Any], KubernetesType(f"{PATCH}{_CORE}.PodTemplateSpec")]
-
-FrameworkName = Literal["torch", "jax", "xgboost", "paddle", "none"]
 
 TRAINER = "trainer"
 """Name of the container that trains, which `template` may name to change it."""

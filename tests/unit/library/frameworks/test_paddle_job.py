@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from stowplan.library.frameworks.paddle import Elastic, Paddle
+from stowplan.library.frameworks.paddle_job import Elastic, Paddle
 from stowplan.library.ir.training import Hosts, Role, TrainingGroup
 from stowplan.library.values.names import TrainingNames
 from tests.unit.specs import ORIGIN
