@@ -12,7 +12,7 @@ from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.cache.drivers.juicefs.tasks import paths
 from stowplan.agents.cache.drivers.juicefs.tasks.destination import ClaimDestination
 from stowplan.agents.cache.drivers.juicefs.tasks.marks import Marks
-from stowplan.agents.cache.drivers.juicefs.tasks.work import TaskOutcome, TaskWork
+from stowplan.agents.cache.drivers.work import TaskOutcome, TaskWork
 from stowplan.agents.runtime.log import Log
 from stowplan.agents.transfer.remotes.git.program import leftovers
 from stowplan.schema.agents.cache_config import SyncConfig

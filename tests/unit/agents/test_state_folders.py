@@ -27,7 +27,7 @@ from stowplan.agents.cache.drivers.juicefs.settling import Settling
 from stowplan.agents.cache.drivers.juicefs.tasks.await_sync import SyncMarks
 from stowplan.agents.cache.drivers.juicefs.tasks.marks import Marks
 from stowplan.agents.cache.drivers.juicefs.tasks.warmup import WarmupTask
-from stowplan.agents.cache.drivers.juicefs.tasks.work import TaskOutcome, TaskWork
+from stowplan.agents.cache.drivers.work import TaskOutcome, TaskWork
 from stowplan.agents.runtime.log import Log
 from stowplan.agents.transfer.tree import Tree
 from stowplan.agents.wait.dataset import command

@@ -31,6 +31,7 @@ def of_spec(model: CustomResource, namespace: str) -> Digests:
     if model.OUTSIDE_RUN:
         run = _digest(namespace, {**content, "spec": _without(content["spec"], model.OUTSIDE_RUN)})
     place = [_at(content["spec"], path) for path in model.PLACE]
+    place += [value for path in model.PLACE_IF_GIVEN if (value := _at(content["spec"], path)) is not None]
     return Digests(whole, run, _digest(namespace, {"place": place}) if place else "")
 
 

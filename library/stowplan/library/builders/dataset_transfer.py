@@ -9,7 +9,6 @@ from stowplan.library.manifest import Json
 from stowplan.schema.agents.cache_config import DEFAULT_MAX_DELETE, Target
 from stowplan.schema.agents.marker import LOCK_FILE, STATE_DIRECTORY
 from stowplan.schema.agents.transfer_config import Mirror, PvcEndpoint, State, TransferConfig
-from stowplan.schema.kinds.sample_set import CACHED_DRIVERS
 
 LEAST_MEMORY = 64
 """Smallest memory limit, in MiB, that the configuration of the agent may have."""
@@ -95,7 +94,7 @@ def is_reported(task: DataTask) -> bool:
 
     The cache pods do so if there are any; otherwise the first sync, not a refresh.
     """
-    cached = task.dataset.driver in CACHED_DRIVERS and task.dataset.partitions > 0
+    cached = task.dataset.cached and task.dataset.partitions > 0
     return task.origin == task.dataset.origin and (cached or task.schedule is not None)
 
 

@@ -5,7 +5,7 @@ from typing import Protocol
 
 from stowplan.library.builders.job import Task
 from stowplan.library.ir.data import CachedDataset, DataTask, Site
-from stowplan.library.manifest import Json, Manifest
+from stowplan.library.manifest import ExternalReference, Json, Manifest
 from stowplan.schema.diagnostics import Finding
 
 
@@ -26,8 +26,6 @@ class StorageDriver(Protocol):
     """
 
     name: str
-    cached: bool
-    """Whether cluster nodes cache its datasets. These have partitions, cache pods, and a volume with a Secret."""
 
     def validate(self, dataset: CachedDataset, site: Site) -> list[Finding]:
         """Return findings about the dataset's options, at paths in its SampleSet."""
@@ -43,6 +41,10 @@ class StorageDriver(Protocol):
 
     def volume(self, dataset: CachedDataset, site: Site) -> list[Manifest]:
         """Return the volume and its claim, as far as the driver creates them; it may create none."""
+        ...
+
+    def externals(self, dataset: CachedDataset) -> set[ExternalReference]:
+        """Return references to the objects of the volume that must exist in the cluster."""
         ...
 
     def near(self, dataset: CachedDataset, *, required: bool) -> Json:

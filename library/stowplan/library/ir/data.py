@@ -11,6 +11,7 @@ from stowplan.library.values.names import DatasetNames
 from stowplan.schema.agents.cache_config import DEFAULT_MAX_DELETE
 from stowplan.schema.agents.transfer_config import TransferConfig
 from stowplan.schema.diagnostics import FieldPath
+from stowplan.schema.drivers.table import DRIVERS
 from stowplan.schema.juicefs.mount_options import MountOptions
 from stowplan.schema.juicefs.sync_options import SyncOptions
 from stowplan.schema.meta import SpecId
@@ -160,6 +161,16 @@ class CachedDataset(NamedTuple):
     """Labels of its volume, its claim and its cache pods, besides those that every object has."""
     retained: bool = True
     """True if Argo CD never deletes the volume and the claim, even after the spec was removed."""
+
+    @property
+    def cached(self) -> bool:
+        """Whether cluster nodes cache the datasets of its driver. These have a cache, or could have one."""
+        return DRIVERS[self.driver].cached
+
+    @property
+    def directory(self) -> str:
+        """The directory of the data in the volume or claim, empty for the root."""
+        return self.options.sub_dir or self.claim.sub_path
 
 
 class DataTask(NamedTuple):

@@ -4,10 +4,11 @@ Secrets are not part of it: they are environment variables (`VOLUME_SECRET_ENV`,
 `stowplan.schema.agents.marker` defines how a finished run is recognised.
 """
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
+from stowplan.schema.drivers.table import DEFAULT_DRIVER
 from stowplan.schema.meta import Model
 
 CONFIG_DIRECTORY = "/etc/stowplan"
@@ -74,11 +75,29 @@ class AgentConfig(Model):
     )
 
 
-MEASURED = "juicefs"
-"""Driver of a configuration that names none."""
+class CacheAgentConfig(AgentConfig):
+    """What every configuration of the cache agent has."""
+
+    ADDED: ClassVar[tuple[str, ...]] = ("driver",)
+    """Fields that older files lack, so that they are written only with another value than their default."""
+
+    driver: str = Field(
+        default=DEFAULT_DRIVER,
+        description="Storage driver of the dataset, whose programs the agent runs.",
+        max_length=63,
+    )
+
+    @model_serializer(mode="wrap")
+    def _written(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        written: dict[str, Any] = write(self)
+        for name in self.ADDED:
+            field = type(self).model_fields[name]
+            if getattr(self, name) == field.default:
+                del written[field.alias or name]
+        return written
 
 
-class RuntimeConfig(AgentConfig):
+class RuntimeConfig(CacheAgentConfig):
     """The cache agent of one node: keeps the mount in use, measures it and reports."""
 
     task: Literal["runtime"] = Field(default="runtime", description="What to do.")
@@ -93,24 +112,13 @@ class RuntimeConfig(AgentConfig):
     interval_seconds: int = Field(
         default=30, description="Time between two measurements; it grows with their cost.", gt=0
     )
-    driver: str = Field(
-        default=MEASURED, description="Storage driver of the dataset, which the agent measures it by.", max_length=63
-    )
     memory_directories: list[str] | None = Field(
         default=None,
         description="Cache directories that the spec says are in memory, besides those below `/dev/shm`, which are; null for none.",
     )
 
-    @model_serializer(mode="wrap")
-    def _written(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Return the fields that are written to the file. Older files lack the driver, so its default is left out."""
-        written: dict[str, Any] = write(self)
-        if self.driver == MEASURED:
-            del written["driver"]
-        return written
 
-
-class TaskConfig(AgentConfig):
+class TaskConfig(CacheAgentConfig):
     """What all tasks share. A task reports on its own entry of `status.attempts`."""
 
     dataset: str = Field(description="Name of the SampleSet.")
@@ -123,6 +131,8 @@ class TaskConfig(AgentConfig):
 
 class SyncConfig(TaskConfig):
     """Copies from remote storage into the volume: through the metadata engine of JuiceFS, or into a mounted claim."""
+
+    ADDED: ClassVar[tuple[str, ...]] = ("driver", "max_delete")
 
     task: Literal["sync"] = Field(default="sync", description="What to do.")
     source: str = Field(description="Source URI without credentials.")
@@ -157,14 +167,6 @@ class SyncConfig(TaskConfig):
         description="Most files of an earlier source to delete where the source has moved; more is a conflict (5), and nothing is copied.",
         ge=0,
     )
-
-    @model_serializer(mode="wrap")
-    def _written(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Return the fields that are written to the file. Older files lack the maximum, so its default is left out."""
-        written: dict[str, Any] = write(self)
-        if self.max_delete == DEFAULT_MAX_DELETE:
-            del written["maxDelete"]
-        return written
 
 
 class MountedTask(TaskConfig):

@@ -51,6 +51,9 @@ class CustomResource(Model):
     PLACE: ClassVar[tuple[tuple[str, ...], ...]] = ()
     """Of a dataset: the fields of its spec, as paths, that say where its data comes from and where it is stored."""
 
+    PLACE_IF_GIVEN: ClassVar[tuple[tuple[str, ...], ...]] = ()
+    """More such fields. A digest that older versions have made knows nothing of them, so they count where given."""
+
     OLD_VERSIONS: ClassVar[Mapping[str, str]] = {}
     """Values of `apiVersion` in old documents that no cluster ever accepted, and the accepted values for them."""
 

@@ -5,6 +5,7 @@ compiler explains these mistakes better than a pattern can. A rule is never stri
 hold all valid cases against it.
 """
 
+from collections.abc import Iterable
 from typing import Any
 
 from stowplan.schema.juicefs.options import STORAGES
@@ -56,6 +57,12 @@ def where(field: str, value: object) -> Schema:
 def below(field: str, rule: Schema) -> Schema:
     """Return a rule for a mapping that needs `field`, and `rule` for the field's value."""
     return {"required": [field], "properties": {field: {"type": "object"} | rule}}
+
+
+def one_of(rules: Iterable[Schema]) -> Schema:
+    """Return a rule that is kept if one of the rules is."""
+    first, *others = rules
+    return {"anyOf": [first, *others]} if others else first
 
 
 POD: Schema = below("template", below("spec", below("containers", {"type": "array", "minItems": 1})))

@@ -5,6 +5,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
+from stowplan.schema.drivers.table import DriverName
 from stowplan.schema.juicefs.mount_options import MountOptions
 from stowplan.schema.kinds import editor_rules
 from stowplan.schema.kinds.custom_resource import AGE, Column, CustomResource
@@ -73,16 +74,6 @@ class DatasetClaim(Model):
         default=None,
         description="The claim itself, written with the SampleSet: `metadata` and `spec` of a PersistentVolumeClaim, with a storage class, access modes and a size. Without it, the claim must be there.",
     )
-
-
-DriverName = Literal["juicefs", "pvc"]
-"""The storage drivers; each is a package of `stowplan.library.drivers`."""
-
-DEFAULT_DRIVER: DriverName = "juicefs"
-"""Driver of a SampleSet that names none."""
-
-CACHED_DRIVERS: frozenset[DriverName] = frozenset({"juicefs"})
-"""The drivers whose datasets are cached on cluster nodes."""
 
 
 class Csi(Model):

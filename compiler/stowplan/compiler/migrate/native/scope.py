@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from stowplan.compiler.model import Spec
+from stowplan.library.dialects.dataset.volumes.registry import held
 from stowplan.schema.kinds.data_cube import DataCube
 from stowplan.schema.kinds.native.dataset import Dataset
 from stowplan.schema.kinds.sample_set import DatasetClaim, SampleSet
@@ -33,16 +34,12 @@ def claim_of(spec: Spec) -> tuple[str, str] | None:
     model, name = spec.model, spec.id.name
     match model:
         case Dataset():
-            volume = model.spec.volume.claim
-            if volume is None:
-                return name, ""
-            metadata = (volume.template or {}).get("metadata") or {}
-            below = f"{spec.id.namespace}/{name}" if volume.sub_path is None else volume.sub_path
-            return volume.name or str(metadata.get("name") or name), directory(below)
+            claim = held(model, spec.id.namespace).claim
+            return claim.name, claim.sub_path
         case SampleSet():
             csi = model.spec.csi
-            claim = (csi.claim if csi and csi.driver == "pvc" else None) or DatasetClaim()
-            return claim.name or name, directory(claim.sub_path)
+            given = (csi.claim if csi and csi.driver == "pvc" else None) or DatasetClaim()
+            return given.name or name, directory(given.sub_path)
         case DataCube():
             sink = model.spec.sink.pvc
             return (sink.name or "", directory(sink.sub_path)) if sink else None

@@ -1,11 +1,12 @@
-"""Interface of a driver, which measures a dataset that is mounted on this cluster node.
+"""Interface of a storage driver that caches: what measures a dataset on this cluster node, and the tasks on it."""
 
-Every call has a time limit. Calls return problems as `Trouble` and raise no exceptions.
-"""
-
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
+
+from stowplan.agents.cache.drivers.task_settings import TaskConfig
+from stowplan.agents.cache.drivers.work import TaskWork
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,11 @@ class DatasetSize:
 
 
 class Driver(Protocol):
-    """One kind of storage. Each call has its own time limit, since the mount may hang."""
+    """Measures a dataset that is mounted on this cluster node.
+
+    Each call has its own time limit, since the mount may hang. Calls return problems as `Trouble` and raise no
+    exceptions.
+    """
 
     def pulse(self, mount: Path) -> Pulse:
         """Check whether the mount at `mount` works, without reading data. The caller does this every few seconds."""
@@ -54,3 +59,15 @@ class Driver(Protocol):
         This may take minutes. It does not list the directories of the mount one by one.
         """
         ...
+
+
+class Operations(NamedTuple):
+    """What is done on datasets of one driver.
+
+    `secrets` returns the secret strings in an environment, which no output may hold. `task` returns the function that
+    makes one attempt at the task of a configuration, in this environment. The function returns a sentence about what
+    was done, and raises `AttemptError`.
+    """
+
+    secrets: Callable[[Mapping[str, str]], Sequence[str]]
+    task: Callable[[TaskConfig, TaskWork, Mapping[str, str]], Callable[[], str]]

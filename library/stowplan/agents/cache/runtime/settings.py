@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stowplan.agents.cache.drivers.api import Driver
-from stowplan.agents.cache.drivers.registry import DRIVERS
+from stowplan.agents.cache.drivers.registry import measuring
 from stowplan.agents.cache.runtime.space import MEMORY_FILE, Space, expires, memory_share
 from stowplan.agents.runtime.arguments import Arguments, parse
 from stowplan.agents.runtime.settings import SettingsError, read_config
@@ -31,17 +31,14 @@ class RuntimeSettings:
     """Everything that the program `runtime` needs to know."""
 
     config: RuntimeConfig
+    driver: Driver
+    """The driver that measures the dataset."""
     ordinal: int
     """Number of this cache pod in its StatefulSet, from 0; also the number of its partition."""
     node: str | None
     """Name of the cluster node; None if unknown."""
     memory_file: Path = MEMORY_FILE
     """File in the format of `/proc/meminfo` with the memory of the cluster node."""
-
-    @property
-    def driver(self) -> Driver:
-        """The driver that measures the dataset."""
-        return DRIVERS[self.config.driver]()
 
     @property
     def mount(self) -> Path:
@@ -81,8 +78,5 @@ def settings(given: Arguments, environment: Mapping[str, str]) -> RuntimeSetting
     if found is None:
         message = f"{POD_ENV} must be the name of a pod of a StatefulSet, which ends in its number, but it is {pod!r}"
         raise SettingsError(message)
-    if config.driver not in DRIVERS:
-        known = ", ".join(sorted(DRIVERS))
-        raise SettingsError(f"This program cannot measure datasets of the driver {config.driver!r}; it knows {known}")
     memory = Path(environment.get(MEMORY_ENV) or MEMORY_FILE)
-    return RuntimeSettings(config, int(found[1]), environment.get(NODE_ENV) or None, memory)
+    return RuntimeSettings(config, measuring(config.driver), int(found[1]), environment.get(NODE_ENV) or None, memory)

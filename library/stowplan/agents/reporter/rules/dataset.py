@@ -11,6 +11,7 @@ from stowplan.agents.reporter.outcome import explained, of_job, together
 from stowplan.agents.reporter.rules import cached_data
 from stowplan.agents.reporter.rules.api import Rules
 from stowplan.agents.reporter.rules.conditions import Condition, Status
+from stowplan.schema.drivers.table import DRIVERS
 
 _REFRESH = re.compile(r"-refresh(-warmup-[0-9]+)?-[0-9]+\Z")
 """End of the names of Jobs that a refresh starts: the name of the CronJob, and the scheduled minute."""
@@ -33,7 +34,8 @@ def status(seen: Observed) -> Status:
 
 def _cache_nodes(spec: Mapping[str, Any]) -> int | None:
     """Return the number of cluster nodes that cache the dataset; None if none does."""
-    cached = spec.get("cache") and (spec.get("volume") or {}).get("juicefs")
+    volume = spec.get("volume") or {}
+    cached = spec.get("cache") and any(volume.get(driver.field) for driver in DRIVERS.values() if driver.cached)
     return int(spec["cache"].get("nodes") or 1) if cached else None
 
 

@@ -7,7 +7,7 @@ from stowplan.agents.reporter.objects.observed import Observed, present_run
 from stowplan.agents.reporter.rules import cached_data
 from stowplan.agents.reporter.rules.api import Rules
 from stowplan.agents.reporter.rules.conditions import Status
-from stowplan.schema.kinds.sample_set import CACHED_DRIVERS, DEFAULT_DRIVER
+from stowplan.schema.drivers.table import DEFAULT_DRIVER, DRIVERS
 
 
 def status(seen: Observed) -> Status:
@@ -21,7 +21,8 @@ def status(seen: Observed) -> Status:
 def _is_cached(spec: Mapping[str, Any]) -> bool:
     """Return whether cluster nodes cache the dataset. Otherwise the dataset is a claim without cache pods."""
     driver = (spec.get("csi") or {}).get("driver")
-    return (driver or DEFAULT_DRIVER) in CACHED_DRIVERS
+    known = DRIVERS.get(driver or DEFAULT_DRIVER)
+    return known is not None and known.cached
 
 
 RULES = Rules(

@@ -3,13 +3,14 @@
 from decimal import ROUND_FLOOR
 
 from stowplan.library.dialects.dataset import remotes
-from stowplan.library.dialects.shared import claim_paths, secrets
+from stowplan.library.dialects.dataset.volumes import registry
+from stowplan.library.dialects.shared import claim_paths
 from stowplan.library.dialects.shared.context import Context
-from stowplan.library.ir.data import CachedDataset, Claim, DatasetFields, Placement, SecretName, Source, Tier
+from stowplan.library.ir.data import CachedDataset, DatasetFields, Placement, SecretName, Source, Tier
 from stowplan.library.values.names import MOST_PODS, DatasetNames
 from stowplan.library.values.quantities import amount
 from stowplan.schema.agents.cache_config import DEFAULT_MAX_DELETE
-from stowplan.schema.juicefs.mount_options import MountOptions
+from stowplan.schema.drivers.table import DRIVERS
 from stowplan.schema.kinds.native.dataset import CacheTier, Dataset, DatasetSource
 from stowplan.schema.meta import RUN_ANNOTATION, SpecId
 from stowplan.schema.platform.platform import Platform
@@ -20,48 +21,43 @@ WORD = "dataset"
 CACHE_ROOT = "/var/jfsCache"
 """Directory of JuiceFS' own for caches, if the platform does not list others."""
 
-OPTIONS = ("spec", "volume", "juicefs", "options")
-"""Path of the mount options in the document."""
+_FIELDS = {
+    driver.name: DatasetFields(
+        options=("spec", "volume", driver.field, "options"),
+        tiers=("spec", "cache", "tiers"),
+        source=("spec", "source", "storage", "uri"),
+        size="size",
+        sizes="`cache.tiers[].size`",
+    )
+    for driver in DRIVERS.values()
+}
 
-FIELDS = DatasetFields(
-    options=OPTIONS,
-    tiers=("spec", "cache", "tiers"),
-    source=("spec", "source", "storage", "uri"),
-    size="size",
-    sizes="`cache.tiers[].size`",
-)
-
-_NO_OPTIONS = MountOptions()
 _MEBIBYTE = 1 << 20
 
 
 def cached_dataset(model: Dataset, context: Context) -> CachedDataset:
-    """Return the dataset that a Dataset describes, even if the Dataset has errors.
-
-    Its driver is `pvc` for a claim and `juicefs` for a JuiceFS volume. The directory of the data is the sub-path of the
-    claim, and of a JuiceFS volume the mount option `sub-dir`.
-    """
+    """Return the dataset that a Dataset describes, even if the Dataset has errors."""
     namespace, name = context.namespace(model.metadata.namespace), model.metadata.name
-    cache, volume = model.spec.cache, model.spec.volume.juicefs
-    secret = secrets.resolve(volume.secret_ref if volume else None, SecretName(namespace, ""))
-    source = _source(model.spec.source, namespace, secret)
+    driver, held = registry.driver_of(model), registry.held(model, namespace)
+    cache = model.spec.cache
+    source = _source(model.spec.source, namespace, held.secret)
     placement = Placement()
     if cache:
         placement = Placement(cache.affinity, tuple(cache.tolerations or ()), cache.node_selector)
-    options = _options(model, namespace)
     # JuiceFS' control file, which a warmup needs, cannot be opened on a mount that is read-only.
-    warms = bool(cache and volume and (cache.warmup_paths or cache.warmup == "all")) and not options.read_only
+    asked = bool(cache and driver.cached and (cache.warmup_paths or cache.warmup == "all"))
+    warms = asked and not held.options.read_only
     return CachedDataset(
         origin=context.origin(SpecId(KIND, namespace, name)),
         names=DatasetNames(namespace, name, "namespaced", WORD),
-        fields=FIELDS,
-        driver="juicefs" if volume else "pvc",
-        claim=Claim(name) if volume else _claim(model, namespace),
-        volume_secret=secret,
-        partitions=min(cache.nodes, MOST_PODS) if cache and volume else 0,
-        tiers=_tiers(model, namespace, context.platform) if cache and volume else (),
+        fields=_FIELDS[driver.name],
+        driver=driver.name,
+        claim=held.claim,
+        volume_secret=held.secret,
+        partitions=min(cache.nodes, MOST_PODS) if cache and driver.cached else 0,
+        tiers=_tiers(model, namespace, context.platform) if cache and driver.cached else (),
         placement=placement,
-        options=options,
+        options=held.options,
         source=source,
         warmed=source is not None and warms,
         warms=warms,
@@ -69,30 +65,6 @@ def cached_dataset(model: Dataset, context: Context) -> CachedDataset:
         warmup_paths=tuple(map(claim_paths.canonical, (cache.warmup_paths if cache else None) or ())),
         retained=model.spec.retain is not False,
     )
-
-
-def directory(model: Dataset, namespace: str) -> str:
-    """Return the directory of the data in the volume, empty for the root. Without one in the spec it is unique."""
-    volume = model.spec.volume
-    given = next((each.sub_path for each in (volume.juicefs, volume.claim) if each and each.sub_path), None)
-    return claim_paths.canonical(f"{namespace}/{model.metadata.name}" if given is None else given)
-
-
-def _claim(model: Dataset, namespace: str) -> Claim:
-    """Return the claim of a Dataset without a JuiceFS volume. A claim from a template has the name of the Dataset."""
-    claim = model.spec.volume.claim
-    template = claim.template if claim else None
-    named = (claim.name if claim else None) or ((template or {}).get("metadata") or {}).get("name")
-    return Claim(str(named or model.metadata.name), directory(model, namespace), template)
-
-
-def _options(model: Dataset, namespace: str) -> MountOptions:
-    """Return the mount options with the directory of the data. The cache is in `tiers`, never in the options."""
-    volume = model.spec.volume.juicefs
-    if volume is None:
-        return _NO_OPTIONS
-    own = {"sub_dir": directory(model, namespace), "cache_dir": None, "cache_size": None}
-    return (volume.options or _NO_OPTIONS).model_copy(update=own)
 
 
 def _tiers(model: Dataset, namespace: str, platform: Platform) -> tuple[Tier, ...]:

@@ -1,10 +1,12 @@
 """The dialect of the kind Dataset."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
-from stowplan.library.dialects.dataset import locked, sources, volumes
+from stowplan.library.dialects.dataset import locked, sources
 from stowplan.library.dialects.dataset.cached import cached_dataset
 from stowplan.library.dialects.dataset.lower import lower
+from stowplan.library.dialects.dataset.volumes import registry as volumes
 from stowplan.library.dialects.reading import native_places
 from stowplan.library.dialects.reading.api import Reading, loss_if
 from stowplan.library.dialects.reading.floating import FloatingReference
@@ -25,19 +27,11 @@ from stowplan.schema.kinds.native.dataset import Dataset
 def relations(model: Dataset, context: Context) -> Relations:
     """Return what a Dataset shares with other specs: its directory of a volume, and its cache directories or claim."""
     dataset = cached_dataset(model, context)
-    revision = locked.revision_of(model) or ""
-    if model.spec.volume.juicefs:
-        caches = tuple(_caches(model, dataset, context))
-        return Relations(caches=caches, write=_write(model, dataset), revision=revision)
-    claim = model.spec.volume.claim
-    named = ((claim.name, (*volumes.CLAIM, "name")),) if claim and claim.name else ()
-    return Relations(
-        named=named,
-        write=_write(model, dataset),
-        claim=dataset.claim.name,
-        single=_single(dataset),
-        revision=revision,
-    )
+    own = Relations(write=_write(model, dataset), revision=locked.revision_of(model) or "")
+    if dataset.cached:
+        return replace(own, caches=tuple(_caches(model, dataset, context)))
+    named = () if dataset.claim.template else ((dataset.claim.name, (*volumes.path_of(dataset), "name")),)
+    return replace(own, named=named, claim=dataset.claim.name, single=_single(dataset))
 
 
 def _caches(model: Dataset, dataset: CachedDataset, context: Context) -> Iterator[tuple[str, FieldPath]]:
@@ -49,20 +43,18 @@ def _caches(model: Dataset, dataset: CachedDataset, context: Context) -> Iterato
 
 def _write(model: Dataset, dataset: CachedDataset) -> Write:
     """Return the directory of the volume that holds the data."""
-    volume, source, refresh = model.spec.volume, dataset.source, model.spec.refresh
-    given = volume.juicefs or volume.claim
-    base = volumes.JUICEFS if volume.juicefs else volumes.CLAIM
-    secret, claim = dataset.volume_secret, dataset.claim
+    given, source, refresh = model.spec.volume.given, dataset.source, model.spec.refresh
+    base, secret, claim = volumes.path_of(dataset), dataset.volume_secret, dataset.claim
     return Write(
-        secret.namespace if volume.juicefs else dataset.names.namespace,
-        (secret.name if volume.juicefs else claim.name),
-        (dataset.options.sub_dir or "") if volume.juicefs else claim.sub_path,
+        secret.namespace,
+        secret.name or claim.name,
+        dataset.directory,
         mirror=bool(refresh and refresh.delete),
-        at=(*base, "subPath") if given and given.sub_path is not None else base,
-        template=(*volumes.CLAIM, "template") if claim.template else (),
+        at=(*base, "subPath") if given and given[1].sub_path is not None else base,
+        template=(*base, "template") if claim.template else (),
         writes=source is not None,
         dataset=source.uri if source else "",
-        by_secret=volume.juicefs is not None,
+        by_secret=bool(secret.name),
         native=True,
     )
 
@@ -70,7 +62,7 @@ def _write(model: Dataset, dataset: CachedDataset) -> Write:
 def _single(dataset: CachedDataset) -> FieldPath:
     """Return the path of the template's access modes if only one cluster node can mount the claim, else `()`."""
     modes = ((dataset.claim.template or {}).get("spec") or {}).get("accessModes")
-    return (*volumes.CLAIM, "template", "spec", "accessModes") if is_single_node(modes) else ()
+    return (*volumes.path_of(dataset), "template", "spec", "accessModes") if is_single_node(modes) else ()
 
 
 def _pins(document: Json) -> Iterator[FloatingReference]:
@@ -89,8 +81,10 @@ READING = Reading(
 
 def _secrets(model: Dataset, unit: Unit) -> Iterator[SecretKeys]:
     (place,) = model.spec.source.model_dump(exclude_none=True) if model.spec.source else ("",)
+    given = model.spec.volume.given
     for each in unit.externals:
-        base = volumes.JUICEFS if each.keys == VOLUME_SECRET_KEYS else (*sources.PATH, place)
+        volume = given and each.keys == VOLUME_SECRET_KEYS
+        base = ("spec", "volume", given[0].field) if given and volume else (*sources.PATH, place)
         yield SecretKeys(each, (*base, "secretRef", "name"))
 
 

@@ -3,15 +3,15 @@
 from collections.abc import Iterator
 
 from stowplan.library.builders import job
-from stowplan.library.dialects.dataset import rules, sources, syncs, volumes
+from stowplan.library.dialects.dataset import rules, sources, syncs
 from stowplan.library.dialects.dataset.cached import cached_dataset
+from stowplan.library.dialects.dataset.volumes import registry as volumes
 from stowplan.library.dialects.shared import dataset_objects, secrets
 from stowplan.library.dialects.shared.context import Context, Lowered
 from stowplan.library.drivers.registry import STORAGE_DRIVERS
 from stowplan.library.ir.data import CachedDataset, DataTask, Site
 from stowplan.library.manifest import Manifest, Unit
 from stowplan.schema.diagnostics import has_errors
-from stowplan.schema.juicefs.mount_options import MountOptions
 from stowplan.schema.kinds.native.dataset import Dataset, Refresh
 
 
@@ -19,10 +19,11 @@ def lower(model: Dataset, context: Context) -> Lowered:
     """Return all manifests of a Dataset (none if it has errors) and all findings."""
     dataset = cached_dataset(model, context)
     spec, driver = dataset.origin.spec, STORAGE_DRIVERS[dataset.driver]
-    found = [*sources.findings(model), *volumes.findings(model, dataset), *rules.findings(model, dataset, context)]
+    found = [*sources.findings(model), *volumes.findings(model, dataset, context), *rules.findings(model, dataset)]
     if not has_errors(found):
-        # What users wrote, without the mount options that follow from other fields.
-        found += driver.validate(dataset._replace(options=_written(model)), context.site)
+        # What users wrote, without the mount option that follows from another field.
+        written = dataset.options.model_copy(update={"sub_dir": None})
+        found += driver.validate(dataset._replace(options=written), context.site)
     home, problems = syncs.home(dataset, context)
     found += problems if not has_errors(found) else []
     if has_errors(found):
@@ -30,11 +31,6 @@ def lower(model: Dataset, context: Context) -> Lowered:
     manifests = tuple(_manifests(model, dataset, home, context.site))
     externals = tuple(sorted({*secrets.of_volume(dataset), *secrets.of_source(dataset.source)}))
     return Lowered(Unit(spec, manifests, externals), tuple(found))
-
-
-def _written(model: Dataset) -> MountOptions:
-    volume = model.spec.volume.juicefs
-    return (volume.options if volume else None) or MountOptions()
 
 
 def _manifests(model: Dataset, dataset: CachedDataset, sync_home: str, site: Site) -> Iterator[Manifest]:

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 from stowplan.library.dialects.dataset import syncs
 from stowplan.library.dialects.dataset.cached import mebibytes
-from stowplan.library.dialects.shared import schedules, secrets
-from stowplan.library.dialects.shared.context import Context
+from stowplan.library.dialects.shared import schedules
 from stowplan.library.dialects.training_group.label_form import label_findings
 from stowplan.library.ir.data import CachedDataset
 from stowplan.library.values import inner_paths
@@ -17,20 +16,19 @@ _CACHE: FieldPath = ("spec", "cache")
 _REFRESH: FieldPath = ("spec", "refresh")
 
 
-def findings(model: Dataset, dataset: CachedDataset, context: Context) -> Iterator[Finding]:
-    """Yield findings about cache, refresh and Secrets. `dataset` is what the Dataset describes."""
-    yield from _cache(model)
+def findings(model: Dataset, dataset: CachedDataset) -> Iterator[Finding]:
+    """Yield findings about cache and refresh. `dataset` is what the Dataset describes."""
+    yield from _cache(model, dataset)
     yield from _refresh(model, dataset)
-    yield from _secrets(model, dataset, context)
     if dataset.partitions:
         yield from _name(dataset)
 
 
-def _cache(model: Dataset) -> Iterator[Finding]:
+def _cache(model: Dataset, dataset: CachedDataset) -> Iterator[Finding]:
     cache = model.spec.cache
     if cache is None:
         return
-    if model.spec.volume.juicefs is None:
+    if not dataset.cached:
         message = "Nodes cache JuiceFS volumes alone; this dataset is in a claim."
         hint = "Remove `cache`, or keep the data in a JuiceFS volume: `volume.juicefs`."
         yield finding("SP462", _CACHE, message, hint, anchor=Anchor.KEY)
@@ -79,20 +77,6 @@ def _refresh(model: Dataset, dataset: CachedDataset) -> Iterator[Finding]:
         yield finding("SP406", _REFRESH, message, "Remove it, or add a source.", anchor=Anchor.KEY)
         return
     yield from syncs.findings(refresh, model, dataset, _REFRESH)
-
-
-def _secrets(model: Dataset, dataset: CachedDataset, context: Context) -> Iterator[Finding]:
-    volume = model.spec.volume.juicefs
-    if volume is None:
-        return
-    path: FieldPath = ("spec", "volume", "juicefs", "secretRef")
-    yield from secrets.name_findings(volume.secret_ref, path)
-    if not volume.secret_ref.name:
-        message = "`secretRef.name` is missing; it names the Secret of the JuiceFS volume."
-        hint = "Name a Secret with the keys name, metaurl, storage and bucket."
-        yield finding("SP401", (*path, "name"), message, hint)
-    home = dataset.names.namespace
-    yield from secrets.elsewhere(home, dataset.volume_secret, context.platform, (*path, "namespace"))
 
 
 def _name(dataset: CachedDataset) -> Iterator[Finding]:

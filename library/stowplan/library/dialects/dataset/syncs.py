@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
+from stowplan.library.dialects.dataset.volumes import registry as volumes
 from stowplan.library.dialects.shared import secrets
 from stowplan.library.dialects.shared.context import Context
-from stowplan.library.drivers.registry import STORAGE_DRIVERS
 from stowplan.library.ir.data import CachedDataset, DataTask
 from stowplan.schema.agents.cache_config import DEFAULT_MAX_DELETE
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
@@ -32,9 +32,9 @@ def home(dataset: CachedDataset, context: Context) -> tuple[str, list[Finding]]:
     The findings are at paths in the Dataset.
     """
     own, source = dataset.names.namespace, dataset.source
-    if source is None or source.remote or not STORAGE_DRIVERS[dataset.driver].cached:
+    if source is None or source.remote or not dataset.cached:
         return own, []
-    path: FieldPath = ("spec", "volume", "juicefs", "secretRef", "namespace")
+    path: FieldPath = (*volumes.path_of(dataset), "secretRef", "namespace")
     return secrets.sync_namespace(own, dataset.volume_secret, source.secret, context.platform, path)
 
 
@@ -52,7 +52,7 @@ def findings(given: Deletion, model: Dataset, dataset: CachedDataset, path: Fiel
         message = "Only of a source `s3` does a sync know which files are gone."
         hint = "Remove `delete`: files that the source no longer has remain."
         yield finding("SP464", (*path, "delete"), message, hint)
-    elif given.delete and not (dataset.options.sub_dir or "") + dataset.claim.sub_path:
+    elif given.delete and not dataset.directory:
         message = "`delete` would delete whatever else the volume holds: the data is at its root."
         hint = "Give the data a directory: `subPath` of the Dataset's volume."
         yield finding("SP497", (*path, "delete"), message, hint)

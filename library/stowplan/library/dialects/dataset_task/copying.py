@@ -11,7 +11,6 @@ from stowplan.library.dialects.dataset_task import task
 from stowplan.library.dialects.shared import claim_paths
 from stowplan.library.dialects.shared.context import Context
 from stowplan.library.dialects.shared.task_resources import Resources
-from stowplan.library.drivers.registry import STORAGE_DRIVERS
 from stowplan.library.ir.data import CachedDataset, Origin, Placement, Remote, Transfer
 from stowplan.library.manifest import ExternalReference
 from stowplan.library.values.names import content_hash
@@ -67,7 +66,7 @@ class Copying(NamedTuple):
 def transfer(model: DatasetTask, copy: CopyTask, dataset: CachedDataset, context: Context) -> Transfer:
     """Return the transfer of a valid copy of `dataset`, whose claim is mounted read-only."""
     spec, names = context.id(model), task.names(model)
-    cached = STORAGE_DRIVERS[dataset.driver].cached
+    cached = dataset.cached
     return of_copying(
         Copying(
             origin=context.origin(spec),

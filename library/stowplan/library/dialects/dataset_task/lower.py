@@ -7,7 +7,6 @@ from stowplan.library.dialects.dataset.cached import cached_dataset
 from stowplan.library.dialects.dataset_task import copying, rules, task
 from stowplan.library.dialects.shared import access, secrets, task_runs
 from stowplan.library.dialects.shared.context import Context, Lowered
-from stowplan.library.drivers.registry import STORAGE_DRIVERS
 from stowplan.library.ir.data import CachedDataset, DataTask
 from stowplan.library.manifest import ExternalReference, Manifest, Unit
 from stowplan.schema.diagnostics import Finding, has_errors
@@ -68,7 +67,7 @@ def _externals(own: DataTask) -> tuple[ExternalReference, ...]:
     """
     if own.operation != "sync" or own.source is None:
         return ()
-    direct = own.source.remote is None and STORAGE_DRIVERS[own.dataset.driver].cached
+    direct = own.source.remote is None and own.dataset.cached
     volume = secrets.of_volume(own.dataset) if direct else set()
     return tuple(sorted({*volume, *secrets.of_source(own.source)}))
 

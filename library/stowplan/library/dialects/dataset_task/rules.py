@@ -7,7 +7,6 @@ from stowplan.library.dialects.dataset.one_of import exactly_one
 from stowplan.library.dialects.dataset_task import copy_rules, task
 from stowplan.library.dialects.shared import dataset_path, missing_dataset, run_order, schedules, task_resources
 from stowplan.library.dialects.shared.context import Context
-from stowplan.library.drivers.registry import STORAGE_DRIVERS
 from stowplan.library.ir.data import CachedDataset
 from stowplan.schema.diagnostics import Anchor, Finding, finding
 from stowplan.schema.kinds.native.dataset import Dataset
@@ -38,7 +37,7 @@ def of_dataset(model: DatasetTask, referred: Dataset, dataset: CachedDataset) ->
     """Yield findings about what cannot be done on the task's dataset, which is `referred` in the specs."""
     spec, what = model.spec, task.operation(model)
     at, name = ("spec", what), dataset.names.name
-    cached = STORAGE_DRIVERS[dataset.driver].cached
+    cached = dataset.cached
     if spec.sync and not dataset.source:
         message = f"{name} has no source to copy from."
         yield finding("SP468", at, message, "Add `source` to the Dataset.", anchor=Anchor.KEY)

@@ -6,7 +6,6 @@ from stowplan.library.dialects.sample_set import reference as dataset_reference
 from stowplan.library.dialects.sample_set import sample_set, sync_namespace
 from stowplan.library.dialects.shared import access, dataset_path, run_order, schedules, secrets, task_runs
 from stowplan.library.dialects.shared.context import Context, Lowered
-from stowplan.library.drivers.registry import STORAGE_DRIVERS
 from stowplan.library.ir.data import CachedDataset, DataTask, SecretName, Site, Source
 from stowplan.library.manifest import ExternalReference, Manifest, Unit
 from stowplan.library.values.names import TaskNames
@@ -95,7 +94,7 @@ def _home(task: DataTask, context: Context) -> tuple[str, list[Finding]]:
     if task.operation != "sync" or not task.source:
         return task.namespace, []
     path: FieldPath = ("spec", "secretRef", "namespace")
-    if STORAGE_DRIVERS[task.dataset.driver].cached:
+    if task.dataset.cached:
         refused = secrets.elsewhere(task.namespace, task.source.secret, context.platform, path)
         if refused:
             return task.namespace, refused

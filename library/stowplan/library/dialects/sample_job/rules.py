@@ -51,7 +51,7 @@ def option_findings(model: SampleJob, task: DataTask, context: Context) -> list[
 def _sync(model: SampleJob, task: DataTask) -> list[Finding]:
     spec = model.spec
     found = []
-    public = not STORAGE_DRIVERS[task.dataset.driver].cached
+    public = not task.dataset.cached
     if not public and not (spec.secret_ref and spec.secret_ref.name):
         message = "A sync needs `secretRef.name`: the Secret with the credentials of its source."
         found.append(finding("SP413", ("spec", "secretRef", "name"), message, "Name it."))

@@ -10,6 +10,7 @@ from stowplan.library.dialects.shared import claim_paths
 from stowplan.library.dialects.shared.claim_writes import Write
 from stowplan.library.dialects.shared.context import Context
 from stowplan.library.dialects.shared.dialect import Dialect, Relations, SecretKeys
+from stowplan.library.drivers.registry import STORAGE_DRIVERS
 from stowplan.library.ir.data import CachedDataset
 from stowplan.library.manifest import Unit
 from stowplan.schema.diagnostics import FieldPath
@@ -30,7 +31,7 @@ def relations(model: SampleSet, context: Context) -> Relations:
 
 
 def _caches(model: SampleSet, dataset: CachedDataset, context: Context) -> Iterator[tuple[str, FieldPath]]:
-    for directory in driver_of(model).cache_directories(dataset, context.site):
+    for directory in STORAGE_DRIVERS[dataset.driver].cache_directories(dataset, context.site):
         yield directory, _directory_path(model, directory)
 
 

@@ -4,8 +4,6 @@ from stowplan.library.builders import job
 from stowplan.library.dialects.sample_set import claim, sync_namespace
 from stowplan.library.dialects.shared import dataset_objects, secrets, source_uri
 from stowplan.library.dialects.shared.context import Context, Lowered
-from stowplan.library.drivers import registry
-from stowplan.library.drivers.api import StorageDriver
 from stowplan.library.drivers.registry import STORAGE_DRIVERS
 from stowplan.library.ir.data import (
     CachedDataset,
@@ -21,6 +19,7 @@ from stowplan.library.manifest import Manifest, Unit
 from stowplan.library.values import labels
 from stowplan.library.values.names import STATEFUL_SET_LIMIT, DatasetNames
 from stowplan.schema.diagnostics import Anchor, Finding, finding, has_errors
+from stowplan.schema.drivers.table import DEFAULT_DRIVER, DRIVERS, Driver
 from stowplan.schema.juicefs.mount_options import MountOptions
 from stowplan.schema.kinds.sample_set import CacheLevel, SampleSet
 from stowplan.schema.meta import MOST_NODES, RUN_ANNOTATION, SpecId
@@ -45,10 +44,10 @@ def lower(model: SampleSet, context: Context) -> Lowered:
     spec = dataset.origin.spec
     driver = STORAGE_DRIVERS[dataset.driver]
     found = [*_secret_names(model), *_filled(model), *_source(model), *_warmup(model, dataset), *_dead(model)]
-    found += [*_required(model), *_name(spec.name)] if driver.cached else []
-    found += claim.of_another_driver(model) if driver.cached else claim.findings(model, spec.namespace)
+    found += [*_required(model), *_name(spec.name)] if dataset.cached else []
+    found += claim.of_another_driver(model) if dataset.cached else claim.findings(model, spec.namespace)
     found += driver.validate(dataset, context.site)
-    refused = _elsewhere(dataset, context) if driver.cached else []
+    refused = _elsewhere(dataset, context) if dataset.cached else []
     home, problems = _sync_namespace(dataset, context)
     found += refused or problems
     if has_errors(found):
@@ -57,10 +56,10 @@ def lower(model: SampleSet, context: Context) -> Lowered:
     return Lowered(Unit(spec, manifests, sync_namespace.externals(dataset, dataset.source)), tuple(found))
 
 
-def driver_of(model: SampleSet) -> StorageDriver:
+def driver_of(model: SampleSet) -> Driver:
     """Return the driver that a SampleSet names, or the default driver."""
     csi = model.spec.csi
-    return registry.driver_of(csi.driver if csi else None)
+    return DRIVERS[(csi and csi.driver) or DEFAULT_DRIVER]
 
 
 def cached_dataset(model: SampleSet, context: Context) -> CachedDataset:
@@ -158,7 +157,7 @@ def _source(model: SampleSet) -> list[Finding]:
 
 def _warmup(model: SampleSet, dataset: CachedDataset) -> list[Finding]:
     reasons = (
-        (not STORAGE_DRIVERS[dataset.driver].cached, "no node caches the dataset"),
+        (not dataset.cached, "no node caches the dataset"),
         (dataset.options.read_only, "the volume is mounted read-only"),
     )
     reason = next((text for holds, text in reasons if holds), "")

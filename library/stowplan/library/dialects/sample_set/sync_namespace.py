@@ -2,7 +2,6 @@
 
 from stowplan.library.dialects.shared import secrets
 from stowplan.library.dialects.shared.context import Context
-from stowplan.library.drivers.registry import STORAGE_DRIVERS
 from stowplan.library.ir.data import CachedDataset, Source
 from stowplan.library.manifest import ExternalReference
 from stowplan.schema.diagnostics import FieldPath, Finding, finding
@@ -15,7 +14,7 @@ def namespace(dataset: CachedDataset, source: Source, context: Context, path: Fi
     With findings, it is the dataset's namespace. `path` is the path of the field with the Secret's namespace.
     """
     home = dataset.names.namespace
-    if STORAGE_DRIVERS[dataset.driver].cached:
+    if dataset.cached:
         return secrets.sync_namespace(home, dataset.volume_secret, source.secret, context.platform, path)
     if source.secret.namespace == home or not source.secret.name:
         return home, []
@@ -32,7 +31,7 @@ def externals(dataset: CachedDataset, source: Source | None) -> tuple[ExternalRe
     public, so its Secret has no required keys; that of a sync into a claim has both, if there is one.
     """
     wanted = secrets.of_volume(dataset)
-    if STORAGE_DRIVERS[dataset.driver].cached:
+    if dataset.cached:
         if source and source.secret != dataset.volume_secret:
             wanted.add(ExternalReference("Secret", source.secret.namespace, source.secret.name))
     elif source and source.secret.name:

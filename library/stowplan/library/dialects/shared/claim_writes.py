@@ -32,7 +32,7 @@ class Write:
     def field(self) -> str:
         """The field of a dataset's spec that names the directory, for hints."""
         if self.native:
-            return "volume.juicefs.subPath" if self.by_secret else "volume.claim.subPath"
+            return f"volume.{self.at[2]}.subPath"
         # The old operator's spelling, `sub-dir`, would give a warning (SP407).
         return "csi.juiceFSMountOptions.subdir" if self.by_secret else "csi.claim.subPath"
 

@@ -5,7 +5,6 @@ from stowplan.library.ir.data import CachedDataset, SecretName, Source
 from stowplan.library.manifest import ExternalReference
 from stowplan.library.values.names import is_dns_label, is_dns_subdomain
 from stowplan.schema.diagnostics import FieldPath, Finding, finding
-from stowplan.schema.juicefs.options import VOLUME_SECRET_KEYS
 from stowplan.schema.meta import SecretReference
 from stowplan.schema.platform.platform import Platform
 
@@ -54,13 +53,8 @@ def elsewhere(home: str, secret: SecretName, platform: Platform, path: FieldPath
 
 
 def of_volume(dataset: CachedDataset) -> set[ExternalReference]:
-    """Return the reference to the Secret of a JuiceFS volume, or to a claim that the dataset does not create."""
-    if STORAGE_DRIVERS[dataset.driver].cached:
-        secret = dataset.volume_secret
-        return {ExternalReference("Secret", secret.namespace, secret.name, VOLUME_SECRET_KEYS)}
-    if dataset.claim.template:
-        return set()
-    return {ExternalReference("PersistentVolumeClaim", dataset.names.namespace, dataset.claim.name)}
+    """Return references to the objects of the volume that the dataset does not create."""
+    return STORAGE_DRIVERS[dataset.driver].externals(dataset)
 
 
 def of_source(source: Source | None) -> set[ExternalReference]:

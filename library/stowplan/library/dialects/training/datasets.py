@@ -16,7 +16,6 @@ from stowplan.library.drivers.registry import STORAGE_DRIVERS
 from stowplan.library.ir.data import CachedDataset
 from stowplan.library.ir.training import DatasetMount
 from stowplan.schema.diagnostics import FieldPath, Finding, finding
-from stowplan.schema.kinds.native.dataset import Dataset
 from stowplan.schema.kinds.native.training_parts import TrainingDataset
 from stowplan.schema.meta import SpecId
 from stowplan.schema.wording import counted
@@ -55,7 +54,7 @@ def resolve(job: Job, context: Context) -> tuple[tuple[MountedDataset, ...], lis
             ready = ready._replace(revision=revisions.named(given, model))
             mount = waiting.waiting(mount, wait, dataset, ready, context, number=number)
         found += revisions.findings(given, model, (*at, "revision"))
-        found += _crowded(job, model, (*at, "name")) if required else ()
+        found += _crowded(job, dataset, (*at, "name")) if required else ()
         mounted.append(MountedDataset(given, dataset, mount))
     return tuple(mounted), [*found, *_twice(job)]
 
@@ -119,10 +118,10 @@ def _twice(job: Job) -> Iterator[Finding]:
         seen.setdefault(path, f"the dataset {dataset.name}")
 
 
-def _crowded(job: Job, dataset: Dataset, path: FieldPath) -> Iterator[Finding]:
-    """Yield a finding if a dataset has fewer cache nodes than the job has pods, which must all run there."""
-    cache, pods = dataset.spec.cache, job.spec.num_nodes
-    if cache and dataset.spec.volume.juicefs and pods > cache.nodes:
-        message = f"{pods} pods must share {counted(cache.nodes, 'cache node')} of {dataset.metadata.name}."
+def _crowded(job: Job, dataset: CachedDataset, path: FieldPath) -> Iterator[Finding]:
+    """Yield a finding if more pods must run on the cache nodes of a dataset than it has."""
+    nodes, pods = dataset.partitions, job.spec.num_nodes
+    if 0 < nodes < pods:
+        message = f"{pods} pods must share {counted(nodes, 'cache node')} of {dataset.names.name}."
         hint = "Raise `cache.nodes` of the Dataset, or let the placement be `preferred`."
         yield finding("SP308", path, message, hint)

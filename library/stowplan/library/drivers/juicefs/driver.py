@@ -4,16 +4,15 @@ from stowplan.library.drivers import storage_source
 from stowplan.library.drivers.api import TaskSet
 from stowplan.library.drivers.juicefs import cache, mount, runtime, sync, tasks, volume
 from stowplan.library.ir.data import CachedDataset, DataTask, Site
-from stowplan.library.manifest import Json, Manifest
+from stowplan.library.manifest import ExternalReference, Json, Manifest
 from stowplan.schema.diagnostics import Finding
-from stowplan.schema.kinds.sample_set import CACHED_DRIVERS
+from stowplan.schema.juicefs.options import VOLUME_SECRET_KEYS
 
 
 class JuiceFSDriver:
     """Driver with volumes of the JuiceFS CSI driver, and tasks of the cache agent."""
 
     name = "juicefs"
-    cached = name in CACHED_DRIVERS
 
     def validate(self, dataset: CachedDataset, site: Site) -> list[Finding]:
         path, source = dataset.fields.source, dataset.source
@@ -29,6 +28,10 @@ class JuiceFSDriver:
 
     def volume(self, dataset: CachedDataset, site: Site) -> list[Manifest]:
         return volume.manifests(dataset, site)
+
+    def externals(self, dataset: CachedDataset) -> set[ExternalReference]:
+        secret = dataset.volume_secret
+        return {ExternalReference("Secret", secret.namespace, secret.name, VOLUME_SECRET_KEYS)}
 
     def near(self, dataset: CachedDataset, *, required: bool) -> Json:
         return runtime.near(dataset, required=required)

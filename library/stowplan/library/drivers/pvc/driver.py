@@ -5,9 +5,8 @@ from stowplan.library.drivers import storage_source
 from stowplan.library.drivers.api import TaskSet
 from stowplan.library.drivers.pvc import options, source, storage, sync
 from stowplan.library.ir.data import CachedDataset, DataTask, Site
-from stowplan.library.manifest import Json, Manifest
+from stowplan.library.manifest import ExternalReference, Json, Manifest
 from stowplan.schema.diagnostics import Finding, finding
-from stowplan.schema.kinds.sample_set import CACHED_DRIVERS
 
 
 class ClaimDriver:
@@ -17,7 +16,6 @@ class ClaimDriver:
     """
 
     name = "pvc"
-    cached = name in CACHED_DRIVERS
 
     def validate(self, dataset: CachedDataset, site: Site) -> list[Finding]:  # noqa: ARG002 - as the interface has it
         given, path = dataset.source, dataset.fields.source
@@ -43,6 +41,11 @@ class ClaimDriver:
         if not claim.template:
             return []
         return [claim_from_template(claim.name, dataset.origin, claim.template, keep=dataset.retained)]
+
+    def externals(self, dataset: CachedDataset) -> set[ExternalReference]:
+        if dataset.claim.template:
+            return set()
+        return {ExternalReference("PersistentVolumeClaim", dataset.names.namespace, dataset.claim.name)}
 
     def near(self, dataset: CachedDataset, *, required: bool) -> Json:  # noqa: ARG002
         return {}

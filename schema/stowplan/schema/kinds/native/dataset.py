@@ -5,19 +5,20 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from stowplan.schema.juicefs.mount_options import MountOptions
+from stowplan.schema.drivers.registry import VOLUMES, VolumeBlocks
+from stowplan.schema.drivers.table import DRIVERS, Driver
+from stowplan.schema.drivers.volume import VolumeBlock
 from stowplan.schema.kinds import editor_rules
 from stowplan.schema.kinds.custom_resource import AGE, Column, CustomResource
 from stowplan.schema.kinds.editor_rules import Schema
 from stowplan.schema.kinds.kubernetes_shapes import NODE_AFFINITY, TOLERATION
 from stowplan.schema.kinds.native.dataset_status import DatasetStatus
 from stowplan.schema.kinds.native.places import GitSource, HubSource, S3Source, StorageSource
-from stowplan.schema.meta import Int32, KubernetesType, Model, ObjectMeta, SecretReference
+from stowplan.schema.meta import Int32, KubernetesType, Model, ObjectMeta
 
 _CORE = "io.k8s.api.core.v1"
 CacheAffinity = Annotated[dict[str, Any], KubernetesType(f"{_CORE}.NodeAffinity", NODE_AFFINITY)]
 CacheToleration = Annotated[dict[str, Any], KubernetesType(f"{_CORE}.Toleration", TOLERATION)]
-VolumeClaimTemplate = Annotated[dict[str, Any], KubernetesType(f"{_CORE}.PersistentVolumeClaimTemplate")]
 
 
 class DatasetSource(Model):
@@ -37,43 +38,14 @@ class DatasetSource(Model):
     )
 
 
-class JuiceFSVolume(Model):
-    """A directory of a JuiceFS volume."""
-
-    secret_ref: SecretReference = Field(
-        description="Secret of the volume with the keys `name`, `metaurl`, `storage` and `bucket`."
-    )
-    sub_path: str | None = Field(
-        default=None,
-        max_length=4096,
-        description="Directory of the data in the volume. Without it, `<namespace>/<name>`, so that no two datasets share a directory; `/` is the whole volume.",
-    )
-    options: MountOptions | None = Field(
-        default=None,
-        description="Options of the mount on each node. `sub-dir`, `cache-dir` and `cache-size` have fields of their own: `subPath` and `cache.tiers`.",
-    )
-
-
-class ClaimVolume(Model):
-    """A directory of a PersistentVolumeClaim in the namespace of the dataset: exactly one of `name` and `template`."""
-
-    name: str | None = Field(default=None, min_length=1, max_length=253, description="Name of a claim that exists.")
-    template: VolumeClaimTemplate | None = Field(
-        default=None,
-        description="The claim itself, written with the dataset: `metadata` and `spec` of a PersistentVolumeClaim. Its name is that of the dataset, unless `metadata.name` says otherwise.",
-    )
-    sub_path: str | None = Field(
-        default=None,
-        max_length=4096,
-        description="Directory of the data in the claim. Without it, `<namespace>/<name>`; `/` is the whole claim.",
-    )
-
-
-class DatasetVolume(Model):
+class DatasetVolume(VolumeBlocks):
     """Where the data is stored: exactly one of the two."""
 
-    juicefs: JuiceFSVolume | None = Field(default=None, description="A JuiceFS volume, which nodes can cache.")
-    claim: ClaimVolume | None = Field(default=None, description="A claim of any storage, such as NFS.")
+    @property
+    def given(self) -> tuple[Driver, VolumeBlock] | None:
+        """The driver whose block is given, the first one of several, and the block; None without any."""
+        blocks = ((driver, getattr(self, driver.field)) for driver in DRIVERS.values())
+        return next(((driver, block) for driver, block in blocks if block is not None), None)
 
 
 class CacheTier(Model):
@@ -156,6 +128,10 @@ class DatasetSpec(Model):
     )
 
 
+def _place(driver: str) -> tuple[tuple[str, ...], ...]:
+    return tuple(("volume", DRIVERS[driver].field, *path) for path in VOLUMES[driver].block.PLACE)
+
+
 class Dataset(CustomResource):
     """Data that training jobs mount: copied from a source, and cached on nodes."""
 
@@ -179,17 +155,17 @@ class Dataset(CustomResource):
         ("refresh",),
         ("retain",),
     )
-    PLACE: ClassVar[tuple[tuple[str, ...], ...]] = (
-        ("source",),
-        ("volume", "juicefs", "secretRef"),
-        ("volume", "juicefs", "subPath"),
-        ("volume", "claim", "name"),
-        ("volume", "claim", "subPath"),
-        ("volume", "claim", "template", "metadata"),
+    PLACE: ClassVar[tuple[tuple[str, ...], ...]] = (("source",), *_place("juicefs"), *_place("pvc"))
+    PLACE_IF_GIVEN: ClassVar[tuple[tuple[str, ...], ...]] = tuple(
+        path for name in VOLUMES for path in _place(name) if name not in ("juicefs", "pvc")
     )
     EDITOR_RULES: ClassVar[Mapping[str, Schema]] = {
         "spec": {
-            "if": editor_rules.below("volume", editor_rules.needs("claim")),
+            "if": editor_rules.one_of(
+                editor_rules.below("volume", editor_rules.needs(driver.field))
+                for driver in DRIVERS.values()
+                if not driver.cached
+            ),
             "then": {"not": editor_rules.needs("cache")},
         },
         "spec.source": {"oneOf": [editor_rules.needs(kind) for kind in ("s3", "huggingface", "git", "storage")]},
@@ -200,7 +176,11 @@ class Dataset(CustomResource):
             f"spec.source.{kind}.secretRef.name": editor_rules.SUBDOMAIN
             for kind in ("s3", "huggingface", "git", "storage")
         },
-        "spec.volume.juicefs.secretRef.name": editor_rules.SUBDOMAIN,
+        **{
+            f"spec.volume.{DRIVERS[name].field}.secretRef.name": editor_rules.SUBDOMAIN
+            for name, volume in VOLUMES.items()
+            if "secret_ref" in volume.block.model_fields
+        },
         "spec.cache.tiers[].path": editor_rules.pattern("/.*", "A directory of the node begins with /."),
         "spec.refresh.schedule": editor_rules.SCHEDULE,
     }

@@ -4,7 +4,7 @@ import csv
 import os
 from pathlib import Path
 
-from stowplan.agents.cache.drivers.api import DatasetSize, Pulse, Trouble
+from stowplan.agents.cache.drivers.api import DatasetSize, Driver, Pulse, Trouble
 from stowplan.agents.cache.drivers.bounded_subprocess import BoundedRunner, TimedOut
 from stowplan.agents.cache.drivers.juicefs.stats import stats
 from stowplan.schema.agents.marker import STATE_DIRECTORY
@@ -93,3 +93,8 @@ def _extent(text: str) -> DatasetSize | None:
 def _last_line(text: str) -> str:
     lines = [line for line in text.splitlines() if line.strip()]
     return lines[-1].strip() if lines else "it said nothing"
+
+
+def make_driver() -> Driver:
+    """Return the driver, for one mount."""
+    return JuiceFS()

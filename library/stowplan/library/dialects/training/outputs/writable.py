@@ -5,7 +5,6 @@ from typing import Literal, NamedTuple
 
 from stowplan.library.dialects.training.datasets import MountedDataset
 from stowplan.library.dialects.training.job import Job
-from stowplan.library.drivers.registry import STORAGE_DRIVERS
 from stowplan.library.manifest import Json
 from stowplan.schema.kinds.native.training import Training
 from stowplan.schema.kinds.native.training_parts import Output
@@ -43,7 +42,7 @@ def directories(job: Job, datasets: Iterable[MountedDataset]) -> Iterator[Writab
     several = job.most_pods > 1 or job.bounds is not None
     for given, dataset, _ in datasets:
         if not given.read_only:
-            claim, cached = dataset.claim, STORAGE_DRIVERS[dataset.driver].cached
+            claim, cached = dataset.claim, dataset.cached
             modes = (_MANY,) if cached else _modes(claim.template)
             at, tolerations = _attachment(modes, several=several), tuple(dataset.placement.tolerations)
             yield Writable(given.mount_path, claim.name, claim.sub_path, modes, at, cached, tolerations)

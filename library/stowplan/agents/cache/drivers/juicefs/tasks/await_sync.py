@@ -8,7 +8,7 @@ from pathlib import Path
 
 from stowplan.agents.attempt import run_marker, safe_files
 from stowplan.agents.attempt.failure import AttemptError
-from stowplan.agents.cache.drivers.juicefs.tasks.work import TaskWork
+from stowplan.agents.cache.drivers.work import TaskWork
 from stowplan.schema.agents.exit_codes import ExitCode
 from stowplan.schema.agents.marker import COMPLETE_FILE, FAILED_FILE, Marker, marker_path
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.cache.drivers.juicefs.control import TRASH_INODE, CacheAction, Control, Filled
-from stowplan.agents.cache.drivers.juicefs.tasks.work import TaskWork
+from stowplan.agents.cache.drivers.work import TaskWork
 from stowplan.schema.agents.cache_config import ClearConfig
 from stowplan.schema.agents.exit_codes import ExitCode
 

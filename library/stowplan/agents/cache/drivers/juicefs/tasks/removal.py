@@ -12,8 +12,8 @@ from stowplan.agents.cache.drivers.juicefs.listing.dry_run import DryRun
 from stowplan.agents.cache.drivers.juicefs.listing.entry import Place
 from stowplan.agents.cache.drivers.juicefs.listing.extra import Removable, UnlistedFiles
 from stowplan.agents.cache.drivers.juicefs.listing.wanted import WantedKeys
-from stowplan.agents.cache.drivers.juicefs.tasks.work import TaskWork
 from stowplan.agents.cache.drivers.juicefs.verdict import count, failure
+from stowplan.agents.cache.drivers.work import TaskWork
 
 _WHAT = "the files of an earlier source"
 

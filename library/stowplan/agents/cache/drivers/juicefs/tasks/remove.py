@@ -13,8 +13,8 @@ from stowplan.agents.attempt.failure import AttemptError, of_any
 from stowplan.agents.cache.drivers.juicefs.control import Control
 from stowplan.agents.cache.drivers.juicefs.tasks import paths
 from stowplan.agents.cache.drivers.juicefs.tasks.marks import Marks, Past
-from stowplan.agents.cache.drivers.juicefs.tasks.work import TaskWork
 from stowplan.agents.cache.drivers.juicefs.verdict import TASK_USER
+from stowplan.agents.cache.drivers.work import TaskWork
 from stowplan.schema.agents.cache_config import RmrConfig
 from stowplan.schema.agents.exit_codes import ExitCode
 

@@ -18,7 +18,7 @@ from stowplan.agents.cache.drivers.juicefs.source_listing import SourceListing, 
 from stowplan.agents.cache.drivers.juicefs.sync import SELECTING, Sync
 from stowplan.agents.cache.drivers.juicefs.tasks.destination import Destination
 from stowplan.agents.cache.drivers.juicefs.tasks.removal import Removal
-from stowplan.agents.cache.drivers.juicefs.tasks.work import TaskWork
+from stowplan.agents.cache.drivers.work import TaskWork
 from stowplan.agents.copying.keys import PROTECTED
 from stowplan.agents.copying.patterns import Patterns
 from stowplan.schema.agents.cache_config import SyncConfig

@@ -16,7 +16,7 @@ from stowplan.agents.cache.drivers.juicefs.tasks import destination
 from stowplan.agents.cache.drivers.juicefs.tasks.destination import Destination
 from stowplan.agents.cache.drivers.juicefs.tasks.marks import Marks, Past
 from stowplan.agents.cache.drivers.juicefs.tasks.survey import SyncSurvey
-from stowplan.agents.cache.drivers.juicefs.tasks.work import TaskWork
+from stowplan.agents.cache.drivers.work import TaskWork
 from stowplan.agents.copying.closing import changes, closing
 from stowplan.schema.agents.cache_config import SyncConfig
 from stowplan.schema.agents.exit_codes import ExitCode

@@ -14,8 +14,8 @@ from stowplan.agents.cache.drivers.juicefs.control import MOST_PATHS, CacheActio
 from stowplan.agents.cache.drivers.juicefs.settling import Look, Settling
 from stowplan.agents.cache.drivers.juicefs.tasks import paths
 from stowplan.agents.cache.drivers.juicefs.tasks.await_sync import SyncMarks
-from stowplan.agents.cache.drivers.juicefs.tasks.work import TaskWork
 from stowplan.agents.cache.drivers.juicefs.verdict import TASK_USER
+from stowplan.agents.cache.drivers.work import TaskWork
 from stowplan.agents.runtime import cache_fit
 from stowplan.agents.runtime.number_format import size
 from stowplan.schema.agents.cache_config import CACHE_TOO_SMALL, WarmupConfig

@@ -11,7 +11,7 @@ from stowplan.agents.attempt.redaction import Redactor
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.cache.drivers.juicefs.control import Control
 from stowplan.agents.cache.drivers.juicefs.tasks.warmup import WarmupTask
-from stowplan.agents.cache.drivers.juicefs.tasks.work import TaskOutcome, TaskWork
+from stowplan.agents.cache.drivers.work import TaskOutcome, TaskWork
 from stowplan.agents.runtime.log import Log
 from stowplan.schema.agents.cache_config import Target, WarmupConfig
 from stowplan.schema.agents.exit_codes import ExitCode

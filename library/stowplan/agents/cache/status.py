@@ -5,8 +5,8 @@ from typing import Any
 
 from stowplan.agents.attempt.outcome import FAILED, RUNNING, SUCCEEDED, condition, filled
 from stowplan.agents.attempt.report import Status, StatusReporter
-from stowplan.agents.cache.drivers.juicefs.tasks.settings import TaskConfig
-from stowplan.agents.cache.drivers.juicefs.tasks.work import TaskOutcome
+from stowplan.agents.cache.drivers.task_settings import TaskConfig
+from stowplan.agents.cache.drivers.work import TaskOutcome
 from stowplan.agents.cluster.answers import Manifest
 from stowplan.agents.runtime import cache_fit
 from stowplan.schema.agents.cache_config import CACHE_TOO_SMALL, ClearConfig, WarmupConfig

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from stowplan.agents.cache.drivers.juicefs.tasks.settings import arguments, read
+from stowplan.agents.cache.drivers.task_settings import arguments, read
 from stowplan.schema.agents.cache_config import WarmupConfig
 
 CONFIG = {

@@ -4,8 +4,8 @@ from typing import Any, Literal
 
 import pytest
 
-from stowplan.agents.cache.drivers.juicefs.tasks.status import status
-from stowplan.agents.cache.drivers.juicefs.tasks.work import TaskOutcome
+from stowplan.agents.cache.drivers.work import TaskOutcome
+from stowplan.agents.cache.status import status
 from stowplan.schema.agents.cache_config import SyncConfig, Target, WarmupConfig
 
 
