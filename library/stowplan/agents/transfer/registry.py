@@ -6,9 +6,7 @@ from typing import cast
 from stowplan.agents.runtime.settings import SettingsError
 from stowplan.agents.transfer.engine import Engine
 from stowplan.agents.transfer.settings import TransferSettings
-
-_EXTRAS = {"git": "transfer", "huggingface": "huggingface", "s3": "transfer"}
-"""By type of a remote, the extra of Stowplan's package that brings what its engine imports."""
+from stowplan.schema.remotes.remote import RemoteEndpoint
 
 
 def engine(settings: TransferSettings) -> Engine:
@@ -20,7 +18,7 @@ def engine(settings: TransferSettings) -> Engine:
     try:
         return cast("Engine", remote.make_engine(settings))
     except ModuleNotFoundError as error:
-        extra = _EXTRAS.get(settings.remote.type, "all")
+        extra = settings.remote.EXTRA if isinstance(settings.remote, RemoteEndpoint) else "all"
         message = (
             f"The package {error.name} is not installed: install Stowplan with its extra `{extra}`, "
             f"as `pip install '.[{extra}]'` does in a checkout of Stowplan"

@@ -13,7 +13,7 @@ from stowplan.schema.kinds.data_cube_status import DataCubeStatus
 from stowplan.schema.kinds.editor_rules import Schema
 from stowplan.schema.kinds.kubernetes_shapes import ENV_VAR, TOLERATION
 from stowplan.schema.meta import Int32, KubernetesType, Model, ObjectMeta
-from stowplan.schema.remotes.registry import REMOTES, RemoteBlocks, RemoteName
+from stowplan.schema.remotes.registry import SIDES, RemoteBlocks, SideType
 
 _CORE = "io.k8s.api.core.v1"
 EnvVar = Annotated[dict[str, Any], KubernetesType(f"{_CORE}.EnvVar", ENV_VAR)]
@@ -24,8 +24,7 @@ PodSecurityContext = Annotated[dict[str, Any], KubernetesType(f"{_CORE}.PodSecur
 ExecutorResources = Annotated[dict[str, Any], KubernetesType(f"{_CORE}.ResourceRequirements")]
 ExecutorToleration = Annotated[dict[str, Any], KubernetesType(f"{_CORE}.Toleration", TOLERATION)]
 
-_REMOTES = ", ".join(f"`{name}`" for name in REMOTES)
-SideType = Literal[RemoteName, "pvc"]
+_REMOTES = ", ".join(f"`{name}`" for name in SIDES)
 
 
 class ClaimReference(Model):

@@ -5,13 +5,17 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
+from stowplan.schema.forms import GIT_URL
 from stowplan.schema.meta import Int32, Model
+from stowplan.schema.remotes.place import LocalSecret, Patterns, Place, PlaceModel
 from stowplan.schema.remotes.remote import HOSTS, EnvName, Hosts, RemoteEndpoint, RemoteModels
 
 NO_REF = re.compile(r"^[-/.]|\.\.|@\{|//|/\.|[\s~^:?*\[\\\x00-\x1f\x7f]|(\.lock|/|\.)$")
 """Pattern of strings that cannot be a branch or tag (`git check-ref-format`), some of which Git would take for an
 option.
 """
+
+_WHOLE = "Not supported: this source is copied as a whole."
 
 
 def repository_directory(url: str) -> str:
@@ -63,4 +67,68 @@ class GitSettings(Model):
     hosts: Hosts | None = Field(default=None, min_length=1, max_length=64, description=HOSTS)
 
 
-REMOTE = RemoteModels(GitEndpoint, GitSettings, "How much of the repository, for `git`.")
+class GitPlace(Place):
+    """A Git repository."""
+
+    IDENTITY: ClassVar[tuple[str, ...]] = ("url", "ref")
+
+    url: str = Field(
+        description="Address of the repository, `https://host/path.git`, without credentials.",
+        pattern=GIT_URL,
+        max_length=2048,
+    )
+    ref: str | None = Field(
+        default=None, description="Branch, tag or commit. Without it, the remote's HEAD.", max_length=256
+    )
+    lfs: bool | None = Field(
+        default=None, description="Copy the content of Git LFS, and check that it came. Default true."
+    )
+    secret_ref: LocalSecret | None = Field(
+        default=None, description="Secret with the key `token`, and `username` if it is not `oauth2`."
+    )
+
+    @property
+    def address(self) -> str:
+        return f"{self.url}@{self.ref or ''}"
+
+    @property
+    def named_revision(self) -> str | None:
+        return self.ref
+
+
+class GitCheckout(GitPlace):
+    """A Git repository, to copy from as a whole."""
+
+    submodules: bool | None = Field(
+        default=None,
+        description="Fetch submodules too, at any depth: those on the same host. Default false; the status then names them as left out.",
+    )
+
+
+class GitSource(GitCheckout):
+    """A Git repository, to copy from. Its files lie in a directory with its name, as `git clone` makes it."""
+
+    include: Patterns | None = Field(default=None, description=_WHOLE)
+    exclude: Patterns | None = Field(default=None, description=_WHOLE)
+
+
+class GitTarget(GitPlace):
+    """A Git repository, to push to. The copied directory holds a clone in a directory with the repository's name.
+
+    Its checked-out branch is pushed; no commit is made.
+    """
+
+    PUSHED: ClassVar[bool] = True
+
+    ref: str | None = Field(
+        default=None, description="Not supported: the branch is the one that is checked out.", max_length=256
+    )
+
+
+REMOTE = RemoteModels(
+    GitEndpoint,
+    GitSettings,
+    "How much of the repository, for `git`.",
+    source=PlaceModel(GitSource, "A Git repository."),
+    target=PlaceModel(GitTarget, "A Git repository, to which the branch of a clone in the dataset is pushed."),
+)

@@ -4,7 +4,9 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
+from stowplan.schema.forms import REPOSITORY, WORD
 from stowplan.schema.meta import Model
+from stowplan.schema.remotes.place import EXCLUDE, INCLUDE, InnerPath, LocalSecret, Patterns, Place, PlaceModel
 from stowplan.schema.remotes.remote import HOSTS, EnvName, Hosts, Pattern, RemoteEndpoint, RemoteModels
 
 
@@ -15,6 +17,7 @@ class HuggingFaceEndpoint(RemoteEndpoint):
     OF_SOURCES: ClassVar[frozenset[str]] = frozenset({"files"})
     OF_SINKS: ClassVar[frozenset[str]] = frozenset({"commitMessageEnv", "pathInRepoEnv"})
     UNLESS_EMPTY: ClassVar[frozenset[str]] = frozenset({"hosts"})
+    EXTRA: ClassVar[str] = "huggingface"
 
     type: Literal["huggingface"] = Field(default="huggingface", description="What it is.")
     repo_env: EnvName = Field(description="Variable with the repository, `owner/name`.")
@@ -47,4 +50,47 @@ class HuggingFaceSettings(Model):
     hosts: Hosts | None = Field(default=None, min_length=1, max_length=64, description=HOSTS)
 
 
-REMOTE = RemoteModels(HuggingFaceEndpoint, HuggingFaceSettings, "Which files, for `huggingface`.")
+class HubPlace(Place):
+    """A repository on a Hugging Face Hub."""
+
+    IDENTITY: ClassVar[tuple[str, ...]] = ("repo", "type", "revision")
+
+    repo: str = Field(description="The repository, `owner/name`.", pattern=REPOSITORY, max_length=200)
+    type: Literal["model", "dataset", "space"] = Field(default="dataset", description="Kind of the repository.")
+    revision: str | None = Field(
+        default=None, description="Branch, tag or commit. Without it, the default branch.", pattern=WORD, max_length=256
+    )
+    secret_ref: LocalSecret | None = Field(
+        default=None, description="Secret with the key `token`. Needed for private and gated repositories."
+    )
+
+    @property
+    def address(self) -> str:
+        return f"hf://{self.type}s/{self.repo}@{self.revision or ''}"
+
+    @property
+    def named_revision(self) -> str | None:
+        return self.revision
+
+
+class HubSource(HubPlace):
+    """A repository on a Hugging Face Hub, to copy from."""
+
+    include: Patterns | None = Field(default=None, description=INCLUDE)
+    exclude: Patterns | None = Field(default=None, description=EXCLUDE)
+
+
+class HubTarget(HubPlace):
+    """A repository on a Hugging Face Hub, to copy to."""
+
+    path: InnerPath | None = Field(default=None, description="Directory in the repository. Without it, the root.")
+    message: str | None = Field(default=None, max_length=1024, description="Message of the commit.")
+
+
+REMOTE = RemoteModels(
+    HuggingFaceEndpoint,
+    HuggingFaceSettings,
+    "Which files, for `huggingface`.",
+    source=PlaceModel(HubSource, "A repository on a Hugging Face Hub."),
+    target=PlaceModel(HubTarget, "A repository on a Hugging Face Hub."),
+)

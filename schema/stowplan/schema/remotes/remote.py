@@ -7,6 +7,7 @@ from pydantic import Field
 
 from stowplan.schema.forms import HOST
 from stowplan.schema.meta import Model
+from stowplan.schema.remotes.place import PlaceModel
 
 HOSTS = "Further hosts, as `host` or `host:port`, to which a server's answers and redirects may lead for content. The stores of huggingface.co, github.com, gitlab.com and bitbucket.org are always allowed."
 Hosts = list[Annotated[str, Field(pattern=HOST, max_length=260)]]
@@ -38,6 +39,9 @@ class RemoteEndpoint(Model):
     UNLESS_EMPTY: ClassVar[frozenset[str]] = frozenset()
     """Keys that are written only with a value. Older configurations lack them, and must not start a new run."""
 
+    EXTRA: ClassVar[str] = "transfer"
+    """The extra of Stowplan's package that brings what its engine imports."""
+
     type: str = Field(description="What it is.", max_length=64)
 
     @property
@@ -51,9 +55,12 @@ class RemoteModels:
     """The models of one remote: `REMOTE` of its module.
 
     `settings` is the model of the block of a DataCube's side that has the remote's name, and `about` the description of
-    this block. Without `settings` there is no such block.
+    this block. `source` and `target` are its blocks in the native kinds: of what they copy from, and to. A remote
+    without one of them has no such block.
     """
 
     endpoint: type[RemoteEndpoint]
     settings: type[Model] | None = None
     about: str = ""
+    source: PlaceModel | None = None
+    target: PlaceModel | None = None

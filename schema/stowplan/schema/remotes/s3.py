@@ -4,7 +4,9 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
+from stowplan.schema.forms import DIGEST, S3_URI, STORE_URL, WORD
 from stowplan.schema.meta import Model
+from stowplan.schema.remotes.place import EXCLUDE, INCLUDE, LocalSecret, Patterns, Place, PlaceModel
 from stowplan.schema.remotes.remote import EnvName, Pattern, RemoteEndpoint, RemoteModels
 
 
@@ -88,4 +90,66 @@ class S3Settings(Model):
     )
 
 
-REMOTE = RemoteModels(S3Endpoint, S3Settings, "How the store is used, for `s3`.")
+class S3Place(Place):
+    """Objects in an S3 store."""
+
+    IDENTITY: ClassVar[tuple[str, ...]] = ("uri", "endpoint", "revision")
+    LISTED: ClassVar[bool] = True
+
+    uri: str = Field(
+        description="`s3://bucket/prefix`, without credentials; a bucket of a tenant of Ceph is `tenant:bucket`.",
+        pattern=S3_URI,
+        max_length=2048,
+    )
+    endpoint: str | None = Field(
+        default=None,
+        description="URL of the store, such as `https://minio.example.com`. Without it, that of AWS.",
+        pattern=STORE_URL,
+        max_length=2048,
+    )
+    region: str | None = Field(default=None, description="Region of the bucket.", pattern=WORD, max_length=63)
+    path_style: bool | None = Field(
+        default=None,
+        description="Whether the bucket is in the path of requests, or the first part of the host: `false` for stores that refuse the path, as Alibaba OSS and Volcengine TOS. Default: true if `endpoint` is given.",
+    )
+    secret_ref: LocalSecret | None = Field(
+        default=None,
+        description="Secret with the keys `access-key` and `secret-key`, and `session-token` for temporary credentials.",
+    )
+
+    @property
+    def address(self) -> str:
+        return f"{self.uri}@{self.endpoint}" if self.endpoint else self.uri
+
+
+class S3Source(S3Place):
+    """Objects in an S3 store, to copy from."""
+
+    anonymous: bool | None = Field(
+        default=None, description="True for a public bucket: no credentials are sent. Excludes `secretRef`."
+    )
+    revision: str | None = Field(
+        default=None,
+        description="Hash of the listing that the source must have, `sha256:…`; of any other one nothing is copied, and the sync fails. `stowplan pin` finds it, and `stowplan.lock` holds it, unless the Dataset has `refresh`. Without it, what is there is copied.",
+        pattern=DIGEST,
+        max_length=71,
+    )
+    accept_unverified: bool | None = Field(
+        default=None,
+        description="Copy objects too whose ETag looks like an MD5 but is none, as stores with encryption give it, if the store has no other checksum for them. Each is fetched twice, must come with the same bytes, and counts as unverified in the status. Default false: such a sync fails.",
+    )
+    include: Patterns | None = Field(default=None, description=INCLUDE)
+    exclude: Patterns | None = Field(default=None, description=EXCLUDE)
+
+    @property
+    def named_revision(self) -> str | None:
+        return self.revision
+
+
+REMOTE = RemoteModels(
+    S3Endpoint,
+    S3Settings,
+    "How the store is used, for `s3`.",
+    source=PlaceModel(S3Source, "Objects in an S3 store."),
+    target=PlaceModel(S3Place, "A prefix in an S3 store."),
+)

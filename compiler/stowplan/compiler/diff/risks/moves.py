@@ -11,16 +11,12 @@ from stowplan.library.engines.registry import STARTING_KINDS
 from stowplan.library.manifest import Json
 from stowplan.library.values import labels
 from stowplan.schema.kinds.table import DATASET_KINDS, TRAINING_KINDS
+from stowplan.schema.remotes.registry import SOURCES
 
 _SHOWN = 3
 """Maximum number of jobs that a sentence names."""
 
-PLACE: dict[str, tuple[str, ...]] = {
-    "git": ("url", "ref"),
-    "huggingface": ("repo", "type", "revision"),
-    "s3": ("uri", "endpoint", "revision"),
-    "storage": ("uri",),
-}
+PLACE = {**{name: place.model.IDENTITY for name, place in SOURCES.items()}, "storage": ("uri",)}
 """Fields below `spec.source` of a Dataset that say what is copied; of a SampleSet, `uri` does. A test looks them up."""
 
 

@@ -8,7 +8,8 @@ from stowplan.library.dialects.data_cube.remotes.registry import REMOTES
 from stowplan.library.manifest import Json
 from stowplan.library.values.variable_references import references
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, did_you_mean, finding
-from stowplan.schema.kinds.data_cube import DataReference, SideType
+from stowplan.schema.kinds.data_cube import DataReference
+from stowplan.schema.remotes.registry import SideType
 
 _VARIABLES_ONLY = re.compile(r"(\$\([^)]*\))+")
 

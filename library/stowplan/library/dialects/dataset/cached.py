@@ -2,8 +2,8 @@
 
 from decimal import ROUND_FLOOR
 
-from stowplan.library.dialects.dataset import remotes
-from stowplan.library.dialects.dataset.volumes import registry
+from stowplan.library.dialects.dataset.places import registry as places
+from stowplan.library.dialects.dataset.volumes import registry as volumes
 from stowplan.library.dialects.shared import claim_paths
 from stowplan.library.dialects.shared.context import Context
 from stowplan.library.ir.data import CachedDataset, DatasetFields, Placement, SecretName, Source, Tier
@@ -38,7 +38,7 @@ _MEBIBYTE = 1 << 20
 def cached_dataset(model: Dataset, context: Context) -> CachedDataset:
     """Return the dataset that a Dataset describes, even if the Dataset has errors."""
     namespace, name = context.namespace(model.metadata.namespace), model.metadata.name
-    driver, held = registry.driver_of(model), registry.held(model, namespace)
+    driver, held = volumes.driver_of(model), volumes.held(model, namespace)
     cache = model.spec.cache
     source = _source(model.spec.source, namespace, held.secret)
     placement = Placement()
@@ -102,8 +102,8 @@ def _source(given: DatasetSource | None, namespace: str, volume: SecretName) -> 
         )
         uri = f"{given.storage.uri.rstrip('/')}/"
         return Source(uri, secret, direct=True, max_delete=most, include=include, exclude=exclude)
-    place = given.s3 or given.huggingface or given.git
-    if place is None:
+    if given.given is None:
         return None
-    secret, remote = remotes.secret_of(place, namespace), remotes.remote_of(place, namespace)
-    return Source(remotes.address(place), secret, remote, max_delete=most)
+    name, place = given.given
+    secret = SecretName(namespace, place.secret_ref.name if place.secret_ref else "")
+    return Source(place.address, secret, places.remote_of(name, place, namespace), max_delete=most)

@@ -6,8 +6,8 @@ from dataclasses import replace
 from stowplan.library.dialects.dataset import locked, sources
 from stowplan.library.dialects.dataset.cached import cached_dataset
 from stowplan.library.dialects.dataset.lower import lower
+from stowplan.library.dialects.dataset.places import reading as places
 from stowplan.library.dialects.dataset.volumes import registry as volumes
-from stowplan.library.dialects.reading import native_places
 from stowplan.library.dialects.reading.api import Reading, loss_if
 from stowplan.library.dialects.reading.floating import FloatingReference
 from stowplan.library.dialects.reading.progress import cached
@@ -68,11 +68,11 @@ def _single(dataset: CachedDataset) -> FieldPath:
 def _pins(document: Json) -> Iterator[FloatingReference]:
     """Yield what can be pinned of the source, unless a refresh follows it."""
     if not any(each for each, _ in values(document, "spec", "refresh")):
-        yield from native_places.pins(document, "spec", "source")
+        yield from places.pins(document, "spec", "source")
 
 
 READING = Reading(
-    sources=native_places.addresses("spec", "source"),
+    sources=places.addresses("spec", "source"),
     pins=_pins,
     loss=loss_if("Its refresh deletes what the source lacks.", "spec", "refresh", "delete"),
     progress=cached,

@@ -2,6 +2,7 @@
 
 from stowplan.library.dialects.reading.floating import COMMIT
 from stowplan.schema.kinds.native.dataset import Dataset
+from stowplan.schema.remotes.place import Place
 
 
 def revision_of(model: Dataset) -> str | None:
@@ -9,17 +10,25 @@ def revision_of(model: Dataset) -> str | None:
 
     What the lock file names is in the Dataset already.
     """
-    if model.spec.source is None or model.spec.refresh:
+    place = _place(model)
+    if place is None or model.spec.refresh:
         return None
-    if model.spec.source.s3:
-        return model.spec.source.s3.revision
-    ref = ref_of(model)
-    return ref if ref and COMMIT.fullmatch(ref) else None
+    named = place.named_revision
+    return named if place.LISTED or (named and COMMIT.fullmatch(named)) else None
 
 
 def ref_of(model: Dataset) -> str | None:
     """Return the branch, tag or commit that the source of a Dataset names; None if it names none."""
-    source = model.spec.source
-    if source is None:
-        return None
-    return (source.git.ref if source.git else None) or (source.huggingface.revision if source.huggingface else None)
+    place = _place(model)
+    return place.named_revision if place and not place.LISTED else None
+
+
+def listing_of(model: Dataset) -> str | None:
+    """Return the hash of the listing that the source of a Dataset names; None if it names none."""
+    place = _place(model)
+    return place.named_revision if place and place.LISTED else None
+
+
+def _place(model: Dataset) -> Place | None:
+    given = model.spec.source and model.spec.source.given
+    return given[1] if given else None

@@ -76,7 +76,7 @@ def _refresh(model: Dataset, dataset: CachedDataset) -> Iterator[Finding]:
         message = "Without a `source` there is nothing to copy again."
         yield finding("SP406", _REFRESH, message, "Remove it, or add a source.", anchor=Anchor.KEY)
         return
-    yield from syncs.findings(refresh, model, dataset, _REFRESH)
+    yield from syncs.findings(refresh, dataset, _REFRESH)
 
 
 def _name(dataset: CachedDataset) -> Iterator[Finding]:

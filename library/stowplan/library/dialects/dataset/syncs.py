@@ -10,7 +10,7 @@ from stowplan.schema.agents.cache_config import DEFAULT_MAX_DELETE
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
 from stowplan.schema.juicefs.options import WITHOUT_TIMES
 from stowplan.schema.juicefs.sync_options import SyncOptions
-from stowplan.schema.kinds.native.dataset import Dataset, Refresh
+from stowplan.schema.kinds.native.dataset import Refresh
 from stowplan.schema.kinds.native.dataset_task import SyncTask
 
 Deletion = Refresh | SyncTask
@@ -38,17 +38,18 @@ def home(dataset: CachedDataset, context: Context) -> tuple[str, list[Finding]]:
     return secrets.sync_namespace(own, dataset.volume_secret, source.secret, context.platform, path)
 
 
-def findings(given: Deletion, model: Dataset, dataset: CachedDataset, path: FieldPath) -> Iterator[Finding]:
+def findings(given: Deletion, dataset: CachedDataset, path: FieldPath) -> Iterator[Finding]:
     """Yield findings about a later sync of a Dataset with a source, at `path` in a document: its deletions, and gaps.
 
-    `dataset` is what the Dataset `model` describes.
+    `dataset` is what the Dataset describes.
     """
     storage = dataset.source.uri.partition("://")[0] if dataset.source and dataset.source.direct else ""
     if storage in WITHOUT_TIMES:
         message = f"{storage}:// has no modification times: what is replaced by as many bytes is not copied again."
         hint = "Give an object another key when it changes. A SampleJob with `check-all` compares the contents."
         yield finding("SP411", path, message, hint, anchor=Anchor.KEY)
-    if given.delete and not (model.spec.source and model.spec.source.s3):
+    remote = dataset.source.remote if dataset.source else None
+    if given.delete and not (remote and remote.endpoint.MIRRORS):
         message = "Only of a source `s3` does a sync know which files are gone."
         hint = "Remove `delete`: files that the source no longer has remain."
         yield finding("SP464", (*path, "delete"), message, hint)

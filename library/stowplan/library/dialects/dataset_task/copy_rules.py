@@ -2,13 +2,15 @@
 
 from collections.abc import Iterator
 
-from stowplan.library.dialects.dataset import sources
 from stowplan.library.dialects.dataset.one_of import exactly_one
+from stowplan.library.dialects.dataset.places import registry as places
 from stowplan.library.dialects.shared import claim_paths, claim_rules
 from stowplan.library.ir.data import CachedDataset
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
 from stowplan.schema.kinds.native.dataset_task import CopyTarget, CopyTask
 from stowplan.schema.kinds.native.training_parts import Output
+from stowplan.schema.remotes.place import Place
+from stowplan.schema.remotes.registry import TARGETS
 
 COPY: FieldPath = ("spec", "copy")
 TO: FieldPath = (*COPY, "to")
@@ -24,40 +26,30 @@ def of_copy(copy: CopyTask) -> Iterator[Finding]:
 
 def of_links(copy: CopyTask | Output, path: FieldPath) -> Iterator[Finding]:
     """Yield a finding if the copy at `path` pushes a branch, and says what happens to symbolic links."""
-    if copy.links and copy.to.git:
+    if copy.links and copy.to.given and copy.to.given[1].PUSHED:
         message = "`links` has no effect: a push copies commits, in which links are links."
         yield finding("SP406", (*path, "links"), message, "Remove it.", anchor=Anchor.KEY)
 
 
 def of_target(to: CopyTarget, path: FieldPath) -> Iterator[Finding]:
     """Yield findings about the place at `path` to which data is copied."""
-    places = {"s3": to.s3, "huggingface": to.huggingface, "git": to.git}
-    yield from exactly_one({**places, "claim": to.claim}, path, "A copy goes to one place")
-    for key, place in places.items():
-        if place is not None and place.secret_ref:
-            yield from sources.secret(place.secret_ref, (*path, key, "secretRef"))
-        elif place is not None:
-            message = "To write there needs credentials, and roles of pods and nodes are not used."
-            yield finding("SP461", (*path, key), message, "Name a Secret as `secretRef`.", anchor=Anchor.KEY)
-    yield from _places(to, path)
-
-
-def _places(to: CopyTarget, path: FieldPath) -> Iterator[Finding]:
-    if to.s3:
-        yield from sources.s3(to.s3, (*path, "s3"))
-    if to.huggingface:
-        yield from sources.hub(to.huggingface, (*path, "huggingface"))
-        if to.huggingface.path:
-            yield from claim_paths.sub_path(to.huggingface.path, (*path, "huggingface", "path"), "repository")
-    if to.git:
-        yield from sources.git(to.git, (*path, "git"))
-        if to.git.ref is not None:
-            message = "A copy pushes the branch that is checked out in the dataset, and no other one."
-            yield finding("SP468", (*path, "git", "ref"), message, "Remove it.", anchor=Anchor.KEY)
+    blocks = {name: getattr(to, name) for name in TARGETS}
+    yield from exactly_one({**blocks, "claim": to.claim}, path, "A copy goes to one place")
+    for name, place in blocks.items():
+        if place is not None:
+            yield from _place(name, place, (*path, name))
     if to.claim:
         yield from claim_rules.name_findings(to.claim.name, (*path, "claim", "name"))
         if to.claim.sub_path:
             yield from claim_paths.sub_path(to.claim.sub_path, (*path, "claim", "subPath"))
+
+
+def _place(name: str, place: Place, path: FieldPath) -> Iterator[Finding]:
+    if not place.secret_ref:
+        message = "To write there needs credentials, and roles of pods and nodes are not used."
+        yield finding("SP461", path, message, "Name a Secret as `secretRef`.", anchor=Anchor.KEY)
+    yield from places.findings(name, place, path)
+    yield from places.PLACES[name].of_target(place, path)
 
 
 def of_claims(copy: CopyTask, dataset: CachedDataset) -> Iterator[Finding]:

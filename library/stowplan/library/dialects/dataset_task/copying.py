@@ -6,12 +6,12 @@ from stowplan.library.builders import dataset_transfer, job
 from stowplan.library.builders.dataset_transfer import DEFAULT_PARALLELISM, LEAST_MEMORY
 from stowplan.library.builders.pods import agent_pod
 from stowplan.library.builders.transfer import memory
-from stowplan.library.dialects.dataset import remotes
+from stowplan.library.dialects.dataset.places import registry as places
 from stowplan.library.dialects.dataset_task import task
 from stowplan.library.dialects.shared import claim_paths
 from stowplan.library.dialects.shared.context import Context
 from stowplan.library.dialects.shared.task_resources import Resources
-from stowplan.library.ir.data import CachedDataset, Origin, Placement, Remote, Transfer
+from stowplan.library.ir.data import CachedDataset, Origin, Placement, Transfer
 from stowplan.library.manifest import ExternalReference
 from stowplan.library.values.names import content_hash
 from stowplan.schema.agents.cache_config import Target
@@ -24,11 +24,8 @@ from stowplan.schema.agents.transfer_config import (
     State,
     TransferConfig,
 )
-from stowplan.schema.kinds.native.dataset_task import ClaimTarget, CopyTarget, CopyTask, DatasetTask, HubTarget
+from stowplan.schema.kinds.native.dataset_task import ClaimTarget, CopyTarget, CopyTask, DatasetTask
 from stowplan.schema.meta import SpecId
-from stowplan.schema.remotes.remote import option_env
-
-_PATH, _MESSAGE = option_env("path-in-repo"), option_env("commit-message")
 
 
 class Copying(NamedTuple):
@@ -95,7 +92,8 @@ def transfer(model: DatasetTask, copy: CopyTask, dataset: CachedDataset, context
 
 def of_copying(copying: Copying) -> Transfer:
     """Return the transfer of a copy, which mounts the claim of the data read-only."""
-    remote, claim = _remote(copying.to, copying.origin.spec.namespace), copying.to.claim
+    given, claim = copying.to.given, copying.to.claim
+    remote = places.remote_of(*given, copying.origin.spec.namespace) if given else None
     source = PvcEndpoint(claim=copying.claim, path=copying.path, links=copying.links)
     return Transfer(
         origin=copying.origin,
@@ -134,30 +132,9 @@ def of_copying(copying: Copying) -> Transfer:
 
 def externals(to: CopyTarget, namespace: str) -> tuple[ExternalReference, ...]:
     """Return references to the Secret, with its required keys, and to the claim that a copy to this place needs."""
-    place = to.s3 or to.huggingface or to.git
     if to.claim:
         return (ExternalReference("PersistentVolumeClaim", namespace, to.claim.name),)
-    if place is None or place.secret_ref is None:
-        return ()
-    keys = remotes.remote_of(place, namespace).keys
-    return (ExternalReference("Secret", namespace, place.secret_ref.name, keys),)
-
-
-def _remote(to: CopyTarget, namespace: str) -> Remote | None:
-    """Return the remote side of a copy; None if its target is a claim."""
-    place = to.s3 or to.huggingface or to.git
-    if place is None:
-        return None
-    remote = remotes.remote_of(place, namespace)
-    if not isinstance(place, HubTarget):
-        return remote
-    given = {_PATH: claim_paths.canonical(place.path or ""), _MESSAGE: place.message}
-    named = {
-        "path_in_repo_env": _PATH if given[_PATH] else None,
-        "commit_message_env": _MESSAGE if place.message else None,
-    }
-    env = (*remote.env, *remotes.literals(given))
-    return Remote(remote.endpoint.model_copy(update=named), env, remote.agent, remote.keys)
+    return places.externals(*to.given, namespace) if to.given else ()
 
 
 def _sink(claim: ClaimTarget) -> PvcEndpoint:

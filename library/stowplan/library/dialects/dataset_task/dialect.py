@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
+from stowplan.library.dialects.dataset.places import reading as places
 from stowplan.library.dialects.dataset_task import copy_rules, task
 from stowplan.library.dialects.dataset_task.lower import lower
-from stowplan.library.dialects.reading import native_places
 from stowplan.library.dialects.reading.api import DataLoss, Reading
 from stowplan.library.dialects.reading.progress import files
 from stowplan.library.dialects.shared import claim_paths
@@ -56,7 +56,7 @@ def _progress(resource: Json) -> str:
 
 
 READING = Reading(
-    sinks=native_places.addresses("spec", "copy", "to"),
+    sinks=places.addresses("spec", "copy", "to"),
     loss=_loss,
     progress=_progress,
 )

@@ -23,7 +23,7 @@ def lower(model: DatasetTask, context: Context) -> Lowered:
         found += rules.missing(model, spec.namespace, context)
         return Lowered(Unit(spec, ()), tuple(found))
     dataset = cached_dataset(referred, context)
-    found += rules.of_dataset(model, referred, dataset) if not has_errors(found) else ()
+    found += rules.of_dataset(model, dataset) if not has_errors(found) else ()
     if has_errors(found):
         return Lowered(Unit(spec, ()), tuple(found))
     if model.spec.copy_:

@@ -9,7 +9,6 @@ from stowplan.library.dialects.shared import dataset_path, missing_dataset, run_
 from stowplan.library.dialects.shared.context import Context
 from stowplan.library.ir.data import CachedDataset
 from stowplan.schema.diagnostics import Anchor, Finding, finding
-from stowplan.schema.kinds.native.dataset import Dataset
 from stowplan.schema.kinds.native.dataset_task import DatasetTask
 from stowplan.schema.meta import SpecId
 from stowplan.schema.platform.platform import Platform
@@ -33,8 +32,8 @@ def of_spec(model: DatasetTask, platform: Platform) -> Iterator[Finding]:
         yield from copy_rules.of_copy(spec.copy_)
 
 
-def of_dataset(model: DatasetTask, referred: Dataset, dataset: CachedDataset) -> Iterator[Finding]:
-    """Yield findings about what cannot be done on the task's dataset, which is `referred` in the specs."""
+def of_dataset(model: DatasetTask, dataset: CachedDataset) -> Iterator[Finding]:
+    """Yield findings about what cannot be done on the task's dataset."""
     spec, what = model.spec, task.operation(model)
     at, name = ("spec", what), dataset.names.name
     cached = dataset.cached
@@ -42,7 +41,7 @@ def of_dataset(model: DatasetTask, referred: Dataset, dataset: CachedDataset) ->
         message = f"{name} has no source to copy from."
         yield finding("SP468", at, message, "Add `source` to the Dataset.", anchor=Anchor.KEY)
     elif spec.sync:
-        yield from syncs.findings(spec.sync, referred, dataset, at)
+        yield from syncs.findings(spec.sync, dataset, at)
     if what in ("warmup", "evict") and not dataset.partitions:
         message = f"No node caches {name}, so there is nothing to {_VERBS[what]}."
         hint = "Remove the task, or add `cache` to the Dataset." if cached else "Remove the task: a claim has no cache."

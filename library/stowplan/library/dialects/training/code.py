@@ -9,7 +9,7 @@ from stowplan.library.builders.config_map import config_map
 from stowplan.library.builders.dataset_transfer import LEAST_MEMORY
 from stowplan.library.builders.metadata import Part
 from stowplan.library.builders.pods import code_container, secret_files
-from stowplan.library.dialects.dataset import remotes, sources
+from stowplan.library.dialects.dataset.places import registry as places
 from stowplan.library.dialects.shared.context import Context
 from stowplan.library.dialects.training.pod import Pod
 from stowplan.library.ir.data import Remote
@@ -35,9 +35,7 @@ def findings(model: Training) -> Iterator[Finding]:
     code = model.spec.code
     if code is None:
         return
-    yield from sources.git(code.git, _GIT)
-    if code.git.secret_ref:
-        yield from sources.secret(code.git.secret_ref, (*_GIT, "secretRef"))
+    yield from places.findings("git", code.git, _GIT)
     ref = code.git.ref
     if ref is None or not _COMMIT.fullmatch(ref):
         found = "the branch that the server chooses" if ref is None else f"the branch or tag `{ref}`"
@@ -82,14 +80,12 @@ class Fetched(NamedTuple):
 def fetched(code: TrainingCode, group: TrainingGroup, context: Context) -> Fetched:
     """Return what clones the repository: an init container of the pods of `group`, whose trainer mounts the result."""
     (role,) = group.roles
-    remote = remotes.remote_of(code.git, group.origin.spec.namespace)
+    remote = places.remote_of("git", code.git, group.origin.spec.namespace)
     config = _configuration(remote, group, context)
     values = secret_files.split(remote.env, remote.endpoint.confidential)
     own = code_container.Code(config.name, values, repository_directory(code.git.url), code.mount_path)
     template = code_container.added(role.template, own, role.container, context.site)
-    secret = remotes.secret_of(code.git, group.origin.spec.namespace)
-    named = ExternalReference("Secret", secret.namespace, secret.name, remote.keys)
-    return Fetched(template, config, frozenset({named} if secret.name else ()))
+    return Fetched(template, config, frozenset(places.externals("git", code.git, group.origin.spec.namespace)))
 
 
 def _configuration(remote: Remote, group: TrainingGroup, context: Context) -> Manifest:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from stowplan.library.dialects import mounted_claims
-from stowplan.library.dialects.reading import native_places
+from stowplan.library.dialects.dataset.places.reading import addresses, pins
 from stowplan.library.dialects.reading.api import Reading, RolePod
 from stowplan.library.dialects.shared import claim_paths
 from stowplan.library.dialects.shared.claim_writes import Write
@@ -66,9 +66,9 @@ def _field(path: FieldPath, pod: RolePod, document: Json) -> FieldPath | None:
 
 
 READING = Reading(
-    sources=native_places.addresses("spec", "code", word="code"),
-    sinks=native_places.addresses("spec", "outputs", "*", "to"),
-    pins=lambda document: native_places.pins(document, "spec", "code"),
+    sources=addresses("spec", "code", word="code"),
+    sinks=addresses("spec", "outputs", "*", "to"),
+    pins=lambda document: pins(document, "spec", "code"),
     progress=_progress,
     field=_field,
 )

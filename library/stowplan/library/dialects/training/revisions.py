@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from stowplan.library.dialects.dataset.locked import ref_of, revision_of
+from stowplan.library.dialects.dataset.locked import listing_of, ref_of, revision_of
 from stowplan.library.dialects.reading.floating import COMMIT
 from stowplan.schema.diagnostics import FieldPath, Finding, finding
 from stowplan.schema.forms import LOCKED
@@ -33,15 +33,16 @@ def findings(given: TrainingDataset, model: Dataset, path: FieldPath) -> Iterato
         return
     show = f"`kubectl get datasets.stowplan.dev {model.metadata.name} -o jsonpath={{.status.revision}}` shows it."
     of_listing, name = wanted.startswith(LISTING), model.metadata.name
-    ref, listing = ref_of(model), source.s3.revision if source.s3 else None
+    ref, listing = ref_of(model), listing_of(model)
     storage = source.storage.uri.partition("://")[0] if source.storage else None
+    listed = storage or (source.given and source.given[1].LISTED)
     if storage and storage not in JUICEFS_STORAGES:
         message = f"{name} is copied from {storage}://, of which no revision is recorded: the job would wait for ever."
         hint = "Remove `revision`, or use `source.s3` if the storage speaks its protocol."
-    elif (source.s3 or storage) and not of_listing:
+    elif listed and not of_listing:
         message = f"{name} is copied from an S3 store, which has no commits: the job would wait for ever."
         hint = f"Give the hash of the listing that a sync has brought, `{LISTING}…`: {show}"
-    elif not (source.s3 or storage) and of_listing:
+    elif not listed and of_listing:
         message = f"{name} is copied from a repository, whose revisions are commits: the job would wait for ever."
         hint = f"Give the commit that a sync has brought: {show}"
     elif ref and ref != wanted and COMMIT.fullmatch(ref):

@@ -13,20 +13,34 @@ from stowplan.schema.kinds.custom_resource import AGE, Column, CustomResource
 from stowplan.schema.kinds.editor_rules import Schema
 from stowplan.schema.kinds.kubernetes_shapes import NODE_AFFINITY, TOLERATION
 from stowplan.schema.kinds.native.dataset_status import DatasetStatus
-from stowplan.schema.kinds.native.places import GitSource, HubSource, S3Source, StorageSource
 from stowplan.schema.meta import Int32, KubernetesType, Model, ObjectMeta
+from stowplan.schema.remotes.place import EXCLUDE, INCLUDE, LocalSecret, Patterns
+from stowplan.schema.remotes.registry import SOURCES, SourceBlocks
 
 _CORE = "io.k8s.api.core.v1"
 CacheAffinity = Annotated[dict[str, Any], KubernetesType(f"{_CORE}.NodeAffinity", NODE_AFFINITY)]
 CacheToleration = Annotated[dict[str, Any], KubernetesType(f"{_CORE}.Toleration", TOLERATION)]
 
 
-class DatasetSource(Model):
+class StorageSource(Model):
+    """An object storage that JuiceFS can read."""
+
+    uri: str = Field(
+        description="`NAME://BUCKET[.ENDPOINT][/PREFIX]`, with a storage name of `juicefs sync`, such as `oss` or `gs`. The prefix is a directory: everything below it is copied.",
+        min_length=10,
+        max_length=2048,
+    )
+    secret_ref: LocalSecret | None = Field(
+        default=None,
+        description="Secret with the keys `access-key` and `secret-key`. Without it, the storage must be public.",
+    )
+    include: Patterns | None = Field(default=None, description=INCLUDE)
+    exclude: Patterns | None = Field(default=None, description=EXCLUDE)
+
+
+class DatasetSource(SourceBlocks):
     """Where the data comes from: exactly one of the four."""
 
-    s3: S3Source | None = Field(default=None, description="Objects in an S3 store.")
-    huggingface: HubSource | None = Field(default=None, description="A repository on a Hugging Face Hub.")
-    git: GitSource | None = Field(default=None, description="A Git repository.")
     storage: StorageSource | None = Field(
         default=None,
         description="Another object storage that JuiceFS can read. A sync copies files that are new, or have another size or time than the object.",
@@ -168,14 +182,11 @@ class Dataset(CustomResource):
             ),
             "then": {"not": editor_rules.needs("cache")},
         },
-        "spec.source": {"oneOf": [editor_rules.needs(kind) for kind in ("s3", "huggingface", "git", "storage")]},
+        "spec.source": {"oneOf": [editor_rules.needs(kind) for kind in (*SOURCES, "storage")]},
         "spec.volume": editor_rules.ONE,
         "spec.volume.claim": {"oneOf": [editor_rules.needs("name"), editor_rules.needs("template")]},
         "spec.source.storage.uri": editor_rules.URI,
-        **{
-            f"spec.source.{kind}.secretRef.name": editor_rules.SUBDOMAIN
-            for kind in ("s3", "huggingface", "git", "storage")
-        },
+        **{f"spec.source.{kind}.secretRef.name": editor_rules.SUBDOMAIN for kind in (*SOURCES, "storage")},
         **{
             f"spec.volume.{DRIVERS[name].field}.secretRef.name": editor_rules.SUBDOMAIN
             for name, volume in VOLUMES.items()

@@ -10,9 +10,10 @@ from stowplan.schema.kinds import editor_rules
 from stowplan.schema.kinds.conditions import AttemptCounts, Conditions, TaskAttempts
 from stowplan.schema.kinds.custom_resource import AGE, Column, CustomResource
 from stowplan.schema.kinds.editor_rules import Schema
-from stowplan.schema.kinds.native.places import GitPlace, HubPlace, S3Place
 from stowplan.schema.kinds.run_after import RunAfter
 from stowplan.schema.meta import KubernetesType, Model, ObjectMeta
+from stowplan.schema.remotes.place import InnerPath
+from stowplan.schema.remotes.registry import TARGETS, TargetBlocks
 
 TaskResources = Annotated[dict[str, Any], KubernetesType("io.k8s.api.core.v1.ResourceRequirements")]
 TASKS: dict[str, Literal["sync", "warmup", "clear", "rmr", "copy"]] = {
@@ -24,8 +25,7 @@ TASKS: dict[str, Literal["sync", "warmup", "clear", "rmr", "copy"]] = {
 }
 """The agents' word for each field of the spec that says what is done."""
 
-_Path = Annotated[str, Field(min_length=1, max_length=4096)]
-_Paths = Annotated[list[_Path], Field(min_length=1, max_length=1024)]
+_Paths = Annotated[list[InnerPath], Field(min_length=1, max_length=1024)]
 
 
 class DatasetName(Model):
@@ -63,46 +63,23 @@ class RemoveTask(Model):
     paths: _Paths = Field(description="Paths of the data to remove. Directories are removed with everything in them.")
 
 
-class HubTarget(HubPlace):
-    """A repository on a Hugging Face Hub, to copy to."""
-
-    path: _Path | None = Field(default=None, description="Directory in the repository. Without it, the root.")
-    message: str | None = Field(default=None, max_length=1024, description="Message of the commit.")
-
-
-class GitTarget(GitPlace):
-    """A Git repository, to push to. The copied directory holds a clone in a directory with the repository's name.
-
-    Its checked-out branch is pushed; no commit is made.
-    """
-
-    ref: str | None = Field(
-        default=None, description="Not supported: the branch is the one that is checked out.", max_length=256
-    )
-
-
 class ClaimTarget(Model):
     """A claim in the namespace of the task, to copy to."""
 
     name: str = Field(min_length=1, max_length=253, description="Name of the claim, which must exist.")
-    sub_path: _Path | None = Field(default=None, description="Directory in the claim. Without it, the root.")
+    sub_path: InnerPath | None = Field(default=None, description="Directory in the claim. Without it, the root.")
 
 
-class CopyTarget(Model):
+class CopyTarget(TargetBlocks):
     """Where data is copied to: exactly one of the four."""
 
-    s3: S3Place | None = Field(default=None, description="A prefix in an S3 store.")
-    huggingface: HubTarget | None = Field(default=None, description="A repository on a Hugging Face Hub.")
-    git: GitTarget | None = Field(
-        default=None, description="A Git repository, to which the branch of a clone in the dataset is pushed."
-    )
     claim: ClaimTarget | None = Field(default=None, description="Another claim.")
 
 
 class CopyTask(Model):
     """Copies what the dataset holds at that time to another place. What is there already and equal is not copied again."""
 
-    sub_path: _Path | None = Field(
+    sub_path: InnerPath | None = Field(
         default=None, description="Directory of the dataset to copy. Without it, the whole dataset."
     )
     to: CopyTarget = Field(description="Where to copy to.")
@@ -170,7 +147,7 @@ class DatasetTask(CustomResource):
         "spec.datasetRef.name": editor_rules.SUBDOMAIN,
         "spec.copy.to": editor_rules.ONE,
         "spec.copy.to.claim.name": editor_rules.SUBDOMAIN,
-        **{f"spec.copy.to.{kind}.secretRef.name": editor_rules.SUBDOMAIN for kind in ("s3", "huggingface", "git")},
+        **{f"spec.copy.to.{kind}.secretRef.name": editor_rules.SUBDOMAIN for kind in TARGETS},
         "spec.schedule": editor_rules.SCHEDULE,
     }
 

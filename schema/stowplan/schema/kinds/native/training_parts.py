@@ -9,8 +9,8 @@ from stowplan.schema.agents.run_end import When
 from stowplan.schema.agents.wait_config import Until
 from stowplan.schema.forms import LINEAGE, MOUNT_PATH, REVISION
 from stowplan.schema.kinds.native.dataset_task import CopyTarget
-from stowplan.schema.kinds.native.places import GitCheckout
 from stowplan.schema.meta import Int32, KubernetesType, Model
+from stowplan.schema.remotes.git import GitCheckout
 
 MountPath = Annotated[str, Field(pattern=MOUNT_PATH, max_length=4096)]
 CheckpointClaim = Annotated[dict[str, Any], KubernetesType("io.k8s.api.core.v1.PersistentVolumeClaimTemplate")]
