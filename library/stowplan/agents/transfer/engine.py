@@ -100,7 +100,28 @@ def extra(  # noqa: PLR0917 - what a copy knows of its two sides
 
 
 class Engine(Protocol):
-    """Copies between a directory of a claim and one remote side. Methods may raise AttemptError and StoppedError."""
+    """Copies between a directory of a claim and one remote side. Methods may raise AttemptError and StoppedError.
+
+    An example is `stowplan.agents.transfer.remotes.toy`::
+
+        '''Transfers with toy stores.'''
+
+
+        class ToyEngine:
+            def __init__(self, settings):
+                self.settings = settings
+
+            def download(self, work, state, completion):
+                completion.begin()
+                return f"Nothing is on shelf {self.settings.config.source.shelf}"
+
+            def upload(self, work, state):
+                return f"Shelf {self.settings.config.sink.shelf} is full"
+
+
+        def make_engine(settings):
+            return ToyEngine(settings)
+    """
 
     def download(self, work: TransferWork, state: ClaimFolder, completion: Completion) -> str:
         """Copy from the remote side to the claim, and return a sentence about the result.

@@ -23,6 +23,121 @@ class StorageDriver(Protocol):
     It replaces the compile-time half of paddle-operator's Go interface `Driver`: `CreatePV` and `CreatePVC`
     are `volume`, `CreateService` and `CreateRuntime` are `runtime`, and the four `Create...JobOptions` are
     `tasks`. The run-time half (`CreateCacheStatus`, `Do...Job`) belongs to the agents.
+
+    An example is `stowplan.library.drivers.toy`::
+
+        '''Toy volumes, which nodes cache.'''
+
+        from stowplan.library.builders import dataset_transfer, job, service, stateful_set, transfer, volume
+        from stowplan.library.builders.config_map import config_map
+        from stowplan.library.builders.dataset_transfer import Course
+        from stowplan.library.builders.pods import affinity, agent_pod
+        from stowplan.library.drivers.api import StorageDriver, TaskSet
+        from stowplan.library.values import labels
+        from stowplan.schema.agents.cache_config import RuntimeConfig, WarmupConfig
+        from stowplan.schema.diagnostics import finding
+
+
+        def _shared(spec, site):
+            target = {"kind": spec.kind, "namespace": spec.namespace, "name": spec.name}
+            return {"target": target, "reportPhase": site.agents_report_phase, "driver": "toy", "mountPath": "/data"}
+
+
+        def _pod(dataset, component, args, configuration, account, **fields):
+            return agent_pod.AgentPod(
+                component=component,
+                agent="cache",
+                module="stowplan.agents.cache",
+                args=args,
+                config_map=configuration.name,
+                service_account=account,
+                mount=agent_pod.Mount(dataset.names.claim, "/data"),
+                placement=dataset.placement,
+                **fields,
+            )
+
+
+        class ToyDriver:
+            name = "toy"
+
+            def validate(self, dataset, site):
+                if dataset.source is None or dataset.source.remote:
+                    return []
+                path, message = dataset.fields.source, "Toys are copied by transfers."
+                return [finding("SP402", path, message, "Name another source.")]
+
+            def validate_task(self, task, site):
+                return []
+
+            def cache_directories(self, dataset, site):
+                return tuple(each for tier in dataset.tiers for each in tier.directories)
+
+            def volume(self, dataset, site):
+                names, origin = dataset.names, dataset.origin
+                shelf = dataset.volume.shelf if dataset.volume else names.name
+                own = {"csi": {"driver": "toy.example.com", "volumeHandle": shelf}, "mount_options": ()}
+                shared = {"storage_class": "", "extra_labels": {}, "keep": dataset.retained}
+                return [
+                    volume.persistent_volume(names.volume, origin, claim=names.claim, **own, **shared),
+                    volume.persistent_volume_claim(names.claim, origin, volume=names.volume, selector=None, **shared),
+                ]
+
+            def externals(self, dataset):
+                return set()
+
+            def near(self, dataset, *, required):
+                term = affinity.same_node(labels.component_selector(dataset.origin.spec, "runtime"))
+                return affinity.required(term) if required else affinity.preferred(term)
+
+            def runtime(self, dataset, site, service_account):
+                names, origin = dataset.names, dataset.origin
+                size = sum(tier.size_mib for tier in dataset.tiers) or 1024
+                own = {"partitions": dataset.partitions, "cacheSizeMiB": size}
+                filled = {"mountOptions": [], "synced": dataset.source is not None, "warmed": dataset.warmed}
+                config = RuntimeConfig.model_validate({**_shared(origin.spec, site), **own, **filled})
+                stem, home = f"{names.base}-runtime", names.namespace
+                configuration = config_map(stem, origin, "runtime", config, namespace=home, run=False)
+                resources = site.platform.resources.runtime
+                fields = {"restart_policy": "Always", "resources": resources}
+                pod = _pod(dataset, "runtime", ("runtime",), configuration, service_account, **fields)
+                chosen = labels.component_selector(origin.spec, "runtime")
+                pods = stateful_set.stateful_set(
+                    names.runtime,
+                    origin,
+                    "runtime",
+                    replicas=dataset.partitions,
+                    service=names.service,
+                    selector=chosen,
+                    template=agent_pod.template(pod, origin, site),
+                    pod_management="Parallel",
+                    extra_labels={},
+                )
+                front = service.headless_service(names.service, origin, "runtime", selector=chosen, extra_labels={})
+                return [configuration, front, pods]
+
+            def tasks(self, task, site, service_account):
+                dataset, origin = task.dataset, task.origin
+                if task.operation == "sync":
+                    moved = dataset_transfer.of_task(task, task.source.remote, Course(), site, service_account)
+                    configuration = transfer.configuration(moved)
+                    return TaskSet(configuration, (transfer.task(moved, site, configuration.name),))
+                own = {"dataset": dataset.names.name, "paths": list(task.paths), "partitions": dataset.partitions}
+                more = {"strategy": task.strategy, "threshold": 1, "afterRun": task.after_run}
+                config = WarmupConfig.model_validate({**_shared(origin.spec, site), **own, **more})
+                stem, once = task.configuration_stem, task.schedule is None
+                configuration = config_map(stem, origin, "warmup", config, namespace=task.namespace, run=once)
+                resources = site.platform.resources.task
+                jobs = []
+                for index, name in enumerate(task.stems):
+                    args = ("warmup", agent_pod.PARTITION, str(index))
+                    pod = _pod(dataset, "warmup", args, configuration, service_account, resources=resources)
+                    template = agent_pod.template(pod, origin, site)
+                    spec = job.job_spec(template, container="warmup", deadline_seconds=None, suspend=task.suspend)
+                    jobs.append(job.Task(name, "warmup", task.namespace, spec))
+                return TaskSet(configuration, tuple(jobs))
+
+
+        DRIVER: StorageDriver = ToyDriver()
     """
 
     name: str

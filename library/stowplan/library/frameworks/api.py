@@ -52,6 +52,31 @@ class Plugin(NamedTuple):
     again after others, unless the user says which: without a word all with which a program ends by itself. `bereft` is
     the one with which pods end when another is lost, if a program may end with it by itself; else None. `findings`
     returns what the framework cannot do of a spec, at paths in its document.
+
+    An example is `stowplan.library.frameworks.toy`::
+
+        '''Variables of a toy framework.'''
+
+        from stowplan.library.frameworks.api import Plugin
+        from stowplan.library.ir.training import Environment, Peer
+
+
+        class Toy:
+            name = "toy"
+
+            def environments(self, group, hosts):
+                (role,) = group.roles
+                first = {"name": "TOY_FIRST", "value": hosts[role.name].of(0)}
+                return {role.name: Environment((first,))}
+
+            def peers(self, group, role):
+                return (Peer(role.name),)
+
+            def readmits(self, group):
+                return False
+
+
+        PLUGIN = Plugin(lambda launch, platform: Toy(), frozenset({"TOY_FIRST"}))
     """
 
     make: Callable[[Launch, Platform], Framework]

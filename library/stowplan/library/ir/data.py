@@ -12,6 +12,7 @@ from stowplan.schema.agents.cache_config import DEFAULT_MAX_DELETE
 from stowplan.schema.agents.transfer_config import TransferConfig
 from stowplan.schema.diagnostics import FieldPath
 from stowplan.schema.drivers.table import DRIVERS
+from stowplan.schema.drivers.volume import VolumeBlock
 from stowplan.schema.juicefs.mount_options import MountOptions
 from stowplan.schema.juicefs.sync_options import SyncOptions
 from stowplan.schema.meta import SpecId
@@ -161,6 +162,8 @@ class CachedDataset(NamedTuple):
     """Labels of its volume, its claim and its cache pods, besides those that every object has."""
     retained: bool = True
     """True if Argo CD never deletes the volume and the claim, even after the spec was removed."""
+    volume: VolumeBlock | None = None
+    """The block of the driver in `volume` of a Dataset; None for a SampleSet, which has none."""
 
     @property
     def cached(self) -> bool:

@@ -17,7 +17,30 @@ class VolumeBlock(Model):
 
 
 class VolumeModel(NamedTuple):
-    """The block of one driver: `VOLUME` of its module. `about` describes the field of the driver in `volume`."""
+    """The block of one driver: `VOLUME` of its module. `about` describes the field of the driver in `volume`.
+
+    An example is `stowplan.schema.drivers.toy`::
+
+        '''Toy volumes of a Dataset.'''
+
+        from typing import ClassVar
+
+        from pydantic import Field
+
+        from stowplan.schema.drivers.volume import VolumeBlock, VolumeModel
+
+
+        class ToyVolume(VolumeBlock):
+            '''A shelf of toys.'''
+
+            PLACE: ClassVar[tuple[tuple[str, ...], ...]] = (("shelf",), ("subPath",))
+
+            shelf: str = Field(description="Name of the shelf.", max_length=64)
+            sub_path: str | None = Field(default=None, description="Directory of the data.", max_length=64)
+
+
+        VOLUME = VolumeModel(ToyVolume, "A shelf of toys.")
+    """
 
     block: type[VolumeBlock]
     about: str

@@ -25,7 +25,45 @@ AGE = Column("AGE", ".metadata.creationTimestamp", "date")
 class CustomResource(Model):
     """A kind of ours. The class is named like the kind, and the table of kinds has a row with the same `apiVersion`.
 
-    A kind narrows `api_version` and `kind` to one value each, and adds the field `spec`.
+    An example is `stowplan.schema.kinds.toy_training`::
+
+        '''`ToyTraining`: training with a toy framework.'''
+
+        from typing import ClassVar, Literal
+
+        from pydantic import Field
+
+        from stowplan.schema.kinds.conditions import Conditions
+        from stowplan.schema.kinds.custom_resource import AGE, Column, CustomResource
+        from stowplan.schema.meta import Model, ObjectMeta
+
+
+        class ToySpec(Model):
+            '''What trains.'''
+
+            nodes: int = Field(description="Number of pods.", ge=1, le=100)
+            image: str = Field(description="Image of the pods.", max_length=512)
+
+
+        class ToyStatus(Model):
+            '''What was observed.'''
+
+            phase: str | None = Field(default=None, description="`Running` or `Done`.")
+            conditions: Conditions | None = Field(default=None, description="Standard conditions.")
+
+
+        class ToyTraining(CustomResource):
+            '''Training with a toy framework.'''
+
+            COLUMNS: ClassVar[tuple[Column, ...]] = (AGE,)
+            STATUS: ClassVar[type[Model]] = ToyStatus
+
+            api_version: Literal["toy.example.com/v1"] = Field(description="Version of this kind.")
+            kind: Literal["ToyTraining"] = Field(description="Always `ToyTraining`.")
+            metadata: ObjectMeta = Field(description="Name, namespace, labels and annotations.")
+            spec: ToySpec = Field(description="What trains.")
+
+    It narrows `api_version` and `kind` to one value each, and adds the field `spec`.
     """
 
     SHORT_NAMES: ClassVar[tuple[str, ...]] = ()

@@ -57,6 +57,54 @@ class RemoteModels:
     `settings` is the model of the block of a DataCube's side that has the remote's name, and `about` the description of
     this block. `source` and `target` are its blocks in the native kinds: of what they copy from, and to. A remote
     without one of them has no such block.
+
+    An example is `stowplan.schema.remotes.toy`::
+
+        '''Toy stores, as sides of a transfer.'''
+
+        from typing import ClassVar, Literal
+
+        from pydantic import Field
+
+        from stowplan.schema.meta import Model
+        from stowplan.schema.remotes.place import LocalSecret, Place, PlaceModel
+        from stowplan.schema.remotes.remote import RemoteEndpoint, RemoteModels
+
+
+        class ToyEndpoint(RemoteEndpoint):
+            '''A path in a toy store.'''
+
+            SECRETS: ClassVar[frozenset[str]] = frozenset({"key_env"})
+
+            type: Literal["toy"] = Field(default="toy", description="What it is.")
+            path_env: str = Field(description="Variable with the path.", max_length=64)
+            key_env: str | None = Field(default=None, description="Variable with the key.", max_length=64)
+            shelf: int = Field(default=0, description="Number of the shelf.")
+
+
+        class ToySettings(Model):
+            '''How a toy store is used.'''
+
+            shelf: int | None = Field(default=None, description="Number of the shelf.")
+
+
+        class ToyPlace(Place):
+            '''A path in a toy store.'''
+
+            IDENTITY: ClassVar[tuple[str, ...]] = ("path", "shelf")
+
+            path: str = Field(description="The path.", max_length=64)
+            shelf: int = Field(description="Number of the shelf.")
+            secret_ref: LocalSecret | None = Field(default=None, description="Secret with the key `key`.")
+
+
+        REMOTE = RemoteModels(
+            ToyEndpoint,
+            ToySettings,
+            "How the store is used, for `toy`.",
+            source=PlaceModel(ToyPlace, "A path in a toy store."),
+            target=PlaceModel(ToyPlace, "A path in a toy store."),
+        )
     """
 
     endpoint: type[RemoteEndpoint]

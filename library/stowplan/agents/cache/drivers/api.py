@@ -47,6 +47,25 @@ class Driver(Protocol):
 
     Each call has its own time limit, since the mount may hang. Calls return problems as `Trouble` and raise no
     exceptions.
+
+    An example is `stowplan.agents.cache.drivers.toy.measure`::
+
+        '''Measures toys.'''
+
+        from stowplan.agents.cache.drivers.api import Extent, Pulse
+
+
+        class Toys:
+            def pulse(self, mount):
+                return Pulse(cached_bytes=0)
+
+            def extent(self, mount):
+                files = [each for each in mount.rglob("*") if each.is_file()]
+                return Extent(sum(each.stat().st_size for each in files), len(files))
+
+
+        def make_driver():
+            return Toys()
     """
 
     def pulse(self, mount: Path) -> Pulse:
@@ -67,6 +86,19 @@ class Operations(NamedTuple):
     `secrets` returns the secret strings in an environment, which no output may hold. `task` returns the function that
     makes one attempt at the task of a configuration, in this environment. The function returns a sentence about what
     was done, and raises `AttemptError`.
+
+    An example is `stowplan.agents.cache.drivers.toy.operations`::
+
+        '''The operations on toys.'''
+
+        from stowplan.agents.cache.drivers.api import Operations
+
+
+        def _task(config, work, environment):
+            return lambda: f"All toys in {config.mount_path} are warm"
+
+
+        OPERATIONS = Operations(lambda environment: (), _task)
     """
 
     secrets: Callable[[Mapping[str, str]], Sequence[str]]

@@ -14,6 +14,19 @@ class Rules(NamedTuple):
     `status` returns all status fields that the reporter owns, without absent ones; None to leave the status unchanged.
     `fields` are the names of these fields, also of those that are absent at times. `observed` are the fields of the
     spec that `status` reads.
+
+    An example is `stowplan.agents.reporter.rules.toy_training`::
+
+        '''The status of a ToyTraining.'''
+
+        from stowplan.agents.reporter.rules.api import Rules
+
+
+        def _status(seen):
+            return {"phase": "Done" if any(job.completed for job in seen.jobs) else "Running"}
+
+
+        RULES = Rules(_status, frozenset({"phase"}), {"nodes": None})
     """
 
     status: Callable[[Observed], Status | None]

@@ -64,6 +64,7 @@ def cached_dataset(model: Dataset, context: Context) -> CachedDataset:
         run=model.metadata.annotations.get(RUN_ANNOTATION, ""),
         warmup_paths=tuple(map(claim_paths.canonical, (cache.warmup_paths if cache else None) or ())),
         retained=model.spec.retain is not False,
+        volume=model.spec.volume.given[1] if model.spec.volume.given else None,
     )
 
 

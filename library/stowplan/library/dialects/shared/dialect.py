@@ -146,6 +146,34 @@ class Dialect(Generic[Model]):
     The others are optional. `reading` is what others read in the documents of the kind. `secrets` returns the keys that
     a spec needs in Secrets, if no other spec needs them too. `pods` is about its pods, if they train. `retries` is the
     field with the number of retries of its Jobs. `reasons` explain values in its objects.
+
+    An example is `stowplan.library.dialects.toy_training.dialect`::
+
+        '''The dialect of the kind ToyTraining.'''
+
+        from stowplan.library.dialects.shared.context import Lowered
+        from stowplan.library.dialects.shared.dialect import Dialect, Relations
+        from stowplan.library.dialects.training_group.unit import environments, unit
+        from stowplan.library.frameworks.none import NoFramework
+        from stowplan.library.ir.data import Origin
+        from stowplan.library.ir.training import Role, TrainingGroup
+        from stowplan.library.values.names import TrainingNames
+        from stowplan.schema.meta import SpecId
+
+
+        def lower(model, context):
+            identity = SpecId("ToyTraining", context.namespace(model.metadata.namespace), model.metadata.name)
+            template = {"spec": {"containers": [{"name": "main", "image": model.spec.image}]}}
+            group = TrainingGroup(
+                origin=Origin(identity, ""),
+                names=TrainingNames(identity.name, "toytraining"),
+                framework=NoFramework(),
+                roles=(Role("worker", model.spec.nodes, template, decides=True),),
+            )
+            return Lowered(unit(model, group, environments(group, context), context))
+
+
+        DIALECT = Dialect(lower, lambda model, context: Relations())
     """
 
     lower: Callable[[Model, Context], Lowered]

@@ -58,6 +58,42 @@ class GangEngine(Protocol):
     An engine that `resizes` sets the size of an elastic Job itself; nobody else may change the size while the Job runs.
     An engine that `suspends` delays Jobs by `spec.suspend`. An engine that `prioritizes` uses the PriorityClass of the
     job. `offers` are the wishes of a `Placement`, and the queue, that the engine fulfils.
+
+    An example is `stowplan.library.engines.gang.toy`::
+
+        '''A toy scheduler that reads a label.'''
+
+        from stowplan.library.engines.gang.api import GangEngine, PodMarks, WorkloadMarks
+
+
+        class ToyGang:
+            name = "toy"
+            kinds = ()
+            resizes = False
+            suspends = False
+            prioritizes = False
+            offers = frozenset()
+
+            def validate(self, group, platform, *, splits):
+                return []
+
+            def pod(self, group, role, site, run):
+                return PodMarks(labels={"toy.example.com/gang": group.names.group(run)}, scheduler="toy")
+
+            def workload(self, group, site):
+                return WorkloadMarks()
+
+            def manifests(self, group, pods, site, run):
+                return []
+
+            def externals(self, group, site):
+                return []
+
+            def shared_fields(self):
+                return ()
+
+
+        ENGINE: GangEngine = ToyGang()
     """
 
     name: str

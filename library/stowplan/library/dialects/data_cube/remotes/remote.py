@@ -26,7 +26,24 @@ def _root(_: DataReference) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Remote:
-    """One remote: its options, the flags of the tool that the old system ran for it, and its rules."""
+    """One remote: its options, the flags of the tool that the old system ran for it, and its rules.
+
+    An example is `stowplan.library.dialects.data_cube.remotes.toy`::
+
+        '''Toy stores as a side of a DataCube.'''
+
+        from stowplan.library.dialects.data_cube.options import Option
+        from stowplan.library.dialects.data_cube.remotes.remote import Remote
+        from stowplan.schema.remotes.toy import ToyEndpoint, ToySettings
+
+
+        def _endpoint(remote):
+            shelf = remote.block(ToySettings).shelf or 0
+            return ToyEndpoint(pathEnv=remote.env("toy-path"), keyEnv=remote.env("toy-key"), shelf=shelf)
+
+
+        REMOTE = Remote(_endpoint, {"toy-path": Option(required=True), "toy-key": Option(secret=True)})
+    """
 
     endpoint: Callable[[RemoteSide], RemoteEndpoint]
     """Function that returns the remote side in the configuration of the transfer agent. The side has no errors."""

@@ -30,6 +30,24 @@ class PlaceSide(Generic[Given]):
     `findings` returns findings about a place at a path of a document, `of_source` and `of_target` more of them about
     what is copied from, and to. `shown` and `pins` read a place of a document, which may have errors: they return
     its address for reviewers, and what can be pinned.
+
+    An example is `stowplan.library.dialects.dataset.places.toy`::
+
+        '''Toy stores as places of the native kinds.'''
+
+        from stowplan.library.dialects.dataset.places.place import PlaceSide, literals, secret_env
+        from stowplan.library.ir.data import Remote
+        from stowplan.schema.remotes.toy import ToyEndpoint
+
+
+        def _remote(place, namespace):
+            key = "TOY_KEY" if place.secret_ref else None
+            endpoint = ToyEndpoint(pathEnv="TOY_PATH", keyEnv=key, shelf=place.shelf)
+            secret = secret_env(place.secret_ref, namespace, {"key": "TOY_KEY"})
+            return Remote(endpoint, (*secret, *literals({"TOY_PATH": place.path})), keys=("key",) if key else ())
+
+
+        PLACE = PlaceSide(_remote)
     """
 
     remote: Callable[[Given, str], Remote]

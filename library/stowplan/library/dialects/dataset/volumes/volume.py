@@ -35,6 +35,24 @@ class Volume(Generic[Block]):
 
     `held` returns where the data of a Dataset in a namespace is. `findings` yields findings about the block, at paths
     in the Dataset; the last argument but one is what the Dataset describes.
+
+    An example is `stowplan.library.dialects.dataset.volumes.toy`::
+
+        '''Toy volumes of Datasets.'''
+
+        from stowplan.library.dialects.dataset.volumes.volume import Held, Volume, directory, sub_path
+        from stowplan.library.ir.data import Claim, SecretName
+
+
+        def _held(volume, model, namespace):
+            return Held(Claim(model.metadata.name, directory(volume, model, namespace)), SecretName(namespace, ""))
+
+
+        def _findings(volume, model, dataset, context):
+            return sub_path(volume.sub_path, ("spec", "volume", "toy", "subPath"), "volume")
+
+
+        VOLUME = Volume(_held, _findings)
     """
 
     held: Callable[[Block, Dataset, str], Held]
