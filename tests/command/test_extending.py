@@ -29,7 +29,7 @@ from stowplan.library.drivers.api import StorageDriver
 from stowplan.library.engines.api import JobEngine
 from stowplan.library.engines.gang.api import GangEngine
 from stowplan.library.frameworks.api import Plugin
-from stowplan.schema.drivers.volume import VolumeModel
+from stowplan.schema.drivers.volume import VolumeBlock
 from stowplan.schema.kinds.custom_resource import CustomResource
 from stowplan.schema.remotes.remote import RemoteModels
 from tests.repositories import REPOSITORY
@@ -187,7 +187,7 @@ print(given.driver.extent(Path("config.json").parent / "schema").files > 0)
 
 
 def test_a_driver_with_a_cache_is_a_module_for_each_program_and_a_row(source: Source) -> None:
-    source.add(VolumeModel, StorageDriver, Volume, Driver, Operations)
+    source.add(VolumeBlock, StorageDriver, Volume, Driver, Operations)
     source.insert(DRIVERS, 'Driver("pvc", field="claim"),\n', '    Driver("toy", field="toy", cached=True),\n')
     assert source.lines == [DRIVERS]
     source.generate()

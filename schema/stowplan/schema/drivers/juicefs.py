@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from stowplan.schema.drivers.volume import VolumeBlock, VolumeModel
+from stowplan.schema.drivers.volume import VolumeBlock
 from stowplan.schema.juicefs.mount_options import MountOptions
 from stowplan.schema.meta import SecretReference
 
@@ -12,6 +12,7 @@ from stowplan.schema.meta import SecretReference
 class JuiceFSVolume(VolumeBlock):
     """A directory of a JuiceFS volume."""
 
+    ABOUT: ClassVar[str] = "A JuiceFS volume, which nodes can cache."
     PLACE: ClassVar[tuple[tuple[str, ...], ...]] = (("secretRef",), ("subPath",))
 
     secret_ref: SecretReference = Field(
@@ -28,4 +29,4 @@ class JuiceFSVolume(VolumeBlock):
     )
 
 
-VOLUME = VolumeModel(JuiceFSVolume, "A JuiceFS volume, which nodes can cache.")
+VOLUME = JuiceFSVolume

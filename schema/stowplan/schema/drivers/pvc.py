@@ -4,7 +4,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from stowplan.schema.drivers.volume import VolumeBlock, VolumeModel
+from stowplan.schema.drivers.volume import VolumeBlock
 from stowplan.schema.meta import KubernetesType
 
 VolumeClaimTemplate = Annotated[dict[str, Any], KubernetesType("io.k8s.api.core.v1.PersistentVolumeClaimTemplate")]
@@ -13,6 +13,7 @@ VolumeClaimTemplate = Annotated[dict[str, Any], KubernetesType("io.k8s.api.core.
 class ClaimVolume(VolumeBlock):
     """A directory of a PersistentVolumeClaim in the namespace of the dataset: exactly one of `name` and `template`."""
 
+    ABOUT: ClassVar[str] = "A claim of any storage, such as NFS."
     PLACE: ClassVar[tuple[tuple[str, ...], ...]] = (("name",), ("subPath",), ("template", "metadata"))
 
     name: str | None = Field(default=None, min_length=1, max_length=253, description="Name of a claim that exists.")
@@ -27,4 +28,4 @@ class ClaimVolume(VolumeBlock):
     )
 
 
-VOLUME = VolumeModel(ClaimVolume, "A claim of any storage, such as NFS.")
+VOLUME = ClaimVolume

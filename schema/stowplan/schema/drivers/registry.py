@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 from pydantic import Field, create_model
 
 from stowplan.schema.drivers.table import DRIVERS
-from stowplan.schema.drivers.volume import VolumeModel
+from stowplan.schema.drivers.volume import VolumeBlock
 from stowplan.schema.meta import Model
 
-VOLUMES: dict[str, VolumeModel] = {name: import_module(f"stowplan.schema.drivers.{name}").VOLUME for name in DRIVERS}
+VOLUMES: dict[str, type[VolumeBlock]] = {
+    name: import_module(f"stowplan.schema.drivers.{name}").VOLUME for name in DRIVERS
+}
 """The blocks by the name of the driver."""
 
 if TYPE_CHECKING:
@@ -21,7 +23,7 @@ else:
         __base__=Model,
         __doc__="An optional field for each driver.",
         **{
-            DRIVERS[name].field: (each.block | None, Field(default=None, description=each.about))
+            DRIVERS[name].field: (each | None, Field(default=None, description=each.ABOUT))
             for name, each in VOLUMES.items()
         },
     )

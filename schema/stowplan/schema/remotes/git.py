@@ -7,7 +7,7 @@ from pydantic import Field
 
 from stowplan.schema.forms import GIT_URL
 from stowplan.schema.meta import Int32, Model
-from stowplan.schema.remotes.place import LocalSecret, Patterns, Place, PlaceModel
+from stowplan.schema.remotes.place import LocalSecret, Patterns, Place
 from stowplan.schema.remotes.remote import HOSTS, EnvName, Hosts, RemoteEndpoint, RemoteModels
 
 NO_REF = re.compile(r"^[-/.]|\.\.|@\{|//|/\.|[\s~^:?*\[\\\x00-\x1f\x7f]|(\.lock|/|\.)$")
@@ -70,6 +70,7 @@ class GitSettings(Model):
 class GitPlace(Place):
     """A Git repository."""
 
+    ABOUT: ClassVar[str] = "A Git repository."
     IDENTITY: ClassVar[tuple[str, ...]] = ("url", "ref")
 
     url: str = Field(
@@ -118,6 +119,7 @@ class GitTarget(GitPlace):
     Its checked-out branch is pushed; no commit is made.
     """
 
+    ABOUT: ClassVar[str] = "A Git repository, to which the branch of a clone in the dataset is pushed."
     PUSHED: ClassVar[bool] = True
 
     ref: str | None = Field(
@@ -129,6 +131,6 @@ REMOTE = RemoteModels(
     GitEndpoint,
     GitSettings,
     "How much of the repository, for `git`.",
-    source=PlaceModel(GitSource, "A Git repository."),
-    target=PlaceModel(GitTarget, "A Git repository, to which the branch of a clone in the dataset is pushed."),
+    source=GitSource,
+    target=GitTarget,
 )

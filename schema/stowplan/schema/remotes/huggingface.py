@@ -6,7 +6,7 @@ from pydantic import Field
 
 from stowplan.schema.forms import REPOSITORY, WORD
 from stowplan.schema.meta import Model
-from stowplan.schema.remotes.place import EXCLUDE, INCLUDE, InnerPath, LocalSecret, Patterns, Place, PlaceModel
+from stowplan.schema.remotes.place import EXCLUDE, INCLUDE, InnerPath, LocalSecret, Patterns, Place
 from stowplan.schema.remotes.remote import HOSTS, EnvName, Hosts, Pattern, RemoteEndpoint, RemoteModels
 
 
@@ -53,6 +53,7 @@ class HuggingFaceSettings(Model):
 class HubPlace(Place):
     """A repository on a Hugging Face Hub."""
 
+    ABOUT: ClassVar[str] = "A repository on a Hugging Face Hub."
     IDENTITY: ClassVar[tuple[str, ...]] = ("repo", "type", "revision")
 
     repo: str = Field(description="The repository, `owner/name`.", pattern=REPOSITORY, max_length=200)
@@ -91,6 +92,6 @@ REMOTE = RemoteModels(
     HuggingFaceEndpoint,
     HuggingFaceSettings,
     "Which files, for `huggingface`.",
-    source=PlaceModel(HubSource, "A repository on a Hugging Face Hub."),
-    target=PlaceModel(HubTarget, "A repository on a Hugging Face Hub."),
+    source=HubSource,
+    target=HubTarget,
 )

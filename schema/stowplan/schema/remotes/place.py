@@ -1,6 +1,6 @@
 """Places of data outside of a volume, in specs of the native kinds: what they copy from, and what they copy to."""
 
-from typing import TYPE_CHECKING, Annotated, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from pydantic import Field
 
@@ -21,6 +21,9 @@ class LocalSecret(Model):
 
 class Place(Model):
     """A place that the transfer agent copies from or to. It has a field `secretRef`."""
+
+    ABOUT: ClassVar[str]
+    """The description of the field with the name of the remote."""
 
     IDENTITY: ClassVar[tuple[str, ...]]
     """Names of the fields that say what is there: with other values a source has moved. Each is one word."""
@@ -45,10 +48,3 @@ class Place(Model):
     def named_revision(self) -> str | None:
         """The branch, tag or commit, or the hash of a listing, that it names; None for none."""
         return None
-
-
-class PlaceModel(NamedTuple):
-    """The block of a place in a spec: its model, and the description of the field that has the name of the remote."""
-
-    model: type[Place]
-    about: str

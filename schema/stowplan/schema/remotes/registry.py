@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, Union, get_args
 from pydantic import Field, create_model
 
 from stowplan.schema.meta import Model
-from stowplan.schema.remotes.place import Place, PlaceModel
+from stowplan.schema.remotes.place import Place
 from stowplan.schema.remotes.remote import RemoteEndpoint, RemoteModels
 
 RemoteName = Literal["s3", "huggingface", "git"]
@@ -19,10 +19,10 @@ REMOTES: dict[str, RemoteModels] = {
     name: import_module(f"stowplan.schema.remotes.{name}").REMOTE for name in get_args(RemoteName)
 }
 
-SOURCES: Mapping[str, PlaceModel] = {name: each.source for name, each in REMOTES.items() if each.source}
+SOURCES: Mapping[str, type[Place]] = {name: each.source for name, each in REMOTES.items() if each.source}
 """What the native kinds copy from, by the name of the remote and of the field."""
 
-TARGETS: Mapping[str, PlaceModel] = {name: each.target for name, each in REMOTES.items() if each.target}
+TARGETS: Mapping[str, type[Place]] = {name: each.target for name, each in REMOTES.items() if each.target}
 """What the native kinds copy to."""
 
 SIDES = dict(sorted(REMOTES.items()))
@@ -67,7 +67,7 @@ else:
             "PlaceBlocks",
             __base__=_Places,
             __doc__="An optional field for each remote, with the remote's name.",
-            **{name: (each.model | None, Field(default=None, description=each.about)) for name, each in blocks.items()},
+            **{name: (each | None, Field(default=None, description=each.ABOUT)) for name, each in blocks.items()},
         )
         for blocks in (SOURCES, TARGETS)
     )

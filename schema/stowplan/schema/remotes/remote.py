@@ -7,7 +7,7 @@ from pydantic import Field
 
 from stowplan.schema.forms import HOST
 from stowplan.schema.meta import Model
-from stowplan.schema.remotes.place import PlaceModel
+from stowplan.schema.remotes.place import Place
 
 HOSTS = "Further hosts, as `host` or `host:port`, to which a server's answers and redirects may lead for content. The stores of huggingface.co, github.com, gitlab.com and bitbucket.org are always allowed."
 Hosts = list[Annotated[str, Field(pattern=HOST, max_length=260)]]
@@ -67,7 +67,7 @@ class RemoteModels:
         from pydantic import Field
 
         from stowplan.schema.meta import Model
-        from stowplan.schema.remotes.place import LocalSecret, Place, PlaceModel
+        from stowplan.schema.remotes.place import LocalSecret, Place
         from stowplan.schema.remotes.remote import RemoteEndpoint, RemoteModels
 
 
@@ -91,6 +91,7 @@ class RemoteModels:
         class ToyPlace(Place):
             '''A path in a toy store.'''
 
+            ABOUT: ClassVar[str] = "A path in a toy store."
             IDENTITY: ClassVar[tuple[str, ...]] = ("path", "shelf")
 
             path: str = Field(description="The path.", max_length=64)
@@ -102,13 +103,13 @@ class RemoteModels:
             ToyEndpoint,
             ToySettings,
             "How the store is used, for `toy`.",
-            source=PlaceModel(ToyPlace, "A path in a toy store."),
-            target=PlaceModel(ToyPlace, "A path in a toy store."),
+            source=ToyPlace,
+            target=ToyPlace,
         )
     """
 
     endpoint: type[RemoteEndpoint]
     settings: type[Model] | None = None
     about: str = ""
-    source: PlaceModel | None = None
-    target: PlaceModel | None = None
+    source: type[Place] | None = None
+    target: type[Place] | None = None

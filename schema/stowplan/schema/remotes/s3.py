@@ -6,7 +6,7 @@ from pydantic import Field
 
 from stowplan.schema.forms import DIGEST, S3_URI, STORE_URL, WORD
 from stowplan.schema.meta import Model
-from stowplan.schema.remotes.place import EXCLUDE, INCLUDE, LocalSecret, Patterns, Place, PlaceModel
+from stowplan.schema.remotes.place import EXCLUDE, INCLUDE, LocalSecret, Patterns, Place
 from stowplan.schema.remotes.remote import EnvName, Pattern, RemoteEndpoint, RemoteModels
 
 
@@ -93,6 +93,7 @@ class S3Settings(Model):
 class S3Place(Place):
     """Objects in an S3 store."""
 
+    ABOUT: ClassVar[str] = "A prefix in an S3 store."
     IDENTITY: ClassVar[tuple[str, ...]] = ("uri", "endpoint", "revision")
     LISTED: ClassVar[bool] = True
 
@@ -125,6 +126,8 @@ class S3Place(Place):
 class S3Source(S3Place):
     """Objects in an S3 store, to copy from."""
 
+    ABOUT: ClassVar[str] = "Objects in an S3 store."
+
     anonymous: bool | None = Field(
         default=None, description="True for a public bucket: no credentials are sent. Excludes `secretRef`."
     )
@@ -150,6 +153,6 @@ REMOTE = RemoteModels(
     S3Endpoint,
     S3Settings,
     "How the store is used, for `s3`.",
-    source=PlaceModel(S3Source, "Objects in an S3 store."),
-    target=PlaceModel(S3Place, "A prefix in an S3 store."),
+    source=S3Source,
+    target=S3Place,
 )

@@ -13,7 +13,7 @@ from stowplan.agents.transfer.engine import TransferWork
 from stowplan.agents.transfer.network.retry import Attempts
 from stowplan.agents.transfer.status import DatasetStatus
 from stowplan.schema.agents.exit_codes import ExitCode
-from stowplan.schema.kinds.native.dataset_status import DatasetStatus as NativeStatus
+from stowplan.schema.kinds.native.dataset import DatasetStatus as NativeStatus
 from stowplan.schema.kinds.native.dataset_task import DatasetTaskStatus
 from stowplan.schema.kinds.sample_job import SampleJobStatus
 from stowplan.schema.kinds.sample_set_status import SampleSetStatus

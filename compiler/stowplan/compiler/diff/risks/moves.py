@@ -16,7 +16,7 @@ from stowplan.schema.remotes.registry import SOURCES
 _SHOWN = 3
 """Maximum number of jobs that a sentence names."""
 
-PLACE = {**{name: place.model.IDENTITY for name, place in SOURCES.items()}, "storage": ("uri",)}
+PLACE = {**{name: place.IDENTITY for name, place in SOURCES.items()}, "storage": ("uri",)}
 """Fields below `spec.source` of a Dataset that say what is copied; of a SampleSet, `uri` does. A test looks them up."""
 
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding, nearest
 from stowplan.schema.kinds.custom_resource import CustomResource
 from stowplan.schema.kinds.kind import values
-from stowplan.schema.kinds.run_after import RunAfter
+from stowplan.schema.kinds.native.run_after import RunAfter
 from stowplan.schema.kinds.table import DATASET_KINDS, KINDS
 from stowplan.schema.meta import AFTER_ANNOTATION, SpecId
 

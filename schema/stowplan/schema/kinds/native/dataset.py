@@ -12,7 +12,7 @@ from stowplan.schema.kinds import editor_rules
 from stowplan.schema.kinds.custom_resource import AGE, Column, CustomResource
 from stowplan.schema.kinds.editor_rules import Schema
 from stowplan.schema.kinds.kubernetes_shapes import NODE_AFFINITY, TOLERATION
-from stowplan.schema.kinds.native.dataset_status import DatasetStatus
+from stowplan.schema.kinds.sample_set_status import SampleSetStatus
 from stowplan.schema.meta import Int32, KubernetesType, Model, ObjectMeta
 from stowplan.schema.remotes.place import EXCLUDE, INCLUDE, LocalSecret, Patterns
 from stowplan.schema.remotes.registry import SOURCES, SourceBlocks
@@ -142,8 +142,12 @@ class DatasetSpec(Model):
     )
 
 
+class DatasetStatus(SampleSetStatus):
+    """What was observed of the dataset. The fields are those of a SampleSet, so the same agents report both."""
+
+
 def _place(driver: str) -> tuple[tuple[str, ...], ...]:
-    return tuple(("volume", DRIVERS[driver].field, *path) for path in VOLUMES[driver].block.PLACE)
+    return tuple(("volume", DRIVERS[driver].field, *path) for path in VOLUMES[driver].PLACE)
 
 
 class Dataset(CustomResource):
@@ -190,7 +194,7 @@ class Dataset(CustomResource):
         **{
             f"spec.volume.{DRIVERS[name].field}.secretRef.name": editor_rules.SUBDOMAIN
             for name, volume in VOLUMES.items()
-            if "secret_ref" in volume.block.model_fields
+            if "secret_ref" in volume.model_fields
         },
         "spec.cache.tiers[].path": editor_rules.pattern("/.*", "A directory of the node begins with /."),
         "spec.refresh.schedule": editor_rules.SCHEDULE,

@@ -10,7 +10,7 @@ from stowplan.schema.kinds import editor_rules
 from stowplan.schema.kinds.conditions import AttemptCounts, Conditions, TaskAttempts
 from stowplan.schema.kinds.custom_resource import AGE, Column, CustomResource
 from stowplan.schema.kinds.editor_rules import Schema
-from stowplan.schema.kinds.run_after import RunAfter
+from stowplan.schema.kinds.native.run_after import RunAfter
 from stowplan.schema.meta import KubernetesType, Model, ObjectMeta
 from stowplan.schema.remotes.place import InnerPath
 from stowplan.schema.remotes.registry import TARGETS, TargetBlocks

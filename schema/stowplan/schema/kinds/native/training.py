@@ -11,6 +11,7 @@ from stowplan.schema.kinds import editor_rules
 from stowplan.schema.kinds.custom_resource import AGE, Column, CustomResource
 from stowplan.schema.kinds.editor_rules import Schema
 from stowplan.schema.kinds.kubernetes_shapes import ENV_VAR
+from stowplan.schema.kinds.native.run_after import RunAfter
 from stowplan.schema.kinds.native.training_parts import (
     Checkpoints,
     Elastic,
@@ -21,7 +22,6 @@ from stowplan.schema.kinds.native.training_parts import (
     TrainingDataset,
 )
 from stowplan.schema.kinds.native.training_status import TrainingStatus
-from stowplan.schema.kinds.run_after import RunAfter
 from stowplan.schema.meta import PATCH, Int32, KubernetesType, Model, ObjectMeta
 
 _CORE = "io.k8s.api.core.v1"
