@@ -42,9 +42,9 @@ EXCEPTIONS = {
     "library/stowplan/agents/cache/drivers/juicefs/tasks/sync.py": _AGENT,
     "library/stowplan/agents/reporter/objects/cache.py": _AGENT,
     "library/stowplan/agents/transfer/command.py": _AGENT,
-    "library/stowplan/agents/transfer/cube_status.py": _AGENT,
     "library/stowplan/agents/transfer/files/brought.py": _AGENT,
     "library/stowplan/agents/transfer/run.py": _AGENT,
+    "library/stowplan/agents/transfer/status.py": _AGENT,
     "compiler/stowplan/compiler/committed/copies.py": "Copies of outputs follow a committed run, by their label.",
     "compiler/stowplan/compiler/lowering/output_layout.py": "The same copies, by their label.",
 }
