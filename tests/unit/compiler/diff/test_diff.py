@@ -352,6 +352,8 @@ def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("first")
     with chdir(folder):
         starter.write(Path("data"), legacy=True)
+        with Path("data/stowplan.yaml").open("a") as platform:
+            platform.write('images: {registry: registry.example.com/ml, tag: "1"}\n')
         assert command.run("synth", "data").exit_code == 0
         for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "a"]):
             git(*words)
