@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 SOURCES = [*ROOT.glob("schema/**/*.py"), *ROOT.glob("library/**/*.py"), *ROOT.glob("compiler/**/*.py")]
 
 MODELS = frozenset(kind.model.__module__ for kind in KINDS.values())
-PACKAGES = frozenset(each.lower.__module__.rpartition(".")[0] for each in DIALECTS.values())
+PACKAGES = frozenset(each.lower.__module__.rpartition(".")[0] for each in map(DIALECTS.__getitem__, KINDS))
 NAME = re.compile(rf"({'|'.join(KINDS)})(/.*)?", re.DOTALL)
 
 OWN = (

@@ -5,8 +5,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from jsonpatch import JsonPatch, JsonPatchException, JsonPatchTestFailed, JsonPointerException
-
 from stowplan.compiler.diagnostics.document import Document, Node
 from stowplan.compiler.environments.merging import merged
 from stowplan.compiler.environments.overlay import of_file, placed
@@ -89,6 +87,13 @@ def _below(patch: Patch, key: str, file: str) -> tuple[Node, FieldPath]:
 
 def _operated(data: Any, operation: JsonOperation) -> tuple[Any, str]:
     """Return plain data after one operation of a JSON Patch, and the beginning of a message if it is not possible."""
+    from jsonpatch import (  # noqa: PLC0415 - start-up time
+        JsonPatch,
+        JsonPatchException,
+        JsonPatchTestFailed,
+        JsonPointerException,
+    )
+
     given = operation.model_dump(by_alias=True, exclude_unset=True)
     try:
         return JsonPatch([given]).apply(copy.deepcopy(data)), ""

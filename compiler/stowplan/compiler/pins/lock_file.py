@@ -5,9 +5,6 @@ from io import StringIO
 from shlex import quote
 from typing import Any
 
-from ruamel.yaml import YAML
-from ruamel.yaml.comments import CommentedSeq
-
 from stowplan.compiler.diagnostics.document import Document, Node
 from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.yaml import comments, reader
@@ -56,6 +53,8 @@ def _has(root: Node, path: FieldPath) -> bool:
 
 
 def _fields(pins: Mapping[str, Pin]) -> dict[str, Any]:
+    from ruamel.yaml.comments import CommentedSeq  # noqa: PLC0415 - start-up time
+
     entries = {key: pin.model_dump(mode="json", exclude_none=True) for key, pin in sorted(pins.items())}
     for each in entries.values():
         if "platforms" in each:
@@ -66,6 +65,8 @@ def _fields(pins: Mapping[str, Pin]) -> dict[str, Any]:
 
 
 def _plain(data: Mapping[str, Any]) -> str:
+    from ruamel.yaml import YAML  # noqa: PLC0415 - start-up time
+
     editor = YAML()
     editor.width = 1 << 20
     made = StringIO()

@@ -12,7 +12,7 @@ from stowplan.compiler.provenance.leaves import pointer
 from stowplan.library.dialects.registry import DIALECTS
 from stowplan.library.engines.registry import ENGINE_KINDS
 from stowplan.schema.diagnostics import FieldPath
-from stowplan.schema.kinds.table import TRAINING_KINDS
+from stowplan.schema.kinds.table import KINDS, TRAINING_KINDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ _JOBS = re.compile(r"^/spec/(?:jobTemplate|replicatedJobs/[^/]*/template)/(?:spe
 
 RULES: tuple[Rule, ...] = (
     *(_rule(*each, kinds=kind.kind) for kind in ENGINE_KINDS for each in kind.reasons),
-    *(_rule(*each, specs=kind) for kind, dialect in DIALECTS.items() for each in dialect.reasons),
+    *(_rule(*each, specs=kind) for kind in KINDS for each in DIALECTS[kind].reasons),
     _rule(
         "identity",
         "Every object has the version and kind that Kubernetes knows it by.",

@@ -4,9 +4,6 @@ from collections.abc import Iterator
 from importlib.metadata import version
 from typing import Any
 
-from packaging.specifiers import InvalidSpecifier, SpecifierSet
-from packaging.version import Version
-
 from stowplan.compiler.diagnostics.document import Document
 from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.specs import placeholders, platform_rules
@@ -80,6 +77,9 @@ def other_version(data: dict[str, Any]) -> list[Finding]:
     wanted = data.get("requires")
     if not isinstance(wanted, str):
         return []
+    from packaging.specifiers import InvalidSpecifier, SpecifierSet  # noqa: PLC0415 - start-up time
+    from packaging.version import Version  # noqa: PLC0415
+
     try:
         allowed = SpecifierSet(wanted)
     except InvalidSpecifier:

@@ -16,16 +16,23 @@ from stowplan.schema.kinds.custom_resource import CustomResource
 from stowplan.schema.kinds.table import DATASET_KINDS, KINDS, TRAINING_KINDS
 from stowplan.schema.meta import RESTARTS_ANNOTATION, SpecId
 
-DIALECTS: dict[str, Dialect[Any]] = {
-    name: import_module(f"stowplan.library.dialects.{kind.module}.dialect").DIALECT for name, kind in KINDS.items()
-}
-"""The dialect of each kind, which its module `dialect` has as `DIALECT`."""
+
+class _Dialects(dict[str, Dialect[Any]]):
+    """Imports a dialect when somebody first asks for it: a repository has few of the kinds."""
+
+    def __missing__(self, kind: str) -> Dialect[Any]:
+        found: Dialect[Any] = import_module(f"stowplan.library.dialects.{KINDS[kind].module}.dialect").DIALECT
+        self[kind] = found
+        return found
+
+
+DIALECTS = _Dialects()
+"""The dialect of each kind by its name, which its module `dialect` has as `DIALECT`."""
 
 
 def reading(kind: object) -> Reading:
     """Return what others read in documents of a kind, which may be none of ours."""
-    known = DIALECTS.get(str(kind))
-    return known.reading if known else NOTHING
+    return DIALECTS[str(kind)].reading if kind in KINDS else NOTHING
 
 
 def pods(spec: SpecId | None) -> Pods:

@@ -2,16 +2,19 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, cast
 
 from stowplan.library.ir.data import Origin, Site
 from stowplan.library.ir.gate import Wait
 from stowplan.library.manifest import Unit
 from stowplan.schema.diagnostics import Finding
 from stowplan.schema.kinds.custom_resource import CustomResource
-from stowplan.schema.kinds.native.dataset import Dataset
-from stowplan.schema.kinds.sample_set import SampleSet
 from stowplan.schema.meta import SpecId
 from stowplan.schema.platform.platform import Platform
+
+if TYPE_CHECKING:
+    from stowplan.schema.kinds.native.dataset import Dataset
+    from stowplan.schema.kinds.sample_set import SampleSet
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,15 +47,13 @@ class Context:
     def site(self) -> Site:
         return Site(self.platform, self.version)
 
-    def sample_set(self, namespace: str, name: str) -> SampleSet | None:
+    def sample_set(self, namespace: str, name: str) -> "SampleSet | None":
         """Return the SampleSet of this namespace and name; None if there is none."""
-        found = self.datasets.get(SpecId("SampleSet", namespace, name))
-        return found if isinstance(found, SampleSet) else None
+        return cast("SampleSet | None", self.datasets.get(SpecId("SampleSet", namespace, name)))
 
-    def dataset(self, namespace: str, name: str) -> Dataset | None:
+    def dataset(self, namespace: str, name: str) -> "Dataset | None":
         """Return the Dataset of this namespace and name; None if there is none."""
-        found = self.datasets.get(SpecId("Dataset", namespace, name))
-        return found if isinstance(found, Dataset) else None
+        return cast("Dataset | None", self.datasets.get(SpecId("Dataset", namespace, name)))
 
     def id(self, model: CustomResource) -> SpecId:
         """Return the identity of a spec, which is in the platform's default namespace if it names none."""
