@@ -83,8 +83,6 @@ def synthesis(
 
     `options` are those of each target, by its name.
     """
-    if not checkout.platform.data.get("extensions"):
-        composer.start()  # Node.js takes as long to start as the specs to be read.
     compiler, parts = Compiler(checkout, composer), list[Part]()
     for target in targets:
         report, place = Report(), out / target.name

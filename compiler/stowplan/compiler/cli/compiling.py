@@ -130,20 +130,22 @@ def synth(
         last = look.unchanged
         _end_unchanged(last, Ending(source.folder, last.report, last.texts, output_format, again(source, top)), top)
 
-    from stowplan.compiler.committed.recompile import Recompile  # noqa: PLC0415 - start-up time
-    from stowplan.compiler.environments.together import strange  # noqa: PLC0415
-    from stowplan.compiler.lowering.composer_pool import ComposerPool  # noqa: PLC0415
-    from stowplan.compiler.pipeline import Options  # noqa: PLC0415
-    from stowplan.compiler.repository.load import Checkout  # noqa: PLC0415
-    from stowplan.compiler.synthesis import synthesis  # noqa: PLC0415
+    from stowplan.compiler.lowering.composer_pool import ComposerPool  # noqa: PLC0415 - start-up time
 
-    checkout = Checkout(source, look.contents if look else {})
-    targets = chosen(checkout, top, env, output_format)
-    renewed = Recompile.named(recompile or ())
-    options = {
-        each.name: Options(renewed, vouching_base(source, top, base, each), keep_objects=False) for each in targets
-    }
     with busy("Compiling"), closing(ComposerPool(lasting=False)) as composer:
+        composer.start()  # Node.js takes as long to start as Python to import what follows.
+
+        from stowplan.compiler.committed.recompile import Recompile  # noqa: PLC0415 - start-up time
+        from stowplan.compiler.environments.together import strange  # noqa: PLC0415
+        from stowplan.compiler.pipeline import Options  # noqa: PLC0415
+        from stowplan.compiler.repository.load import Checkout  # noqa: PLC0415
+        from stowplan.compiler.synthesis import synthesis  # noqa: PLC0415
+
+        checkout = Checkout(source, look.contents if look else {})
+        targets = chosen(checkout, top, env, output_format)
+        renewed = Recompile.named(recompile or ())
+        bases = {each.name: vouching_base(source, top, base, each) for each in targets}
+        options = {name: Options(renewed, own, keep_objects=False) for name, own in bases.items()}
         found = synthesis(checkout, top, targets, options, composer)
     if check and base is None and in_ci():
         for each in found.parts:

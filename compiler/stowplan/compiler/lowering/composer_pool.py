@@ -2,18 +2,19 @@
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from stowplan.compiler.model import Output
 from stowplan.compiler.repository.temporary_folder import TemporaryFolder
 from stowplan.library.composition import node
-from stowplan.library.composition.tree import ChartSource, chart_of
-from stowplan.library.manifest import Unit
 
 if TYPE_CHECKING:
+    from stowplan.compiler.model import Output
     from stowplan.library.composition.rendering import Composer
+    from stowplan.library.composition.tree import ChartSource
+    from stowplan.library.manifest import Unit
 
 
 class ComposerPool:
@@ -42,18 +43,21 @@ class ComposerPool:
             unpack(self._packages.path)
 
     def start(self) -> None:
-        """Start Node.js now, not at the first rendering."""
-        self._started()
+        """Start Node.js now. The first rendering says what is wrong with it, if anything needs to be rendered."""
+        with suppress(node.NodeError):
+            self._started()
 
-    def render(self, units: Sequence[Unit]) -> list[Unit]:
+    def render(self, units: "Sequence[Unit]") -> "list[Unit]":
         """Return the units with their manifests as cdk8s rendered them; each unit is one chart.
 
         Raises what `Composer.render` raises.
         """
+        from stowplan.library.composition.tree import chart_of  # noqa: PLC0415 - start-up time
+
         rendered = self._started().render([chart_of(unit) for unit in units]) if units else []
         return [replace(unit, manifests=found) for unit, found in zip(units, rendered, strict=True)]
 
-    def render_outputs(self, outputs: Sequence[Output]) -> list[Output]:
+    def render_outputs(self, outputs: "Sequence[Output]") -> "list[Output]":
         """Return outputs that belong to no spec with their manifests as cdk8s rendered them.
 
         Each output is in a separate chart, because two objects with one name cannot be in one chart; the check stage
@@ -88,7 +92,9 @@ class ComposerPool:
         self._composer = self._packages = None
 
 
-def _chart_of_output(output: Output) -> ChartSource:
+def _chart_of_output(output: "Output") -> "ChartSource":
     """Return the chart of one output. Its id is `platform` and the folders of the file, joined by dots."""
+    from stowplan.library.composition.tree import ChartSource  # noqa: PLC0415 - start-up time
+
     path = PurePosixPath(output.path)
     return ChartSource(".".join(("platform", *path.parent.parts)), path.stem, (path.stem,), (output.manifest,))

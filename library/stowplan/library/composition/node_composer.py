@@ -6,13 +6,14 @@ from contextlib import suppress
 from pathlib import Path
 from threading import Timer
 from types import TracebackType
-from typing import IO, Self
+from typing import IO, TYPE_CHECKING, Self
 
 from stowplan.library.composition import node
 from stowplan.library.composition.packages import SCRIPT
-from stowplan.library.composition.rendering import render
-from stowplan.library.composition.tree import ChartSource
-from stowplan.library.manifest import Manifest
+
+if TYPE_CHECKING:
+    from stowplan.library.composition.tree import ChartSource
+    from stowplan.library.manifest import Manifest
 
 _LIMITS = ("--max-semi-space-size=4",)
 """Arguments of Node.js: the memory for new objects in MiB. By default, Node.js takes more memory and is no faster."""
@@ -36,8 +37,10 @@ class NodeComposer:
             stdout=subprocess.PIPE,
         )
 
-    def render(self, charts: Sequence[ChartSource]) -> list[tuple[Manifest, ...]]:
+    def render(self, charts: "Sequence[ChartSource]") -> "list[tuple[Manifest, ...]]":
         """See `rendering.render`. Also raises `RuntimeError` if Node.js ends or does not respond in time."""
+        from stowplan.library.composition.rendering import render  # noqa: PLC0415 - Node.js starts meanwhile
+
         return render(charts, self._exchange)
 
     def _exchange(self, request: bytes) -> bytes:
