@@ -28,9 +28,10 @@ class StorageDriver(Protocol):
 
         '''Toy volumes, which nodes cache.'''
 
-        from stowplan.library.builders import dataset_transfer, job, service, stateful_set, transfer, volume
+        from stowplan.library.builders import dataset_transfer, job, transfer, volume
         from stowplan.library.builders.config_map import config_map
         from stowplan.library.builders.dataset_transfer import Course
+        from stowplan.library.builders.metadata import Part, manifest
         from stowplan.library.builders.pods import affinity, agent_pod
         from stowplan.library.drivers.api import StorageDriver, TaskSet
         from stowplan.library.values import labels
@@ -73,13 +74,17 @@ class StorageDriver(Protocol):
                 return tuple(each for tier in dataset.tiers for each in tier.directories)
 
             def volume(self, dataset, site):
-                names, origin = dataset.names, dataset.origin
+                names, part = dataset.names, volume.part(dataset.origin, keep=dataset.retained)
                 shelf = dataset.volume.shelf if dataset.volume else names.name
-                own = {"csi": {"driver": "toy.example.com", "volumeHandle": shelf}, "mount_options": ()}
-                shared = {"storage_class": "", "extra_labels": {}, "keep": dataset.retained}
+                shared = {"accessModes": ["ReadWriteMany"], "storageClassName": "", "volumeMode": "Filesystem"}
+                csi = {"driver": "toy.example.com", "volumeHandle": shelf}
+                size = {"storage": "1Gi"}
+                bound = {"capacity": size, "csi": csi, "persistentVolumeReclaimPolicy": "Retain"}
+                wanted = {"resources": {"requests": size}, "volumeName": names.volume}
+                home = part._replace(namespace="")
                 return [
-                    volume.persistent_volume(names.volume, origin, claim=names.claim, **own, **shared),
-                    volume.persistent_volume_claim(names.claim, origin, volume=names.volume, selector=None, **shared),
+                    manifest("PersistentVolume", names.volume, home, spec={**shared, **bound}),
+                    manifest("PersistentVolumeClaim", names.claim, part, spec={**shared, **wanted}),
                 ]
 
             def externals(self, dataset):
@@ -95,25 +100,22 @@ class StorageDriver(Protocol):
                 own = {"partitions": dataset.partitions, "cacheSizeMiB": size}
                 filled = {"mountOptions": [], "synced": dataset.source is not None, "warmed": dataset.warmed}
                 config = RuntimeConfig.model_validate({**_shared(origin.spec, site), **own, **filled})
-                stem, home = f"{names.base}-runtime", names.namespace
-                configuration = config_map(stem, origin, "runtime", config, namespace=home, run=False)
-                resources = site.platform.resources.runtime
-                fields = {"restart_policy": "Always", "resources": resources}
+                part, chosen = Part(origin, "runtime"), labels.component_selector(origin.spec, "runtime")
+                configuration = config_map(f"{names.base}-runtime", part, config, run=False)
+                fields = {"restart_policy": "Always", "resources": site.platform.resources.runtime}
                 pod = _pod(dataset, "runtime", ("runtime",), configuration, service_account, **fields)
-                chosen = labels.component_selector(origin.spec, "runtime")
-                pods = stateful_set.stateful_set(
-                    names.runtime,
-                    origin,
-                    "runtime",
-                    replicas=dataset.partitions,
-                    service=names.service,
-                    selector=chosen,
-                    template=agent_pod.template(pod, origin, site),
-                    pod_management="Parallel",
-                    extra_labels={},
-                )
-                front = service.headless_service(names.service, origin, "runtime", selector=chosen, extra_labels={})
-                return [configuration, front, pods]
+                pods = {
+                    "podManagementPolicy": "Parallel",
+                    "replicas": dataset.partitions,
+                    "selector": {"matchLabels": chosen},
+                    "serviceName": names.service,
+                    "template": agent_pod.template(pod, origin, site),
+                }
+                return [
+                    configuration,
+                    manifest("Service", names.service, part, spec={"clusterIP": "None", "selector": chosen}),
+                    manifest("StatefulSet", names.runtime, part, spec=pods),
+                ]
 
             def tasks(self, task, site, service_account):
                 dataset, origin = task.dataset, task.origin
@@ -125,7 +127,8 @@ class StorageDriver(Protocol):
                 more = {"strategy": task.strategy, "threshold": 1, "afterRun": task.after_run}
                 config = WarmupConfig.model_validate({**_shared(origin.spec, site), **own, **more})
                 stem, once = task.configuration_stem, task.schedule is None
-                configuration = config_map(stem, origin, "warmup", config, namespace=task.namespace, run=once)
+                part = Part(origin, "warmup", namespace=task.namespace)
+                configuration = config_map(stem, part, config, run=once)
                 resources = site.platform.resources.task
                 jobs = []
                 for index, name in enumerate(task.stems):

@@ -52,7 +52,7 @@ class Driver(Protocol):
 
         '''Measures toys.'''
 
-        from stowplan.agents.cache.drivers.api import Extent, Pulse
+        from stowplan.agents.cache.drivers.api import DatasetSize, Pulse
 
 
         class Toys:
@@ -61,7 +61,7 @@ class Driver(Protocol):
 
             def extent(self, mount):
                 files = [each for each in mount.rglob("*") if each.is_file()]
-                return Extent(sum(each.stat().st_size for each in files), len(files))
+                return DatasetSize(sum(each.stat().st_size for each in files), len(files))
 
 
         def make_driver():

@@ -119,7 +119,7 @@ def _twice(job: Job) -> Iterator[Finding]:
 
 
 def _crowded(job: Job, dataset: CachedDataset, path: FieldPath) -> Iterator[Finding]:
-    """Yield a finding if more pods must run on the cache nodes of a dataset than it has."""
+    """Yield a finding if a dataset has fewer cache nodes than the job has pods, which must all run there."""
     nodes, pods = dataset.partitions, job.spec.num_nodes
     if 0 < nodes < pods:
         message = f"{pods} pods must share {counted(nodes, 'cache node')} of {dataset.names.name}."
