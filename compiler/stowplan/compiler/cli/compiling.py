@@ -133,7 +133,8 @@ def synth(
     from stowplan.compiler.lowering.composer_pool import ComposerPool  # noqa: PLC0415 - start-up time
 
     with busy("Compiling"), closing(ComposerPool(lasting=False)) as composer:
-        composer.start()  # Node.js takes as long to start as Python to import what follows.
+        if not source.may_have("extensions"):
+            composer.start()  # Node.js takes as long to start as Python to import what follows.
 
         from stowplan.compiler.committed.recompile import Recompile  # noqa: PLC0415 - start-up time
         from stowplan.compiler.environments.together import strange  # noqa: PLC0415

@@ -85,16 +85,15 @@ class Repository:
         """The paths of all files beside the folder of the specs that may be read."""
         return (*self.platform_files, self.runs_file, self.lock_file)
 
-    @property
-    def may_have_environments(self) -> bool:
-        """Whether the platform file may have environments. No YAML is read for it, so True may be wrong."""
+    def may_have(self, field: str) -> bool:
+        """Whether the platform file may have a field. No YAML is read for it, so True may be wrong."""
         for name in self.platform_files:
             try:
                 content = read(f"{self.folder}/{name}", _AT_ONCE)
             except OSError:
                 continue
             # A quoted key may be written with escapes.
-            if b"environments" in content or b"\\" in content:
+            if field.encode() in content or b"\\" in content:
                 return True
         return False
 
