@@ -7,10 +7,9 @@ from stowplan.compiler.diagnostics.document import Document
 from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.kubernetes.fields import mapping, namespace_and_name
 from stowplan.compiler.model import Program
-from stowplan.compiler.specs import claim_names, task_order
+from stowplan.compiler.specs import claim_names, directory_clashes, task_order
 from stowplan.compiler.specs.spec_facts import SpecFacts
 from stowplan.library.dialects.mounted_claims import MountedClaim
-from stowplan.library.dialects.shared import claim_writes
 from stowplan.library.dialects.shared.claim_rules import is_single_node
 from stowplan.library.dialects.shared.claim_writes import Write
 from stowplan.schema.diagnostics import FieldPath, Finding, Severity, finding
@@ -196,11 +195,11 @@ def _writes(spec: SpecFacts, own: Write, writers: _Writers) -> Iterator[Finding]
     added to `writers`.
     """
     others = writers.setdefault(own.volume, [])
-    clashes = (found for other, written in others for found in claim_writes.clash(own, written, str(other)))
+    clashes = (found for other, written in others for found in directory_clashes.clash(own, written, str(other)))
     yield from sorted(clashes, key=lambda each: _ORDER.index(each.severity))[:1]
     makers = [other for other, written in others if written.template]
     if makers and own.template:
-        yield claim_writes.made_twice(own, str(makers[0]))
+        yield directory_clashes.made_twice(own, str(makers[0]))
     others.append((spec.id, own))
 
 
@@ -227,7 +226,7 @@ def _deletions(specs: Sequence[SpecFacts], datasets: Mapping[SpecId, SpecFacts])
 
 def _deleted(own: Write, deletions: Iterable[tuple[SpecId, Write]]) -> list[Finding]:
     """Return a finding about the first task that deletes the checkpoints `own`, if any."""
-    return next((found for task, write in deletions if (found := claim_writes.clash(own, write, str(task)))), [])
+    return next((found for task, write in deletions if (found := directory_clashes.clash(own, write, str(task)))), [])
 
 
 def _joined(*parts: str) -> str:
