@@ -38,10 +38,11 @@ class BroughtName(NamedTuple):
 
 
 class BroughtNames:
-    """Record for one destination. `source` names where the present copy is from.
+    """Record of the names of the files that copies brought to one destination, and of where each is from.
 
-    `owner` is the spec whose source it is; empty for a copy that leaves files of earlier sources alone. Others may
-    write to the file, so what is read for a deletion must be what this object has written.
+    So files of an earlier source can be deleted. `source` names where the present copy is from, and `owner` is the spec
+    whose source it is; empty for a copy that leaves files of earlier sources alone. Others may change the record: what
+    is read for a deletion must be what this object has written.
     """
 
     def __init__(self, folder: ClaimFolder, name: str, owner: str, source: str) -> None:

@@ -29,7 +29,10 @@ def of_trainer(job: Job, pod: Pod) -> Iterator[Finding]:
 
 
 def of_template(job: Job, pod: Pod) -> Iterator[Finding]:
-    """Yield findings about the pod template as a whole."""
+    """Yield findings about containers without an image or, if all have one, those that any job's template may have.
+
+    Another one is about `restartPolicy: Always` without a `restart` in the spec.
+    """
     yield from located(list(_imageless(pod.spec)) or _template(job, pod), pod.template, job.model)
     if not job.spec.restart:
         yield from located(_restart(pod.spec), pod.template, job.model)

@@ -92,7 +92,9 @@ def config(task: DataTask, site: Site) -> AgentConfig:
 
 
 def findings(task: DataTask, site: Site) -> list[Finding]:
-    """Return findings about a read-only dataset, and about the paths of a clear."""
+    """Return findings about a task that must write although its dataset is mounted read-only, and about a clear whose
+    paths are not all cache directories of the dataset.
+    """
     return [*_read_only(task), *_cleared(task, site)]
 
 

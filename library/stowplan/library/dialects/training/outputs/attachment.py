@@ -8,10 +8,11 @@ _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
 def near(spec: Json, template: Json, origin: Origin, run: str) -> Json:
-    """Return a Job's spec whose pod runs on the node of the trainer, as long as the pod of the trainer exists.
+    """Return the spec of a Job, `spec`, changed so that its pod runs on the node of a trainer's pod while that exists.
 
-    `template` is the pod template of the trainer, whose tolerations the pod needs too; `run` is the hash of its run.
-    Attempts are containers of one pod, since a pod that is made after the trainer's end would find no node.
+    `origin` is that of the Training, `template` the pod template of its trainers, whose tolerations the pod needs too,
+    and `run` the hash of its run. Attempts are containers of one pod, since a pod that is made after the trainer's end
+    would find no node; so there is no policy for failures of pods.
     """
     pod = spec["template"]["spec"]
     tolerations = [*(pod.get("tolerations") or ()), *(template["spec"].get("tolerations") or ())]

@@ -47,7 +47,11 @@ committing people write. None of them starts a program or leads a connection to 
 
 
 def check(directory: Path) -> None:
-    """Raise AttemptError (exit code 5) if Git's own directory holds a link, a special file or one of `_ELSEWHERE`."""
+    """Raise AttemptError (exit code 5) if the directory `.git` of a clone holds what leads elsewhere.
+
+    That is a link, a special file, or a file by which Git takes objects, settings or history from elsewhere, such as
+    `objects/info/alternates`.
+    """
     found = [name for name in _ELSEWHERE if os.path.lexists(directory / name)]
     found += islice(_special(directory), SHOWN)
     if found:
