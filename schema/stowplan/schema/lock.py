@@ -9,6 +9,7 @@ from pydantic import Field
 
 from stowplan.schema.forms import COMMIT, DATE
 from stowplan.schema.meta import Digest, Model
+from stowplan.schema.wording import counted
 
 Key = Annotated[str, Field(min_length=1, max_length=4096)]
 Commit = Annotated[str, Field(pattern=COMMIT, max_length=64)]
@@ -27,6 +28,16 @@ class ImagePin(Model):
         max_length=64,
     )
 
+    @property
+    def revision(self) -> str:
+        """What the entry stands for, as each kind of pin has it."""
+        return self.digest
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        """What the entry says for readers, as each kind of pin has it."""
+        return tuple(self.platforms or ())
+
 
 class GitPin(Model):
     """The commit that a branch or tag of a Git repository stands for."""
@@ -39,6 +50,14 @@ class GitPin(Model):
         default=None, description="When it was committed, such as `2026-11-20T09:30:00Z`. For readers only."
     )
 
+    @property
+    def revision(self) -> str:
+        return self.commit
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        return tuple(each for each in (self.subject, _day(self.date)) if each)
+
 
 class HubPin(Model):
     """The commit that a branch or tag of a repository on a Hugging Face Hub stands for."""
@@ -47,6 +66,14 @@ class HubPin(Model):
     date: Date | None = Field(
         default=None, description="When it was committed, such as `2026-11-20T09:30:00Z`. For readers only."
     )
+
+    @property
+    def revision(self) -> str:
+        return self.commit
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        return (_day(self.date),) if self.date else ()
 
 
 class ListingPin(Model):
@@ -57,6 +84,15 @@ class ListingPin(Model):
     )
     objects: int | None = Field(default=None, description="Number of objects. For readers only.", ge=0)
     size: int | None = Field(default=None, description="Their size in bytes. For readers only.", ge=0)
+
+    @property
+    def revision(self) -> str:
+        return self.listing
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        objects = () if self.objects is None else (counted(self.objects, "object"),)
+        return objects if self.size is None else (*objects, f"{self.size:,} bytes")
 
 
 Pin = ImagePin | GitPin | HubPin | ListingPin
@@ -87,3 +123,7 @@ class Lock(Model):
         description="Listings by URI, such as `s3://samples/imagenet/`. A store that is not AWS follows after a blank: `s3://samples/imagenet/ https://minio.example.com`.",
         max_length=100_000,
     )
+
+
+def _day(date: str | None) -> str:
+    return (date or "").partition("T")[0]

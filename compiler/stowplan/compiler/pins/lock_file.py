@@ -3,15 +3,17 @@
 from collections.abc import Mapping
 from io import StringIO
 from shlex import quote
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from stowplan.compiler.diagnostics.document import Document, Node
 from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.yaml import comments, reader
 from stowplan.library.dialects.reading.floating import Section
 from stowplan.schema.diagnostics import FieldPath, finding
-from stowplan.schema.lock import Lock, Pin
 from stowplan.schema.parse_model import read as parse
+
+if TYPE_CHECKING:
+    from stowplan.schema.lock import Lock, Pin
 
 _HEADER = """\
 # What the tags, branches and prefixes of the specs stand for. `stowplan pin{}` writes it; `stowplan synth` reads it.
@@ -19,10 +21,12 @@ _HEADER = """\
 _FIXED: dict[str, Any] = {"apiVersion": "stowplan.dev/v1alpha1", "kind": "Lock"}
 
 
-def read(document: Document | None, report: Report) -> Lock | None:
+def read(document: Document | None, report: Report) -> "Lock | None":
     """Return the lock in its document; None if there is none, or if it has errors, which are reported as SP901."""
     if document is None:
         return None
+    from stowplan.schema.lock import Lock  # noqa: PLC0415 - start-up time
+
     lock, found = parse(Lock, document.data)
     hint = "Correct the entry, or remove it and run `stowplan pin`."
     problems = (finding("SP901", each.path, each.message, hint, anchor=each.anchor) for each in found)
@@ -30,7 +34,7 @@ def read(document: Document | None, report: Report) -> Lock | None:
     return None if document.refused else lock
 
 
-def with_entries(text: str, entries: Mapping[Section, Mapping[str, Pin]], other_platform: str = "") -> str | None:
+def with_entries(text: str, entries: Mapping[Section, "Mapping[str, Pin]"], other_platform: str = "") -> str | None:
     """Return the lock file `text` with exactly these entries; None if it is no lock file.
 
     Comments above and beside the entries that stay are kept. An empty `text` becomes a lock file with an explanation.
@@ -52,7 +56,7 @@ def _has(root: Node, path: FieldPath) -> bool:
     return path == comments.END or root.nearest(path)[1]
 
 
-def _fields(pins: Mapping[str, Pin]) -> dict[str, Any]:
+def _fields(pins: "Mapping[str, Pin]") -> dict[str, Any]:
     from ruamel.yaml.comments import CommentedSeq  # noqa: PLC0415 - start-up time
 
     entries = {key: pin.model_dump(mode="json", exclude_none=True) for key, pin in sorted(pins.items())}

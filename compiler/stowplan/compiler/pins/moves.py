@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from stowplan.compiler.pins.substitution import entry, revision
+from stowplan.compiler.pins.substitution import entry
 from stowplan.library.dialects.reading.floating import Section
-from stowplan.schema.lock import GitPin, HubPin, ImagePin, ListingPin, Lock, Pin
-from stowplan.schema.wording import counted
+from stowplan.schema.lock import Lock, Pin
 
 _SHOWN = 12
 """Digits of a digest or commit that people see."""
@@ -46,7 +45,8 @@ class Move:
     @property
     def about(self) -> str:
         """What is known of the pin as it is now, or as it was: subject and date of a commit, or amount of objects."""
-        return known_of(self.after or self.before)
+        pin = self.after or self.before
+        return ", ".join(pin.known) if pin else ""
 
 
 def moves(before: Lock | None, after: Lock | None) -> tuple[Move, ...]:
@@ -59,29 +59,14 @@ def moves(before: Lock | None, after: Lock | None) -> tuple[Move, ...]:
         keys = {key for lock in (before, after) if lock for key in getattr(lock, section.value)}
         for key in sorted(keys):
             old, new = (entry(lock, section, key) if lock else None for lock in (before, after))
-            if old is None or new is None or revision(old) != revision(new):
+            if old is None or new is None or old.revision != new.revision:
                 found.append(Move(section, key, old, new))
     return tuple(found)
 
 
 def short(pin: Pin) -> str:
     """Return the first digits of what a pin stands for, without the name of the hash."""
-    return revision(pin).removeprefix("sha256:")[:_SHOWN]
-
-
-def known_of(pin: Pin | None) -> str:
-    """Return what a pin says for readers, in words; empty if it says nothing."""
-    match pin:
-        case GitPin():
-            return ", ".join(each for each in (pin.subject, _day(pin.date)) if each)
-        case HubPin():
-            return _day(pin.date)
-        case ListingPin():
-            objects = counted(pin.objects, "object") if pin.objects is not None else ""
-            return ", ".join(each for each in (objects, f"{pin.size:,} bytes" if pin.size is not None else "") if each)
-        case ImagePin():
-            return ", ".join(pin.platforms or ())
-    return ""
+    return pin.revision.removeprefix("sha256:")[:_SHOWN]
 
 
 def records(found: Sequence[Move]) -> list[dict[str, Any]]:
@@ -99,7 +84,3 @@ def records(found: Sequence[Move]) -> list[dict[str, Any]]:
         }
         for each in found
     ]
-
-
-def _day(date: str | None) -> str:
-    return date.partition("T")[0] if date else ""

@@ -3,16 +3,19 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
+from typing import TYPE_CHECKING
 
 from stowplan.compiler.diagnostics.document import Document
 from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.kubernetes.fields import mapping
 from stowplan.compiler.pins import images, lock_file
-from stowplan.compiler.pins.substitution import entry, pinned, revision
+from stowplan.compiler.pins.substitution import entry, pinned
 from stowplan.library.dialects.reading.floating import FloatingReference, Section
 from stowplan.library.dialects.registry import reading
 from stowplan.schema.diagnostics import Finding, Severity, finding
-from stowplan.schema.lock import ImagePin, Lock
+
+if TYPE_CHECKING:
+    from stowplan.schema.lock import Lock
 
 _SEVERITY = {"warn": Severity.WARNING, "require": Severity.ERROR}
 """Severity of a reference without an entry, by `policy.pins`."""
@@ -27,7 +30,7 @@ class Pinning:
     """
 
     document: Document | None
-    lock: Lock | None
+    lock: "Lock | None"
     severity: Severity | None
     collected: list[tuple[Document, Sequence[FloatingReference]]] | None = None
 
@@ -75,11 +78,11 @@ class Pinning:
                 hint = "Run `stowplan pin`, and commit the lock file."
                 yield finding("SP902", each.path, message, hint, severity=self.severity)
 
-    def _contradictions(self, document: Document, lock: Lock) -> Iterator[Finding]:
+    def _contradictions(self, document: Document, lock: "Lock") -> Iterator[Finding]:
         for path, key, digest in images.fixed(document.data):
             pin = entry(lock, Section.IMAGES, key)
-            if isinstance(pin, ImagePin) and pin.digest != digest:
-                message = f"The lock file has {revision(pin)} for {key}, and the spec another digest."
+            if pin and pin.revision != digest:
+                message = f"The lock file has {pin.revision} for {key}, and the spec another digest."
                 yield finding("SP904", path, message, "Remove the digest here, or the entry there.")
 
 

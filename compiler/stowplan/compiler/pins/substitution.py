@@ -5,39 +5,30 @@ Everything that follows sees what is pinned as if users had written it. So a mov
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from stowplan.compiler.diagnostics.document import Document, Node
 from stowplan.library.dialects.reading.floating import FloatingReference, Section
 from stowplan.schema.diagnostics import FieldPath
-from stowplan.schema.lock import GitPin, HubPin, ImagePin, ListingPin, Lock, Pin
+
+if TYPE_CHECKING:
+    from stowplan.schema.lock import Lock, Pin
 
 
-def entry(lock: Lock, section: Section, key: str) -> Pin | None:
+def entry(lock: "Lock", section: Section, key: str) -> "Pin | None":
     """Return the entry of a reference; None if the lock has none."""
     entries: dict[str, Any] = getattr(lock, section.value)
     found: Pin | None = entries.get(key)
     return found
 
 
-def revision(pin: Pin) -> str:
-    """Return what a pin stands for: a digest, a commit, or the hash of a listing."""
-    match pin:
-        case ImagePin():
-            return pin.digest
-        case GitPin() | HubPin():
-            return pin.commit
-        case ListingPin():
-            return pin.listing
-
-
-def pinned(document: Document, places: Iterable[FloatingReference], lock: Lock) -> Document:
+def pinned(document: Document, places: Iterable[FloatingReference], lock: "Lock") -> Document:
     """Return a document with the revisions of the lock at its `places`. Positions are those of what users wrote."""
     given, used, at = None, list[str](), set[FieldPath]()
     for place in places:
         found = entry(lock, place.section, place.key)
         if found is not None:
-            given = _with(given or document.root, place.at, _value(place, revision(found)))
+            given = _with(given or document.root, place.at, _value(place, found.revision))
             used.append(f"{place.section} {place.key}")
             at.add(place.at)
     if given is None:

@@ -8,6 +8,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from stowplan.compiler.diagnostics.document import Document, Node
 from stowplan.compiler.diagnostics.locations import START
@@ -19,8 +20,10 @@ from stowplan.compiler.repository.files import Files, printable
 from stowplan.compiler.repository.layout import SPECS, Repository
 from stowplan.compiler.repository.spec_finder import SpecFinder
 from stowplan.schema.diagnostics import Finding, finding
-from stowplan.schema.lock import Lock
 from stowplan.schema.wording import counted
+
+if TYPE_CHECKING:
+    from stowplan.schema.lock import Lock
 
 _NEAR = (
     "The file looks like a spec, but its name does not end in .yaml or .yml in lower case, so it was passed over.",
@@ -99,7 +102,7 @@ _OTHER_RUNS = ("SP758", "The list of finished runs is one document; this is anot
 _OTHER_LOCK = ("SP901", "The lock file is one document; this is another.")
 
 
-def lock_of(repo: Repository) -> Lock | None:
+def lock_of(repo: Repository) -> "Lock | None":
     """Return the lock file of a repository; None if there is none, or one that is not valid."""
     return lock_file.read(_optional(Files(repo.folder, {}), repo.lock_file, *_OTHER_LOCK), Report())
 
