@@ -43,7 +43,7 @@ class ArgoCD(Model):
     )
     target_revision: str = Field(default="HEAD", description="Branch, tag or commit to sync.", max_length=253)
     path: str = Field(default="out", description="Path of the output in that repository.", max_length=512)
-    destination: Destination = Field(default=Destination(), description="The cluster to sync to.")
+    destination: Destination = Field(default=Destination.model_construct(), description="The cluster to sync to.")
     labels: dict[str, str] = Field(
         default_factory=dict, max_length=64, description="Labels of the AppProjects and Applications."
     )

@@ -95,7 +95,7 @@ class Paddle(Model):
         description="Image of the etcd in the pod of the master of fault-tolerant TrainingJobs.",
     )
     host_ports: HostPorts = Field(
-        default=HostPorts(), description="Ports that jobs with `intranet: Host` take their blocks from."
+        default=HostPorts.model_construct(), description="Ports that jobs with `intranet: Host` take their blocks from."
     )
 
 

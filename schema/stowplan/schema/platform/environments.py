@@ -102,7 +102,7 @@ class Environment(Model):
     )
     adopts: Literal["."] | None = Field(default=None, description=_ADOPTS)
     settings: Settings = Field(
-        default=Settings(),
+        default=Settings.model_construct(),
         alias="set",
         description="Fields of this platform file that are different here. Mappings are merged, lists replaced.",
     )
@@ -114,7 +114,7 @@ class Environment(Model):
     patches: list[SpecPatch] = Field(
         default_factory=list, max_length=256, description="Changes of specs in this environment, in their order."
     )
-    policy: Policy = Field(default=Policy(), description="Fields of `policy` that are different here.")
+    policy: Policy = Field(default=Policy.model_construct(), description="Fields of `policy` that are different here.")
     runs: Literal["automatic", "manual"] = Field(
         default="automatic",
         description="`manual`: no training starts here because of a change of a spec. Only the runs in `start` are written; datasets, rights and custom resources go on.",

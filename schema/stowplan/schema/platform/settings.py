@@ -41,7 +41,8 @@ class Images(Model):
         max_length=128,
     )
     digests: Digests = Field(
-        default=Digests(), description="Digests of the agent images, by agent. They take precedence over `tag`."
+        default=Digests.model_construct(),
+        description="Digests of the agent images, by agent. They take precedence over `tag`.",
     )
     require_digests: bool = Field(
         default=False, description="Refuse to compile agent images without a digest. Without it, a tag is enough."
@@ -178,22 +179,30 @@ class Settings(Model):
         default=True,
         description="Whether a small Deployment in each namespace of specs reports on them: phases, counts, conditions and reasons, also problems that no agent can report, such as a lost node. It may read Jobs, JobSets, StatefulSets, pods and Stowplan's kinds there, and write only the status of the latter. Without it, training jobs have no status, and agents report their own phases.",
     )
-    images: Images = Field(default=Images(), description="Where the agent images are.")
-    resources: AgentResources = Field(default=AgentResources(), description="Requests and limits of the agents.")
-    juicefs: JuiceFS = Field(default=JuiceFS(), description="The JuiceFS installation.")
-    engines: Engines = Field(default=Engines(), description="The job controllers and schedulers that the cluster has.")
-    paddle: Paddle = Field(default=Paddle(), description="Defaults of Paddle jobs.")
-    mxnet: Mxnet = Field(default=Mxnet(), description="Defaults of MXNet jobs.")
+    images: Images = Field(default=Images.model_construct(), description="Where the agent images are.")
+    resources: AgentResources = Field(
+        default=AgentResources.model_construct(), description="Requests and limits of the agents."
+    )
+    juicefs: JuiceFS = Field(default=JuiceFS.model_construct(), description="The JuiceFS installation.")
+    engines: Engines = Field(
+        default=Engines.model_construct(), description="The job controllers and schedulers that the cluster has."
+    )
+    paddle: Paddle = Field(default=Paddle.model_construct(), description="Defaults of Paddle jobs.")
+    mxnet: Mxnet = Field(default=Mxnet.model_construct(), description="Defaults of MXNet jobs.")
     accelerators: dict[str, Accelerator] = Field(
         default_factory=dict,
         max_length=64,
         description="What containers of MXNet jobs get that ask for a device, by the name of the resource.",
     )
-    profiles: Profiles = Field(default=Profiles(), description="Devices and networks that a Training names.")
-    argocd: ArgoCD = Field(default=ArgoCD(), description="How Argo CD finds and syncs the output.")
-    policy: Policy = Field(default=Policy(), description="What is refused, and what only warned about.")
-    namespaces: Namespaces = Field(default=Namespaces(), description="Whether namespaces are part of the output.")
-    network: Network = Field(default=Network(), description="What agents may reach.")
+    profiles: Profiles = Field(
+        default=Profiles.model_construct(), description="Devices and networks that a Training names."
+    )
+    argocd: ArgoCD = Field(default=ArgoCD.model_construct(), description="How Argo CD finds and syncs the output.")
+    policy: Policy = Field(default=Policy.model_construct(), description="What is refused, and what only warned about.")
+    namespaces: Namespaces = Field(
+        default=Namespaces.model_construct(), description="Whether namespaces are part of the output."
+    )
+    network: Network = Field(default=Network.model_construct(), description="What agents may reach.")
     extensions: list[Extension] = Field(
         default_factory=list, description="Python files with constructs of your own.", max_length=64
     )
