@@ -11,22 +11,19 @@ from stowplan.library.dialects.reading.api import NOTHING, Reading
 from stowplan.library.dialects.shared.context import Context, Lowered
 from stowplan.library.dialects.shared.dialect import USUAL, Dialect, Pods
 from stowplan.library.dialects.training_group import waiting
+from stowplan.library.values.by_name import ByName
 from stowplan.schema.diagnostics import Anchor, Finding, finding
 from stowplan.schema.kinds.custom_resource import CustomResource
 from stowplan.schema.kinds.table import DATASET_KINDS, KINDS, TRAINING_KINDS
 from stowplan.schema.meta import RESTARTS_ANNOTATION, SpecId
 
 
-class _Dialects(dict[str, Dialect[Any]]):
-    """Imports a dialect when somebody first asks for it: a repository has few of the kinds."""
-
-    def __missing__(self, kind: str) -> Dialect[Any]:
-        found: Dialect[Any] = import_module(f"stowplan.library.dialects.{KINDS[kind].module}.dialect").DIALECT
-        self[kind] = found
-        return found
+def _dialect(kind: str) -> Dialect[Any]:
+    found: Dialect[Any] = import_module(f"stowplan.library.dialects.{KINDS[kind].module}.dialect").DIALECT
+    return found
 
 
-DIALECTS = _Dialects()
+DIALECTS = ByName(_dialect)
 """The dialect of each kind by its name, which its module `dialect` has as `DIALECT`."""
 
 

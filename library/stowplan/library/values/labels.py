@@ -18,6 +18,9 @@ ROLE = "stowplan.dev/role"
 RUN_HASH = "stowplan.dev/run-hash"
 """Label of a training pod: the hash at the end of the names of its run's objects."""
 
+CACHE_POD = "runtime"
+"""Value of `COMPONENT` of the pods that cache a dataset, and of what belongs to them."""
+
 OUTPUT = "stowplan.dev/output"
 """Label of a Job that copies an output of a training run: the output's place in the list of the spec, from 0."""
 

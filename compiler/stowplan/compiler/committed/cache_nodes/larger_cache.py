@@ -14,11 +14,10 @@ from stowplan.compiler.model import Output
 from stowplan.compiler.output.folder import OutputFolder
 from stowplan.compiler.output.inventory_lines import Entry
 from stowplan.compiler.output.read_back import reread
-from stowplan.library.drivers.juicefs.runtime import COMPONENT
 from stowplan.library.manifest import Json
 from stowplan.library.values import labels
 from stowplan.library.values.names import HASH_LENGTH
-from stowplan.schema.agents.cache_config import CONFIG_FILE
+from stowplan.schema.agents.agent_config import CONFIG_FILE
 
 _DIRECTORIES = "cache-dir="
 
@@ -66,7 +65,7 @@ def _enlarged(own: Sequence[Output], committed: Sequence[Entry], tree: OutputFol
 
 def _is_runtime(output: Output) -> bool:
     tags = mapping(output.manifest.body, "metadata", "labels")
-    return output.manifest.kind == "ConfigMap" and tags.get(labels.COMPONENT) == COMPONENT
+    return output.manifest.kind == "ConfigMap" and tags.get(labels.COMPONENT) == labels.CACHE_POD
 
 
 def _cache(body: Json) -> _Cache | None:
