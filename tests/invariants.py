@@ -14,7 +14,7 @@ from stowplan.compiler.output.render import entry_of, render
 from stowplan.library.delivery.reporter import NAME as REPORTER
 from stowplan.library.manifest import Manifest
 from stowplan.library.values.names import HASH_LENGTH
-from stowplan.schema.agents.cache_config import SOURCE_SECRET_ENV
+from stowplan.schema.agents.agent_config import SOURCE_SECRET_ENV
 from stowplan.schema.kinds.table import TRAINING_KINDS
 from tests.repositories import Result
 from tests.test_engine_kinds import misfits

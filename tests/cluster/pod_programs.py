@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from stowplan.schema.agents.cache_config import CONFIG_DIRECTORY, CONFIG_FILE
+from stowplan.schema.agents.agent_config import CONFIG_DIRECTORY, CONFIG_FILE
 from tests.cluster.client import Manifest, ref
 from tests.cluster.control_plane import Cluster
 

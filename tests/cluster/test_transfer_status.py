@@ -14,7 +14,7 @@ from stowplan.agents.attempt.report import StatusReporter
 from stowplan.agents.cluster.access import Access
 from stowplan.agents.runtime.log import Log
 from stowplan.agents.transfer.status import of_cube
-from stowplan.schema.agents.cache_config import Target
+from stowplan.schema.agents.agent_config import Target
 from stowplan.schema.agents.field_managers import TRANSFER, task
 from stowplan.schema.agents.marker import marker_path
 from tests.agents.accounts import account_directory

@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from stowplan.schema.agents.cache_config import CONFIG_DIRECTORY
+from stowplan.schema.agents.agent_config import CONFIG_DIRECTORY
 from tests.nightly.images.podman import LIMITS
 from tests.repositories import REPOSITORY
 

@@ -19,7 +19,7 @@ from stowplan.agents.cluster.custom_resources import SERVED
 from stowplan.agents.runtime.log import Log
 from stowplan.agents.runtime.settings import SettingsError
 from stowplan.agents.runtime.timestamp import now
-from stowplan.schema.agents.cache_config import Target
+from stowplan.schema.agents.agent_config import Target
 
 if TYPE_CHECKING:
     from stowplan.agents.cluster.client import Client

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from stowplan.agents.await_group.helper import Helper, helper
 from stowplan.agents.runtime.arguments import Arguments, parse
 from stowplan.agents.runtime.settings import SettingsError, read_config
+from stowplan.schema.agents.agent_config import POD_ENV, RUN_ENV
 from stowplan.schema.agents.await_config import POD_IP_ENV, RUN_HASH_LENGTH, AwaitConfig, job_name
-from stowplan.schema.agents.cache_config import POD_ENV, RUN_ENV
 
 _RUN = re.compile(rf"(.+-)?[a-z2-7]{{{RUN_HASH_LENGTH}}}")
 

@@ -16,7 +16,7 @@ from stowplan.agents.cache.drivers.work import TaskOutcome, TaskWork
 from stowplan.agents.runtime.log import Log, identity
 from stowplan.agents.runtime.settings import SettingsError
 from stowplan.schema.agents import field_managers
-from stowplan.schema.agents.cache_config import POD_ENV, RUN_ENV
+from stowplan.schema.agents.agent_config import POD_ENV, RUN_ENV
 from stowplan.schema.agents.exit_codes import ExitCode
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stowplan.agents.runtime.log import FORMATS, Format
-from stowplan.schema.agents.cache_config import CONFIG_DIRECTORY, CONFIG_FILE
+from stowplan.schema.agents.agent_config import CONFIG_DIRECTORY, CONFIG_FILE
 
 ACCOUNT_DIRECTORY = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 """Directory in which pods find `token` and `ca.crt` of their ServiceAccount."""

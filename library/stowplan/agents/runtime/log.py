@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TextIO, get_args
 
 from stowplan.agents.runtime.timestamp import now
-from stowplan.schema.agents.cache_config import POD_ENV, RUN_ENV
+from stowplan.schema.agents.agent_config import POD_ENV, RUN_ENV
 
 Format = Literal["json", "text"]
 Level = Literal["info", "warning", "error"]

@@ -22,7 +22,7 @@ from stowplan.agents.transfer.run import TransferRun
 from stowplan.agents.transfer.settings import TransferSettings, arguments, read, secrets, settings, with_files
 from stowplan.agents.transfer.status import DatasetStatus, of_cube
 from stowplan.schema.agents import field_managers
-from stowplan.schema.agents.cache_config import POD_ENV
+from stowplan.schema.agents.agent_config import POD_ENV
 from stowplan.schema.agents.exit_codes import ExitCode
 from stowplan.schema.agents.transfer_config import PvcEndpoint
 

@@ -10,7 +10,7 @@ from stowplan.agents.attempt.redaction import in_url
 from stowplan.agents.runtime.arguments import Arguments, parser
 from stowplan.agents.runtime.settings import SettingsError, read_config
 from stowplan.agents.transfer.network.throttle import streams
-from stowplan.schema.agents.cache_config import RUN_ENV
+from stowplan.schema.agents.agent_config import RUN_ENV
 from stowplan.schema.agents.transfer_config import PROXY_ENV, SECRETS_DIRECTORY, PvcEndpoint, TransferConfig
 from stowplan.schema.remotes.remote import RemoteEndpoint
 

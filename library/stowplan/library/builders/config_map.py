@@ -6,7 +6,7 @@ from stowplan.library.builders.metadata import Part, manifest
 from stowplan.library.manifest import Manifest
 from stowplan.library.values import names
 from stowplan.library.values.canonical_json import indented
-from stowplan.schema.agents.cache_config import CONFIG_FILE
+from stowplan.schema.agents.agent_config import CONFIG_FILE
 from stowplan.schema.meta import Model
 
 

@@ -6,7 +6,7 @@ from stowplan.library.builders import job, transfer
 from stowplan.library.builders.pods import agent_pod
 from stowplan.library.ir.data import DataTask, Placement, Remote, Site, Transfer
 from stowplan.library.manifest import Json
-from stowplan.schema.agents.cache_config import DEFAULT_MAX_DELETE, Target
+from stowplan.schema.agents.agent_config import DEFAULT_MAX_DELETE, Target
 from stowplan.schema.agents.marker import LOCK_FILE, STATE_DIRECTORY
 from stowplan.schema.agents.transfer_config import Mirror, PvcEndpoint, State, TransferConfig
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from stowplan.library.values.names import DatasetNames
-from stowplan.schema.agents.cache_config import DEFAULT_MAX_DELETE
+from stowplan.schema.agents.agent_config import DEFAULT_MAX_DELETE
 from stowplan.schema.agents.transfer_config import TransferConfig
 from stowplan.schema.diagnostics import FieldPath
 from stowplan.schema.drivers.table import DRIVERS

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
-from stowplan.schema.agents.cache_config import DEFAULT_MAX_DELETE, AgentConfig
+from stowplan.schema.agents.agent_config import DEFAULT_MAX_DELETE, AgentConfig
 from stowplan.schema.agents.left_out import Links
 from stowplan.schema.agents.marker import STATE_DIRECTORY
 from stowplan.schema.meta import Model

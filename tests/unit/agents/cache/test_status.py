@@ -6,7 +6,8 @@ import pytest
 
 from stowplan.agents.cache.drivers.work import TaskOutcome
 from stowplan.agents.cache.status import status
-from stowplan.schema.agents.cache_config import SyncConfig, Target, WarmupConfig
+from stowplan.schema.agents.agent_config import Target
+from stowplan.schema.agents.cache_config import SyncConfig, WarmupConfig
 
 
 def config(partitions: int = 3) -> WarmupConfig:

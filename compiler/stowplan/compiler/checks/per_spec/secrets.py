@@ -7,7 +7,7 @@ from typing import Any
 from stowplan.compiler.checks.objects.finding import ObjectFinding, about
 from stowplan.compiler.checks.objects.object import Object, Objects
 from stowplan.compiler.kubernetes.fields import items, mapping
-from stowplan.schema.agents.cache_config import SOURCE_SECRET_ENV, VOLUME_SECRET_ENV
+from stowplan.schema.agents.agent_config import SOURCE_SECRET_ENV, VOLUME_SECRET_ENV
 from stowplan.schema.diagnostics import FieldPath
 
 _CODE = "SP603"

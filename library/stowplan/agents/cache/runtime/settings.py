@@ -10,7 +10,8 @@ from stowplan.agents.cache.drivers.registry import measuring
 from stowplan.agents.cache.runtime.space import MEMORY_FILE, Space, expires, memory_share
 from stowplan.agents.runtime.arguments import Arguments, parse
 from stowplan.agents.runtime.settings import SettingsError, read_config
-from stowplan.schema.agents.cache_config import NODE_ENV, POD_ENV, RuntimeConfig
+from stowplan.schema.agents.agent_config import NODE_ENV, POD_ENV
+from stowplan.schema.agents.cache_config import RuntimeConfig
 
 _ABOUT = """\
 Stays on a node, looks at the mounted dataset and its cache, and reports. It writes nothing into the dataset."""

@@ -19,7 +19,7 @@ from stowplan.agents.runtime.arguments import bare_parser
 from stowplan.agents.runtime.log import Log, identity
 from stowplan.agents.wait.lineage.holder import hold
 from stowplan.agents.wait.outcome import WaitOutcome, end_after
-from stowplan.schema.agents.cache_config import RUN_ENV
+from stowplan.schema.agents.agent_config import RUN_ENV
 from stowplan.schema.agents.exit_codes import ExitCode
 from stowplan.schema.agents.lineage import LineageConfig
 from stowplan.schema.agents.lineage_state import RANK_ENV

@@ -6,7 +6,7 @@ from typing import Any, Literal, NamedTuple
 from stowplan.library.ir.data import Origin, Placement, SecretName, Site
 from stowplan.library.manifest import Json
 from stowplan.library.values import labels
-from stowplan.schema.agents.cache_config import CONFIG_DIRECTORY, NODE_ENV, POD_ENV, RUN_ENV
+from stowplan.schema.agents.agent_config import CONFIG_DIRECTORY, NODE_ENV, POD_ENV, RUN_ENV
 from stowplan.schema.platform.settings import Resources
 
 Agent = Literal["cache", "control", "git", "transfer"]

@@ -15,8 +15,8 @@ from stowplan.library.ir.data import Site
 from stowplan.library.ir.training import Role, TrainingGroup
 from stowplan.library.manifest import Json, Manifest
 from stowplan.library.values import labels, names
+from stowplan.schema.agents.agent_config import CONFIG_DIRECTORY, POD_ENV, RUN_ENV
 from stowplan.schema.agents.await_config import GROUP_FAILED, POD_IP_ENV, AwaitConfig
-from stowplan.schema.agents.cache_config import CONFIG_DIRECTORY, POD_ENV, RUN_ENV
 from stowplan.schema.agents.exit_codes import ExitCode
 from stowplan.schema.platform.engines import Engines
 

@@ -11,7 +11,7 @@ from stowplan.library.builders.pods import agent_pod, secret_files
 from stowplan.library.ir.data import Site
 from stowplan.library.manifest import Json
 from stowplan.library.values import labels
-from stowplan.schema.agents.cache_config import CONFIG_DIRECTORY, RUN_ENV
+from stowplan.schema.agents.agent_config import CONFIG_DIRECTORY, RUN_ENV
 from stowplan.schema.agents.exit_codes import PERMANENT
 from stowplan.schema.agents.transfer_config import CLAIM_DIRECTORY
 

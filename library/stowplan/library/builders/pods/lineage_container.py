@@ -11,7 +11,7 @@ from stowplan.library.ir.data import Site
 from stowplan.library.ir.training import DatasetMount
 from stowplan.library.manifest import Json
 from stowplan.library.values import labels
-from stowplan.schema.agents.cache_config import POD_ENV, RUN_ENV
+from stowplan.schema.agents.agent_config import POD_ENV, RUN_ENV
 from stowplan.schema.agents.lineage import LineageConfig
 from stowplan.schema.agents.lineage_state import RANK_ENV
 

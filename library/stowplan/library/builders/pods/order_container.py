@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from stowplan.library.builders.pods import agent_pod
 from stowplan.library.ir.data import Site
 from stowplan.library.manifest import Json
-from stowplan.schema.agents.cache_config import POD_ENV
+from stowplan.schema.agents.agent_config import POD_ENV
 from stowplan.schema.meta import SpecId
 
 CONTAINER = "wait-spec"

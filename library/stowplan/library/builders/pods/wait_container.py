@@ -10,7 +10,7 @@ from stowplan.library.builders.pods import agent_pod
 from stowplan.library.ir.data import Site
 from stowplan.library.manifest import Json
 from stowplan.library.values import labels
-from stowplan.schema.agents.cache_config import DATA_DIRECTORY, POD_ENV, RUN_ENV
+from stowplan.schema.agents.agent_config import DATA_DIRECTORY, POD_ENV, RUN_ENV
 from stowplan.schema.agents.exit_codes import PERMANENT, ExitCode
 from stowplan.schema.agents.wait_config import RETRY, WaitConfig
 

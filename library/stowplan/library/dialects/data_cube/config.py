@@ -13,7 +13,7 @@ from stowplan.library.dialects.shared.context import Context
 from stowplan.library.values.names import content_hash
 from stowplan.library.values.quantities import amount
 from stowplan.library.values.variable_references import escaped
-from stowplan.schema.agents.cache_config import Target
+from stowplan.schema.agents.agent_config import Target
 from stowplan.schema.agents.marker import STATE_DIRECTORY
 from stowplan.schema.agents.transfer_config import (
     CA_DIRECTORY,

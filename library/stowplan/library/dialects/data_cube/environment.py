@@ -11,7 +11,7 @@ from stowplan.library.dialects.data_cube.options import may_be_missing
 from stowplan.library.dialects.shared.source_uri import carries_credentials
 from stowplan.library.manifest import ExternalReference, Json
 from stowplan.library.values import variable_references
-from stowplan.schema.agents.cache_config import NODE_ENV, POD_ENV, RUN_ENV
+from stowplan.schema.agents.agent_config import NODE_ENV, POD_ENV, RUN_ENV
 from stowplan.schema.agents.transfer_config import CA_ENV
 from stowplan.schema.diagnostics import FieldPath, Finding, did_you_mean, finding
 from stowplan.schema.kinds.data_cube import DataCube

@@ -9,7 +9,7 @@ from stowplan.library.dialects.shared.context import Context
 from stowplan.library.ir.data import CachedDataset, DatasetFields, Placement, SecretName, Source, Tier
 from stowplan.library.values.names import MOST_PODS, DatasetNames
 from stowplan.library.values.quantities import amount
-from stowplan.schema.agents.cache_config import DEFAULT_MAX_DELETE
+from stowplan.schema.agents.agent_config import DEFAULT_MAX_DELETE
 from stowplan.schema.drivers.table import DRIVERS
 from stowplan.schema.kinds.native.dataset import CacheTier, Dataset, DatasetSource
 from stowplan.schema.meta import RUN_ANNOTATION, SpecId

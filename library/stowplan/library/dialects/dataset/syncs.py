@@ -6,7 +6,7 @@ from stowplan.library.dialects.dataset.volumes import registry as volumes
 from stowplan.library.dialects.shared import secrets
 from stowplan.library.dialects.shared.context import Context
 from stowplan.library.ir.data import CachedDataset, DataTask
-from stowplan.schema.agents.cache_config import DEFAULT_MAX_DELETE
+from stowplan.schema.agents.agent_config import DEFAULT_MAX_DELETE
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
 from stowplan.schema.juicefs.options import WITHOUT_TIMES
 from stowplan.schema.juicefs.sync_options import SyncOptions

@@ -14,7 +14,7 @@ from stowplan.library.dialects.shared.task_resources import Resources
 from stowplan.library.ir.data import CachedDataset, Origin, Placement, Transfer
 from stowplan.library.manifest import ExternalReference
 from stowplan.library.values.names import content_hash
-from stowplan.schema.agents.cache_config import Target
+from stowplan.schema.agents.agent_config import Target
 from stowplan.schema.agents.left_out import Links
 from stowplan.schema.agents.marker import STATE_DIRECTORY
 from stowplan.schema.agents.transfer_config import (

@@ -15,7 +15,7 @@ from stowplan.library.dialects.training.pod import Pod
 from stowplan.library.ir.data import Remote
 from stowplan.library.ir.training import TrainingGroup
 from stowplan.library.manifest import ExternalReference, Json, Manifest
-from stowplan.schema.agents.cache_config import Target
+from stowplan.schema.agents.agent_config import Target
 from stowplan.schema.agents.marker import STATE_DIRECTORY
 from stowplan.schema.agents.transfer_config import PvcEndpoint, State, TransferConfig
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding

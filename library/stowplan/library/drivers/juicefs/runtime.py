@@ -7,9 +7,9 @@ from stowplan.library.drivers.juicefs import cache, mount
 from stowplan.library.ir.data import CachedDataset, Site
 from stowplan.library.manifest import Json, Manifest
 from stowplan.library.values import labels
-from stowplan.schema.agents.cache_config import DATA_DIRECTORY, RuntimeConfig, Target
+from stowplan.schema.agents.agent_config import DATA_DIRECTORY, Target
+from stowplan.schema.agents.cache_config import RuntimeConfig
 
-COMPONENT = "runtime"
 MODULE = "stowplan.agents.cache"
 
 
@@ -25,7 +25,7 @@ def selector(dataset: CachedDataset) -> dict[str, str]:
     """
     if dataset.names.profile == "upstream":
         return {**dataset.labels, "name": dataset.names.runtime}
-    return labels.component_selector(dataset.origin.spec, COMPONENT)
+    return labels.component_selector(dataset.origin.spec, labels.CACHE_POD)
 
 
 def at_partition(dataset: CachedDataset, partition: int) -> Json:
@@ -57,7 +57,7 @@ def manifests(dataset: CachedDataset, site: Site, service_account: str) -> list[
     if not dataset.partitions:
         return []
     origin, names, chosen = dataset.origin, dataset.names, selector(dataset)
-    base, part = f"{names.base}-{COMPONENT}", Part(origin, COMPONENT)
+    base, part = f"{names.base}-{labels.CACHE_POD}", Part(origin, labels.CACHE_POD)
     labelled = part._replace(labels=dataset.labels)
     configuration = config_map(base, part, _config(dataset, site), run=False)
     pods: Json = {
@@ -97,7 +97,7 @@ def _pod(dataset: CachedDataset, site: Site, configuration: str, service_account
     name = dataset.names.name
     agent = ["python", "-m", MODULE]
     return agent_pod.AgentPod(
-        component=COMPONENT,
+        component=labels.CACHE_POD,
         agent="cache",
         module=MODULE,
         args=("runtime",),

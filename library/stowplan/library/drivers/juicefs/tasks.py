@@ -10,17 +10,14 @@ from stowplan.library.drivers.api import TaskSet
 from stowplan.library.drivers.juicefs import cache, runtime, sync
 from stowplan.library.ir.data import DataTask, Placement, Site
 from stowplan.library.manifest import Json
-from stowplan.schema.agents.cache_config import (
+from stowplan.schema.agents.agent_config import (
     DEFAULT_MAX_DELETE,
     SOURCE_SECRET_ENV,
     VOLUME_SECRET_ENV,
     AgentConfig,
-    ClearConfig,
-    RmrConfig,
-    SyncConfig,
     Target,
-    WarmupConfig,
 )
+from stowplan.schema.agents.cache_config import ClearConfig, RmrConfig, SyncConfig, WarmupConfig
 from stowplan.schema.diagnostics import FieldPath, Finding, finding
 from stowplan.schema.juicefs.option_forms import PATH
 from stowplan.schema.juicefs.options import CREDENTIAL_KEYS

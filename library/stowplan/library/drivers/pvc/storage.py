@@ -7,7 +7,8 @@ from stowplan.library.builders.pods import agent_pod
 from stowplan.library.drivers.api import TaskSet
 from stowplan.library.ir.data import DataTask, Placement, Site, Source
 from stowplan.library.manifest import Json
-from stowplan.schema.agents.cache_config import SOURCE_SECRET_ENV, SyncConfig, Target
+from stowplan.schema.agents.agent_config import SOURCE_SECRET_ENV, Target
+from stowplan.schema.agents.cache_config import SyncConfig
 from stowplan.schema.agents.transfer_config import CLAIM_DIRECTORY
 from stowplan.schema.juicefs.options import CREDENTIAL_KEYS
 

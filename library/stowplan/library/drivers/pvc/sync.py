@@ -7,7 +7,7 @@ from stowplan.library.drivers.api import TaskSet
 from stowplan.library.drivers.pvc import options, source
 from stowplan.library.ir.data import DataTask, Remote, Site, Source
 from stowplan.library.manifest import Json
-from stowplan.schema.agents.cache_config import SOURCE_SECRET_ENV
+from stowplan.schema.agents.agent_config import SOURCE_SECRET_ENV
 from stowplan.schema.agents.transfer_config import Mirror
 from stowplan.schema.remotes.remote import option_env
 from stowplan.schema.remotes.s3 import S3Endpoint

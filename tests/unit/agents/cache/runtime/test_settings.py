@@ -11,7 +11,7 @@ from stowplan.agents.cache.drivers.juicefs.measure import JuiceFS
 from stowplan.agents.cache.runtime.settings import MEMORY_ENV, RuntimeSettings, arguments, settings
 from stowplan.agents.cache.runtime.space import Space
 from stowplan.agents.runtime.settings import SettingsError
-from stowplan.schema.agents.cache_config import POD_ENV
+from stowplan.schema.agents.agent_config import POD_ENV
 
 
 def read(folder: Path, *, memory: str = "", **fields: Any) -> RuntimeSettings:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from urllib.parse import unquote, urlsplit
 
 from stowplan.agents.attempt.failure import AttemptError
-from stowplan.schema.agents.cache_config import SOURCE_SECRET_ENV, VOLUME_SECRET_ENV
+from stowplan.schema.agents.agent_config import SOURCE_SECRET_ENV, VOLUME_SECRET_ENV
 from stowplan.schema.agents.exit_codes import ExitCode
 from stowplan.schema.juicefs.sync_keys import KEY_VARIABLES
 

@@ -7,7 +7,7 @@ from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.cache.drivers.juicefs.child import Child
 from stowplan.agents.cache.drivers.juicefs.credentials import given, password_apart
 from stowplan.agents.runtime.log import Log
-from stowplan.schema.agents.cache_config import VOLUME_SECRET_ENV
+from stowplan.schema.agents.agent_config import VOLUME_SECRET_ENV
 from stowplan.schema.agents.exit_codes import ExitCode
 
 SECONDS = 120.0

@@ -14,7 +14,7 @@ from stowplan.agents.cache.drivers.juicefs.credentials import given
 from stowplan.agents.cache.drivers.juicefs.listing.entry import Entry
 from stowplan.agents.runtime.log import Log
 from stowplan.agents.transfer.remotes.s3.revision import DEFAULT_REGION, S3Prefix, of_prefix
-from stowplan.schema.agents.cache_config import SOURCE_SECRET_ENV
+from stowplan.schema.agents.agent_config import SOURCE_SECRET_ENV
 from stowplan.schema.remotes.s3_listing import JUICEFS_STORAGES, ListingHash
 
 _PATH_STYLE = re.compile(r"(localhost|s3[.-].*\.amazonaws\.com|\d+\.\d+\.\d+\.\d+)?(:\d*)?")

@@ -18,7 +18,7 @@ from stowplan.library.ir.training import TrainingGroup
 from stowplan.library.manifest import ExternalReference, Manifest
 from stowplan.library.values import labels
 from stowplan.library.values.names import HASH_LENGTH
-from stowplan.schema.agents.cache_config import Target
+from stowplan.schema.agents.agent_config import Target
 from stowplan.schema.agents.run_end import SKIP_FILE
 from stowplan.schema.kinds.native.training import ROLE
 from stowplan.schema.platform.platform import Platform

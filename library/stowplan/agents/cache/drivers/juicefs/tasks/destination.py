@@ -19,7 +19,8 @@ from stowplan.agents.cache.drivers.juicefs.formatting import Formatting, is_unfo
 from stowplan.agents.cache.drivers.juicefs.tasks.marks import Marks, Past
 from stowplan.agents.cache.drivers.juicefs.volume_state import VolumeState
 from stowplan.agents.cache.drivers.work import TaskWork
-from stowplan.schema.agents.cache_config import VOLUME_SECRET_ENV, SyncConfig
+from stowplan.schema.agents.agent_config import VOLUME_SECRET_ENV
+from stowplan.schema.agents.cache_config import SyncConfig
 from stowplan.schema.agents.exit_codes import ExitCode
 from stowplan.schema.agents.marker import LOCK_FILE, STATE_DIRECTORY
 

@@ -13,7 +13,8 @@ from stowplan.agents.cache.drivers.juicefs.control import Control
 from stowplan.agents.cache.drivers.juicefs.tasks.warmup import WarmupTask
 from stowplan.agents.cache.drivers.work import TaskOutcome, TaskWork
 from stowplan.agents.runtime.log import Log
-from stowplan.schema.agents.cache_config import Target, WarmupConfig
+from stowplan.schema.agents.agent_config import Target
+from stowplan.schema.agents.cache_config import WarmupConfig
 from stowplan.schema.agents.exit_codes import ExitCode
 from stowplan.schema.agents.marker import marker_path, warmup_path
 
