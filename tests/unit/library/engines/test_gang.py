@@ -102,4 +102,4 @@ def test_argocd_ignores_the_fields_that_kueue_writes() -> None:
     assert set(job.paths) == {*written, "/spec/template/spec/tolerations"}
     template = ".spec.replicatedJobs[].template.spec.template.spec"
     assert set(job_set.queries) == {f"{template}.nodeSelector", f"{template}.tolerations"}
-    assert [engine.name for engine in GANG_ENGINES.values() if engine.shared_fields()] == ["kueue"]
+    assert [name for name, engine in GANG_ENGINES.items() if engine.shared_fields()] == ["kueue"]

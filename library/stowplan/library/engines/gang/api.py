@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from stowplan.library.engines.kinds import EngineKind
 from stowplan.library.ir.data import Site
@@ -52,8 +52,8 @@ class Shared:
     queries: tuple[str, ...] = ()
 
 
-class GangEngine(Protocol):
-    """Turns a job's `GangRequest` into fields of its pods and Jobs, and into further objects.
+class GangEngine:
+    """Turns a job's `GangRequest` into fields of its pods and Jobs, and into further objects: by default into nothing.
 
     An engine that `resizes` sets the size of an elastic Job itself; nobody else may change the size while the Job runs.
     An engine that `suspends` delays Jobs by `spec.suspend`. An engine that `prioritizes` uses the PriorityClass of the
@@ -63,76 +63,53 @@ class GangEngine(Protocol):
 
         '''A toy scheduler that reads a label.'''
 
-        from stowplan.library.engines.gang.api import GangEngine, PodMarks, WorkloadMarks
+        from stowplan.library.engines.gang.api import GangEngine, PodMarks
 
 
-        class ToyGang:
-            name = "toy"
-            kinds = ()
-            resizes = False
-            suspends = False
-            prioritizes = False
-            offers = frozenset()
-
-            def validate(self, group, platform, *, splits):
-                return []
-
+        class ToyGang(GangEngine):
             def pod(self, group, role, site, run):
                 return PodMarks(labels={"toy.example.com/gang": group.names.group(run)}, scheduler="toy")
 
-            def workload(self, group, site):
-                return WorkloadMarks()
 
-            def manifests(self, group, pods, site, run):
-                return []
-
-            def externals(self, group, site):
-                return []
-
-            def shared_fields(self):
-                return ()
-
-
-        ENGINE: GangEngine = ToyGang()
+        ENGINE = ToyGang()
     """
 
-    name: str
-    kinds: tuple[EngineKind, ...]
+    kinds: tuple[EngineKind, ...] = ()
     """The kinds of objects that the engine creates in addition to the Jobs, such as PodGroup."""
-    resizes: bool
-    suspends: bool
-    prioritizes: bool
-    offers: frozenset[Offer]
+    resizes: bool = False
+    suspends: bool = False
+    prioritizes: bool = False
+    offers: frozenset[Offer] = frozenset()
 
     def validate(self, group: TrainingGroup, platform: Platform, *, splits: bool) -> list[Finding]:
         """Return findings about the job's request, at paths below the field `wishes` of the spec.
 
         `splits` is true if the job engine creates a separate object for every role of a fixed size.
         """
-        ...
+        return []
 
     def pod(self, group: TrainingGroup, role: Role, site: Site, run: str) -> PodMarks:
         """Return the fields to set in a role's pods. They become part of the run's hash `run`."""
-        ...
+        return PodMarks()
 
     def workload(self, group: TrainingGroup, site: Site) -> WorkloadMarks:
         """Return the metadata to set on the Jobs or the JobSet.
 
         It becomes part of the run's hash, since it only acts when the run starts.
         """
-        ...
+        return WorkloadMarks()
 
     def manifests(self, group: TrainingGroup, pods: Mapping[str, Json], site: Site, run: str) -> list[Manifest]:
         """Return the objects that the engine adds, such as a PodGroup. `pods` are the finished templates by role."""
-        ...
+        return []
 
     def externals(self, group: TrainingGroup, site: Site) -> list[ExternalReference]:
         """Return references to the objects that must exist in the cluster already, such as a queue."""
-        ...
+        return []
 
     def shared_fields(self) -> tuple[Shared, ...]:
         """Return the fields of Jobs and JobSets that the engine writes in the cluster."""
-        ...
+        return ()
 
 
 def marked(template: Json, marks: PodMarks) -> Json:

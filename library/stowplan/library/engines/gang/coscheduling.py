@@ -5,8 +5,6 @@ from collections.abc import Mapping
 from stowplan.library.engines.gang.api import (
     GangEngine,
     PodMarks,
-    Shared,
-    WorkloadMarks,
     followers_wait,
     has_own_scheduler,
     left_alone,
@@ -17,7 +15,6 @@ from stowplan.library.engines.gang.api import (
 from stowplan.library.engines.gang.pod_group import REASONS, given_resources, pod_group
 from stowplan.library.engines.kinds import EngineKind
 from stowplan.library.ir.data import Site
-from stowplan.library.ir.placement import Offer
 from stowplan.library.ir.training import Role, TrainingGroup
 from stowplan.library.manifest import ExternalReference, Json, Manifest
 from stowplan.schema.diagnostics import Anchor, Finding, finding
@@ -29,15 +26,11 @@ _TIMEOUT = 60
 """Seconds that placed pods wait for the rest of their group; the value of Kubeflow Trainer."""
 
 
-class Coscheduling:
+class Coscheduling(GangEngine):
     """Gang engine that compiles a PodGroup for the coscheduling plug-in, without a queue."""
 
-    name = "coscheduling"
-    kinds: tuple[EngineKind, ...] = (POD_GROUP,)
-    resizes = False
-    suspends = False
+    kinds = (POD_GROUP,)
     prioritizes = True
-    offers: frozenset[Offer] = frozenset()
 
     def validate(self, group: TrainingGroup, platform: Platform, *, splits: bool) -> list[Finding]:
         """Return findings about a policy without effect, since the plug-in has no queues, and if it waits for ever."""
@@ -60,9 +53,6 @@ class Coscheduling:
             priority_class=priority_class(group),
         )
 
-    def workload(self, group: TrainingGroup, site: Site) -> WorkloadMarks:
-        return WorkloadMarks()
-
     def manifests(self, group: TrainingGroup, pods: Mapping[str, Json], site: Site, run: str) -> list[Manifest]:
         """Return the PodGroup in a list; an empty list if a template names a scheduler.
 
@@ -83,8 +73,5 @@ class Coscheduling:
         """Return a reference to the PriorityClass of the pods, if any."""
         return [] if has_own_scheduler(group) else priority(group)
 
-    def shared_fields(self) -> tuple[Shared, ...]:
-        return ()
 
-
-ENGINE: GangEngine = Coscheduling()
+ENGINE = Coscheduling()

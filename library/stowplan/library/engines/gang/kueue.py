@@ -3,14 +3,11 @@
 Kueue sets `suspend` when a Job is created and removes it on admission, so `suspend` is never compiled.
 """
 
-from collections.abc import Mapping
-
 from stowplan.library.engines.gang.api import GangEngine, PodMarks, Shared, WorkloadMarks
-from stowplan.library.engines.kinds import EngineKind
 from stowplan.library.ir.data import Site
 from stowplan.library.ir.placement import Offer
 from stowplan.library.ir.training import Role, TrainingGroup
-from stowplan.library.manifest import ExternalReference, Json, Manifest
+from stowplan.library.manifest import ExternalReference
 from stowplan.schema.diagnostics import Anchor, Finding, finding
 from stowplan.schema.platform.platform import Platform
 
@@ -23,15 +20,13 @@ MIN_PARALLELISM = "kueue.x-k8s.io/job-min-parallelism"
 EQUAL_COMPLETIONS = "kueue.x-k8s.io/job-completions-equal-parallelism"
 
 
-class Kueue:
+class Kueue(GangEngine):
     """Gang engine that compiles labels with queue, priority and longest run time, and annotations with the topology.
 
     For elastic jobs it compiles the smallest number of pods too. This is Kueue's partial admission, which is on by
     default since 0.5; the topology is since 0.14.
     """
 
-    name = "kueue"
-    kinds: tuple[EngineKind, ...] = ()
     resizes = True
     suspends = True
     prioritizes = True
@@ -75,9 +70,6 @@ class Kueue:
         if group.minimum is None or group.minimum >= sum(role.size for role in group.deciders):
             return WorkloadMarks(labels)
         return WorkloadMarks(labels, {EQUAL_COMPLETIONS: "true", MIN_PARALLELISM: str(group.minimum)})
-
-    def manifests(self, group: TrainingGroup, pods: Mapping[str, Json], site: Site, run: str) -> list[Manifest]:
-        return []
 
     def externals(self, group: TrainingGroup, site: Site) -> list[ExternalReference]:
         """Return references to the LocalQueue, the WorkloadPriorityClass and the PriorityClass of the pods, if any."""
@@ -150,4 +142,4 @@ def _queue(group: TrainingGroup, site: Site) -> str:
     return group.gang.queue or site.platform.engines.queue or ""
 
 
-ENGINE: GangEngine = Kueue()
+ENGINE = Kueue()

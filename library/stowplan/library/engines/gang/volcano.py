@@ -5,8 +5,6 @@ from collections.abc import Mapping
 from stowplan.library.engines.gang.api import (
     GangEngine,
     PodMarks,
-    Shared,
-    WorkloadMarks,
     followers_wait,
     has_own_scheduler,
     left_alone,
@@ -30,16 +28,13 @@ DEFAULT_QUEUE = "default"
 POD_GROUP = EngineKind("scheduling.volcano.sh", "v1beta1", "PodGroup", "podgroups", reasons=REASONS)
 
 
-class Volcano:
+class Volcano(GangEngine):
     """Gang engine that compiles a PodGroup for Volcano, as paddle-operator did with `--scheduling=volcano`.
 
     But pods are created at once, and only the scheduler delays them.
     """
 
-    name = "volcano"
-    kinds: tuple[EngineKind, ...] = (POD_GROUP,)
-    resizes = False
-    suspends = False
+    kinds = (POD_GROUP,)
     prioritizes = True
     offers: frozenset[Offer] = frozenset({"queue"})
 
@@ -66,9 +61,6 @@ class Volcano:
         }
         return PodMarks(annotations=annotations, scheduler=SCHEDULER)
 
-    def workload(self, group: TrainingGroup, site: Site) -> WorkloadMarks:
-        return WorkloadMarks()
-
     def manifests(self, group: TrainingGroup, pods: Mapping[str, Json], site: Site, run: str) -> list[Manifest]:
         """Return the PodGroup in a list; an empty list if a template names a scheduler."""
         if has_own_scheduler(group):
@@ -89,12 +81,9 @@ class Volcano:
         queue = _queue(group, site)
         return [*([] if queue == DEFAULT_QUEUE else [ExternalReference("Queue", "", queue)]), *priority(group)]
 
-    def shared_fields(self) -> tuple[Shared, ...]:
-        return ()
-
 
 def _queue(group: TrainingGroup, site: Site) -> str:
     return group.gang.queue or site.platform.engines.queue or DEFAULT_QUEUE
 
 
-ENGINE: GangEngine = Volcano()
+ENGINE = Volcano()
