@@ -16,7 +16,7 @@ from stowplan.library.engines.kinds import JOB, EngineKind
 from stowplan.library.ir.data import Site
 from stowplan.library.ir.placement import Offer
 from stowplan.library.ir.reason import Reason
-from stowplan.library.ir.training import Environment, Environments, Hosts, Role, TrainingGroup, with_hosts
+from stowplan.library.ir.training import Environment, Environments, Hosts, Role, TrainingGroup
 from stowplan.library.manifest import Json, Manifest
 from stowplan.library.values import names
 from stowplan.library.values.labels import SKIP_DRY_RUN, SYNC_OPTIONS, role_selector, standard
@@ -47,16 +47,14 @@ _GROUP = "default"
 """Name of the only group of Jobs that the JobSet has; the controller's webhook would fill it in."""
 
 
-class JobSetEngine:
+class JobSetEngine(JobEngine):
     """Engine that compiles a JobSet. Its success policy and failure policy end the helpers, which need no await agents.
 
     Only the helpers of an elastic job need await agents.
     """
 
-    name = "jobset"
-    kinds: tuple[EngineKind, ...] = (JOB, JOB_SET)
-    splits = False
-    attempts: str | None = "jobset.sigs.k8s.io/restart-attempt"
+    kinds = (JOB, JOB_SET)
+    attempts = "jobset.sigs.k8s.io/restart-attempt"
     offers: frozenset[Offer] = frozenset({"exclusive"})
 
     def hosts(self, group: TrainingGroup, run: str) -> dict[str, Hosts]:
@@ -73,9 +71,9 @@ class JobSetEngine:
         self, group: TrainingGroup, environments: Environments, gang: GangEngine, site: Site, run: str
     ) -> Mapping[str, Json]:
         """Return the pod templates by role. A helper's container that fails restarts if the job can go on with it."""
-        hosts = self.hosts(group, run)
         if group.elastic:
-            return indexed.pods(group, environments, gang, site, run, peers=hosts)
+            return super().pods(group, environments, gang, site, run)
+        hosts = self.hosts(group, run)
         templates = {
             role.name: peers_container.with_peers(
                 _template(group, role, run, environments[role.name]), group, role, hosts, site
@@ -94,13 +92,10 @@ class JobSetEngine:
         placed = [group.placement.exclusive] if group.placement.exclusive else []
         return names.content_hash(spec, apart, configurations, marks, group.run, *placed, *gate.mark(group))
 
-    def manifests(
-        self, group: TrainingGroup, environments: Environments, gang: GangEngine, site: Site
+    def objects(
+        self, group: TrainingGroup, pods: Mapping[str, Json], gang: GangEngine, site: Site, run: str
     ) -> list[Manifest]:
         """Return the objects of the gang engine and the JobSet; for an elastic job also those of the separate Job."""
-        run = self.run(group, environments, gang, site)
-        own = with_hosts(environments, self.hosts(group, names.BLANK_RUN), self.hosts(group, run))
-        pods = self.pods(group, own, gang, site, run)
         marks = gang.workload(group, site)
         job_sets = [_job_set(group, pods, marks, run)] if _members(group) else []
         apart = [indexed.job(group, role, pods[role.name], marks, run) for role in _apart(group)]
@@ -178,4 +173,4 @@ def _job_set(group: TrainingGroup, pods: Mapping[str, Json], marks: WorkloadMark
     return Manifest(body, stem=group.names.base, run=True)
 
 
-ENGINE: JobEngine = JobSetEngine()
+ENGINE = JobSetEngine()
