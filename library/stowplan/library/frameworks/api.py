@@ -1,10 +1,12 @@
 """Interface of the frameworks of a Training: what a plug-in is, and what it knows of the spec."""
 
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
 
 from stowplan.library.ir.restart import all_but
-from stowplan.library.ir.training import Framework
+from stowplan.library.ir.training import Environment, Framework, Hosts, TrainingGroup
+from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import Finding
 from stowplan.schema.platform.platform import Platform
 
@@ -34,56 +36,58 @@ class Launch(NamedTuple):
     bounds: Bounds | None = None
 
 
-def _no_ports(launch: Launch, platform: Platform) -> tuple[int, ...]:  # noqa: ARG001 - as `Plugin.ports`
-    return ()
-
-
-def _no_findings(launch: Launch, platform: Platform) -> list[Finding]:  # noqa: ARG001 - as `Plugin.findings`
-    return []
-
-
-class Plugin(NamedTuple):
-    """One framework of a Training, which each module of a framework has as `PLUGIN`.
-
-    `make` returns the framework of one job. Its variables must be among `variables`, the names that users may not
-    set. The names of `neutral.py` are not among them: it writes the variables that all frameworks have. `ports` returns
-    the ports on which the processes of a pod listen. `elastic` says whether the number of pods may change while a job
-    runs, `several` whether a pod may have several processes. `final` are the exit codes that end a job which starts
-    again after others, unless the user says which: without a word all with which a program ends by itself. `bereft` is
-    the one with which pods end when another is lost, if a program may end with it by itself; else None. `findings`
-    returns what the framework cannot do of a spec, at paths in its document.
+@dataclass(frozen=True)
+class Plugin(Framework):
+    """The framework of one Training, whose pods have one role. Each module of a framework has its class as `PLUGIN`.
 
     An example is `stowplan.library.frameworks.toy`::
 
         '''Variables of a toy framework.'''
 
         from stowplan.library.frameworks.api import Plugin
-        from stowplan.library.ir.training import Environment, Peer
+        from stowplan.library.frameworks.variables import variable
 
 
-        class Toy:
-            name = "toy"
+        class Toy(Plugin):
+            variables = frozenset({"TOY_FIRST"})
 
-            def environments(self, group, hosts):
-                (role,) = group.roles
-                first = {"name": "TOY_FIRST", "value": hosts[role.name].of(0)}
-                return {role.name: Environment((first,))}
-
-            def peers(self, group, role):
-                return (Peer(role.name),)
-
-            def readmits(self, group):
-                return False
+            def own(self, first):
+                yield variable("TOY_FIRST", first)
 
 
-        PLUGIN = Plugin(lambda launch, platform: Toy(), frozenset({"TOY_FIRST"}))
+        PLUGIN = Toy
     """
 
-    make: Callable[[Launch, Platform], Framework]
-    variables: frozenset[str] = frozenset()
-    ports: Callable[[Launch, Platform], tuple[int, ...]] = _no_ports
-    elastic: bool = False
-    several: bool = True
-    final: tuple[int, ...] = all_but(())
-    bereft: int | None = None
-    findings: Callable[[Launch, Platform], list[Finding]] = _no_findings
+    launch: Launch
+    platform: Platform
+
+    variables: ClassVar[frozenset[str]] = frozenset()
+    """The names that it may set, and users may not. Those that all jobs have are not among them: see `neutral.py`."""
+    elastic: ClassVar[bool] = False
+    """Whether the number of pods may change while a job runs."""
+    several: ClassVar[bool] = True
+    """Whether a pod may have several processes."""
+    final: ClassVar[tuple[int, ...]] = all_but(())
+    """The exit codes that end a job which starts again after others, unless the user says which.
+
+    By default they are all with which a program ends by itself.
+    """
+    bereft: ClassVar[int | None] = None
+    """The exit code with which pods end when another is lost, if a program may end with it by itself; else None."""
+
+    @property
+    def ports(self) -> tuple[int, ...]:
+        """The ports on which the processes of a pod listen."""
+        return ()
+
+    def findings(self) -> list[Finding]:
+        """Return what the framework cannot do of the spec, at paths in its document."""
+        return []
+
+    def own(self, first: str) -> Iterator[Json]:
+        """Yield the variables of each pod. `first` is the DNS name of the first pod."""
+        yield from ()
+
+    def environments(self, group: TrainingGroup, hosts: Mapping[str, Hosts]) -> dict[str, Environment]:
+        """Return the variables by role: those of `own`, which users cannot change."""
+        return {role.name: Environment(tuple(self.own(hosts[role.name].of(0)))) for role in group.roles}

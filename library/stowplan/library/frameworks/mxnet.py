@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from stowplan.library.ir.training import Environment, Hosts, Peer, Role, TrainingGroup
+from stowplan.library.ir.training import Environment, Framework, Hosts, Peer, Role, TrainingGroup
 from stowplan.library.manifest import Json
 
 SCHEDULER = "scheduler"
@@ -26,12 +26,14 @@ name ("bind failed"), so `_ROOT` of the scheduler itself is the address of its p
 _OWN_ADDRESS: Json = {"name": _ROOT, "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": "status.podIP"}}}
 
 
-@dataclass(frozen=True, slots=True)
-class Mxnet:
-    """Variables of MXNet: `DMLC_*` for a distributed job, none for a local one. The scheduler assigns ranks."""
+@dataclass(frozen=True)
+class Mxnet(Framework):
+    """Variables of MXNet: `DMLC_*` for a distributed job, none for a local one.
+
+    The scheduler gives each rank once, and never to a process that comes later.
+    """
 
     distributed: bool
-    name: str = "mxnet"
 
     def environments(self, group: TrainingGroup, hosts: Mapping[str, Hosts]) -> dict[str, Environment]:
         """Return the variables by role: those of the old operator and `DMLC_USE_KUBERNETES`, or none for a local job.
@@ -39,7 +41,7 @@ class Mxnet:
         The user's variables of these names take precedence.
         """
         if not self.distributed:
-            return {role.name: Environment(()) for role in group.roles}
+            return super().environments(group, hosts)
         roles = {role.name: role for role in group.roles}
         values = {
             "DMLC_PS_ROOT_PORT": str(roles[SCHEDULER].port),
@@ -57,7 +59,3 @@ class Mxnet:
     def peers(self, group: TrainingGroup, role: Role) -> tuple[Peer, ...]:
         """Return no roles: servers and workers look for the scheduler until it answers."""
         return ()
-
-    def readmits(self, group: TrainingGroup) -> bool:
-        """Return False: the scheduler gives each rank once, and never to a process that comes later."""
-        return False

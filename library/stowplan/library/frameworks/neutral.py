@@ -34,7 +34,7 @@ def dataset_variable(name: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Neutral:
+class Neutral(Framework):
     """Puts the `STOWPLAN_*` variables of every Training before the framework's, which may refer to them by `$(NAME)`.
 
     `datasets` are the mount paths by the names of the datasets. `attempts` is the label of the pods that counts the
@@ -48,11 +48,6 @@ class Neutral:
     attempts: str | None = None
     checkpoints: str | None = None
     code: str | None = None
-
-    @property
-    def name(self) -> str:
-        """The name of the framework."""
-        return self.framework.name
 
     def environments(self, group: TrainingGroup, hosts: Mapping[str, Hosts]) -> dict[str, Environment]:
         """Return the variables by role: those of all jobs, and then those of the framework."""

@@ -5,15 +5,13 @@ processes in each pod, and the pod's rank, which the launcher would draw by lot.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
-from stowplan.library.frameworks.api import Launch, Plugin
+from stowplan.library.frameworks.api import Plugin
 from stowplan.library.frameworks.neutral import RUN
 from stowplan.library.frameworks.paddle_job import INDEX, POD_INDEX, Elastic, Paddle
 from stowplan.library.frameworks.variables import index_variable, variable
 from stowplan.library.ir.training import Environment, Hosts, Peer, Role, TrainingGroup
 from stowplan.schema.diagnostics import Finding, finding
-from stowplan.schema.platform.platform import Platform
 
 _WORKER = "worker"
 """The role of all pods, as the variables of a PaddleJob have it."""
@@ -41,16 +39,26 @@ VARIABLES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class PaddleCollective:
-    """Variables of one Paddle job. All its pods have one role. `servers` are the etcds of elastic jobs."""
+class PaddleCollective(Plugin):
+    """Variables of a Paddle job: those of a PaddleJob's workers, and what the launcher is told besides."""
 
-    launch: Launch
-    servers: tuple[str, ...] = ()
-    name: str = "paddle"
+    variables = frozenset(VARIABLES)
+    elastic = True
+
+    @property
+    def ports(self) -> tuple[int, ...]:
+        """The first port of the processes."""
+        return (self.platform.paddle.base_port,)
+
+    def findings(self) -> list[Finding]:
+        """Return a finding if an elastic job has no etcd to meet at."""
+        if self.launch.bounds is None or self.platform.paddle.elastic_servers:
+            return []
+        message = "Elastic Paddle jobs meet at an etcd, and there is none."
+        return [finding("SP434", ("spec", "elastic"), message, "Give `paddle.elasticServers` in the platform file.")]
 
     def environments(self, group: TrainingGroup, hosts: Mapping[str, Hosts]) -> dict[str, Environment]:
-        """Return the variables by role: those of a PaddleJob's workers, and what the launcher is told besides."""
+        """Return the variables by role."""
         (role,) = group.roles
         workers = group._replace(roles=(role._replace(name=_WORKER),))
         own = Paddle(elastic=self._elastic(group)).environments(workers, {_WORKER: hosts[role.name]})[_WORKER]
@@ -75,22 +83,8 @@ class PaddleCollective:
         bounds, spec = self.launch.bounds, group.origin.spec
         if bounds is None:
             return None
-        return Elastic(f"{spec.namespace}-{spec.name}-$({RUN})", self.servers, f"{bounds.least}:{bounds.most}")
+        servers, size = tuple(self.platform.paddle.elastic_servers), f"{bounds.least}:{bounds.most}"
+        return Elastic(f"{spec.namespace}-{spec.name}-$({RUN})", servers, size)
 
 
-def _ports(launch: Launch, platform: Platform) -> tuple[int, ...]:  # noqa: ARG001 - as `Plugin.ports`
-    return (platform.paddle.base_port,)
-
-
-def _findings(launch: Launch, platform: Platform) -> list[Finding]:
-    if launch.bounds is None or platform.paddle.elastic_servers:
-        return []
-    message = "Elastic Paddle jobs meet at an etcd, and there is none."
-    return [finding("SP434", ("spec", "elastic"), message, "Give `paddle.elasticServers` in the platform file.")]
-
-
-def _make(launch: Launch, platform: Platform) -> PaddleCollective:
-    return PaddleCollective(launch, tuple(platform.paddle.elastic_servers))
-
-
-PLUGIN = Plugin(_make, frozenset(VARIABLES), _ports, elastic=True, findings=_findings)
+PLUGIN = PaddleCollective

@@ -8,9 +8,9 @@ understood the old variables of heterogeneous workers, so these workers also get
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from stowplan.library.ir.training import Environment, Hosts, Peer, Role, TrainingGroup
+from stowplan.library.frameworks.variables import index_variable, variable
+from stowplan.library.ir.training import Environment, Framework, Hosts, Peer, Role, TrainingGroup
 from stowplan.library.manifest import Json
-from stowplan.library.values import labels
 
 PORTS = 20
 """Number of ports that a pod may use, from its first port on: as many as the old operator's Services had."""
@@ -26,7 +26,6 @@ POD_INDEX = "PADDLE_POD_INDEX"
 The launcher would take `PADDLE_TRAINER_ID` for the pod's rank, and fail if ranks have gaps because pods come and go.
 Without `PADDLE_TRAINER_ID`, the launcher assigns ranks.
 """
-_INDEX_FIELD = f"metadata.annotations['{labels.JOB_INDEX}']"
 
 _TRAINING_ROLES = {"ps": "PSERVER", "worker": "TRAINER", "heter": "HETER_TRAINER"}
 """Values of `TRAINING_ROLE`, by role. `fleet` refuses any other value."""
@@ -58,7 +57,7 @@ class Elastic:
 
 
 @dataclass(frozen=True, slots=True)
-class Paddle:
+class Paddle(Framework):
     """Variables by which the processes of a PaddleJob find each other.
 
     `gloo` is the field `withGloo` of its spec. `elastic` is given for elastic jobs.
@@ -66,7 +65,6 @@ class Paddle:
 
     gloo: int = 0
     elastic: Elastic | None = None
-    name: str = "paddle"
 
     def environments(self, group: TrainingGroup, hosts: Mapping[str, Hosts]) -> dict[str, Environment]:
         """Return the variables by role: rank and address of the pod itself, and the addresses of the other pods.
@@ -74,7 +72,7 @@ class Paddle:
         An elastic job has variables for its size and its etcd instead of addresses.
         """
         if self.elastic:
-            size, etcd = tuple(_size(self.elastic)), tuple(_variable(*each) for each in _etcd(self.elastic))
+            size, etcd = tuple(_size(self.elastic)), tuple(variable(*each) for each in _etcd(self.elastic))
             return {role.name: Environment((*self._who(role, hosts), *size), etcd) for role in group.roles}
         others, gloo = list(_others(group, hosts)), list(self._gloo(group, hosts))
         return {
@@ -103,35 +101,35 @@ class Paddle:
     def _who(self, role: Role, hosts: Mapping[str, Hosts]) -> tuple[Json, ...]:
         index = POD_INDEX if self.elastic and self.elastic.modern else INDEX
         return (
-            {"name": index, "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": _INDEX_FIELD}}},
-            _variable("POD_IP", hosts[role.name].of(f"$({index})")),
-            _variable("TRAINING_ROLE", _TRAINING_ROLES[role.name]),
-            _variable("PADDLE_TRAINING_ROLE", _OLD_ROLES[role.name]),
+            index_variable(index),
+            variable("POD_IP", hosts[role.name].of(f"$({index})")),
+            variable("TRAINING_ROLE", _TRAINING_ROLES[role.name]),
+            variable("PADDLE_TRAINING_ROLE", _OLD_ROLES[role.name]),
         )
 
     def _gloo(self, group: TrainingGroup, hosts: Mapping[str, Hosts]) -> Iterator[Json]:
         server = next((role for role in group.roles if role.name == "ps"), None)
         if server and self.gloo > 0:
-            yield _variable("PADDLE_WITH_GLOO", str(self.gloo))
-            yield _variable("PADDLE_GLOO_RENDEZVOUS", _GLOO_OVER_HTTP)
-            yield _variable("PADDLE_GLOO_HTTP_ENDPOINT", f"{hosts['ps'].of(0)}:{server.port + GLOO_PORT}")
+            yield variable("PADDLE_WITH_GLOO", str(self.gloo))
+            yield variable("PADDLE_GLOO_RENDEZVOUS", _GLOO_OVER_HTTP)
+            yield variable("PADDLE_GLOO_HTTP_ENDPOINT", f"{hosts['ps'].of(0)}:{server.port + GLOO_PORT}")
 
 
 def _ports(role: Role) -> tuple[Json, ...]:
-    return _variable("TRAINER_PORTS_NUM", str(PORTS)), _variable("PADDLE_PORT", str(role.port))
+    return variable("TRAINER_PORTS_NUM", str(PORTS)), variable("PADDLE_PORT", str(role.port))
 
 
 def _others(group: TrainingGroup, hosts: Mapping[str, Hosts]) -> Iterator[Json]:
     """Yield the variables with the addresses of all roles, which the old operator put into a ConfigMap for all pods."""
     roles = {each.name: each for each in group.roles}
     if server := roles.get("ps"):
-        yield _variable("PADDLE_PSERVERS_IP_PORT_LIST", _endpoints(server, hosts))
+        yield variable("PADDLE_PSERVERS_IP_PORT_LIST", _endpoints(server, hosts))
     if worker := roles.get("worker"):
-        yield _variable("PADDLE_TRAINERS_NUM", str(worker.size))
-        yield _variable("PADDLE_TRAINERS", ",".join([hosts["worker"].of(index) for index in range(worker.size)]))
-        yield _variable("PADDLE_TRAINER_ENDPOINTS", _endpoints(worker, hosts))
+        yield variable("PADDLE_TRAINERS_NUM", str(worker.size))
+        yield variable("PADDLE_TRAINERS", ",".join([hosts["worker"].of(index) for index in range(worker.size)]))
+        yield variable("PADDLE_TRAINER_ENDPOINTS", _endpoints(worker, hosts))
     if heter := roles.get("heter"):
-        yield _variable("PADDLE_HETER_ENDPOINTS", _endpoints(heter, hosts))
+        yield variable("PADDLE_HETER_ENDPOINTS", _endpoints(heter, hosts))
 
 
 def _endpoints(role: Role, hosts: Mapping[str, Hosts]) -> str:
@@ -145,7 +143,7 @@ def _collective(group: TrainingGroup, role: Role, hosts: Mapping[str, Hosts]) ->
     starts; a program that runs without the launcher reads this one.
     """
     if [each.name for each in group.roles] == ["worker"]:
-        yield _variable("PADDLE_CURRENT_ENDPOINT", f"{hosts[role.name].of(f'$({INDEX})')}:{role.port}")
+        yield variable("PADDLE_CURRENT_ENDPOINT", f"{hosts[role.name].of(f'$({INDEX})')}:{role.port}")
 
 
 def _heterogeneous(group: TrainingGroup, role: Role, hosts: Mapping[str, Hosts]) -> Iterator[Json]:
@@ -157,18 +155,18 @@ def _heterogeneous(group: TrainingGroup, role: Role, hosts: Mapping[str, Hosts])
     worker, heter = roles.get("worker"), roles.get("heter")
     if not (worker and heter):
         return
-    yield _variable("PADDLE_HETER_TRAINER_IP_PORT_LIST", _endpoints(heter, hosts))
-    yield _variable("PADDLE_ALL_HETER_TRAINER_IP_PORT_LIST", _endpoints(heter, hosts))
+    yield variable("PADDLE_HETER_TRAINER_IP_PORT_LIST", _endpoints(heter, hosts))
+    yield variable("PADDLE_ALL_HETER_TRAINER_IP_PORT_LIST", _endpoints(heter, hosts))
     if role.name not in _STAGES:
         return
-    yield _variable("STAGE_ID", _STAGES[role.name])
-    yield _variable("STAGE_NUM", str(len(_STAGES)))
-    yield _variable("PADDLE_STAGE_TRAINERS_NUM", f"[{worker.size}, {heter.size}]")
+    yield variable("STAGE_ID", _STAGES[role.name])
+    yield variable("STAGE_NUM", str(len(_STAGES)))
+    yield variable("PADDLE_STAGE_TRAINERS_NUM", f"[{worker.size}, {heter.size}]")
     if role.name == worker.name:
-        yield _variable("PADDLE_NEXT_HETER_TRAINER_IP_PORT_LIST", _endpoints(heter, hosts))
+        yield variable("PADDLE_NEXT_HETER_TRAINER_IP_PORT_LIST", _endpoints(heter, hosts))
     else:
-        yield _variable("PADDLE_PREVIOUS_HETER_TRAINER_IP_PORT_LIST", _endpoints(worker, hosts))
-        yield _variable("HETER_DEVICE_TYPE", _device(role))
+        yield variable("PADDLE_PREVIOUS_HETER_TRAINER_IP_PORT_LIST", _endpoints(worker, hosts))
+        yield variable("HETER_DEVICE_TYPE", _device(role))
 
 
 def _device(role: Role) -> str:
@@ -179,10 +177,10 @@ def _device(role: Role) -> str:
 
 
 def _size(elastic: Elastic) -> Iterator[Json]:
-    yield _variable("PADDLE_JOB_ID" if elastic.modern else "PADDLE_ELASTIC_JOB_ID", elastic.job_id)
+    yield variable("PADDLE_JOB_ID" if elastic.modern else "PADDLE_ELASTIC_JOB_ID", elastic.job_id)
     size = "PADDLE_NNODES" if elastic.modern else "PADDLE_ELASTIC_NP"
     if isinstance(elastic.size, str):
-        yield _variable(size, elastic.size)
+        yield variable(size, elastic.size)
     else:
         name, key = elastic.size
         yield {"name": size, "valueFrom": {"configMapKeyRef": {"name": name, "key": key}}}
@@ -205,7 +203,3 @@ def _master(server: str) -> str:
     not strip capitals, and DNS ignores case.
     """
     return f"etcd://{server[:1].upper()}{server[1:]}"
-
-
-def _variable(name: str, value: str) -> Json:
-    return {"name": name, "value": value}

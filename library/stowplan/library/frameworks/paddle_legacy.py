@@ -9,9 +9,9 @@ the API of later Paddle releases, search for `POD_IP`: a server in `PADDLE_INIT_
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from stowplan.library.ir.training import Environment, Hosts, Peer, Role, TrainingGroup
+from stowplan.library.frameworks.variables import field_variable, index_variable, variable
+from stowplan.library.ir.training import Environment, Framework, Hosts, Peer, Role, TrainingGroup
 from stowplan.library.manifest import Json
-from stowplan.library.values import labels
 
 INDEX = "PADDLE_INIT_TRAINER_ID"
 _FLUID_INDEX = "PADDLE_TRAINER_ID"
@@ -20,12 +20,11 @@ _FLUID_INDEX = "PADDLE_TRAINER_ID"
 Parameter servers also have both variables, with their index among the servers: programs read them before their role.
 """
 
-_INDEX_FIELD = f"metadata.annotations['{labels.JOB_INDEX}']"
 _FLUID_ROLES = {"trainer": "TRAINER", "pserver": "PSERVER"}
 
 
 @dataclass(frozen=True, slots=True)
-class PaddleLegacy:
+class PaddleLegacy(Framework):
     """Variables of PaddlePaddle before its launcher, from these values of a TrainingJob and from its roles.
 
     `trainer_count` is the number of devices or CPUs of one trainer.
@@ -41,7 +40,6 @@ class PaddleLegacy:
     trainer_count: int
     uses_gpu: bool
     external_etcd: str | None = None
-    name: str = "paddle-legacy"
 
     def environments(self, group: TrainingGroup, hosts: Mapping[str, Hosts]) -> dict[str, Environment]:
         """Return the variables by role. The user's variables take precedence over them, as in the old operator."""
@@ -98,7 +96,7 @@ class PaddleLegacy:
 
 
 def _variables(pairs: Iterable[tuple[str, str]]) -> Iterator[Json]:
-    return ({"name": name, "value": value} for name, value in pairs)
+    return (variable(name, value) for name, value in pairs)
 
 
 def _others(group: TrainingGroup, hosts: Mapping[str, Hosts]) -> Iterator[tuple[str, str]]:
@@ -125,15 +123,11 @@ def _role(role: Role) -> Iterator[tuple[str, str]]:
 
 def _own(role: Role, host: Hosts) -> Iterator[Json]:
     """Yield the variables whose values differ from pod to pod: namespace, index, address and name."""
-    yield _field("NAMESPACE", "metadata.namespace")
+    yield field_variable("NAMESPACE", "metadata.namespace")
     if role.name in _FLUID_ROLES:
-        yield _field(INDEX, _INDEX_FIELD)
-        yield _field(_FLUID_INDEX, _INDEX_FIELD)
-        yield {"name": "POD_IP", "value": host.of(f"$({INDEX})")}
+        yield index_variable(INDEX)
+        yield index_variable(_FLUID_INDEX)
+        yield variable("POD_IP", host.of(f"$({INDEX})"))
     else:
-        yield _field("POD_IP", "status.podIP")
-    yield _field("POD_NAME", "metadata.name")
-
-
-def _field(name: str, path: str) -> Json:
-    return {"name": name, "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": path}}}
+        yield field_variable("POD_IP", "status.podIP")
+    yield field_variable("POD_NAME", "metadata.name")

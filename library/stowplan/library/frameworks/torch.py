@@ -4,15 +4,13 @@
 variables of `env://` anew for the processes that it starts, so they may be there in any case.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 
-from stowplan.library.frameworks.api import WRONG_COMMAND, Launch, Plugin
+from stowplan.library.frameworks.api import WRONG_COMMAND, Plugin
 from stowplan.library.frameworks.neutral import RUN
 from stowplan.library.frameworks.variables import index_variable, variable
-from stowplan.library.ir.training import RESTARTS, Environment, Hosts, Peer, Role, TrainingGroup
+from stowplan.library.ir.training import RESTARTS, Peer, Role, TrainingGroup
 from stowplan.library.manifest import Json
-from stowplan.schema.platform.platform import Platform
 
 PORT = 29500
 """Default of `--master-port`: the port on which the first process listens."""
@@ -30,16 +28,19 @@ _SINGLE = ("WORLD_SIZE", "RANK", "LOCAL_RANK", "LOCAL_WORLD_SIZE")
 _ELASTIC = ("PET_RDZV_BACKEND", "PET_RDZV_ENDPOINT", "PET_RDZV_ID", "PET_MAX_RESTARTS", _SEPARATE_STORES)
 
 
-@dataclass(frozen=True, slots=True)
-class Torch:
-    """Variables of one PyTorch job. All its pods have one role."""
+class Torch(Plugin):
+    """Variables of a PyTorch job: those of `torchrun`, and for a job of fixed size those of `env://`."""
 
-    launch: Launch
-    name: str = "torch"
+    variables = frozenset((*_OF_LAUNCHER, *_STATIC, *_SINGLE, *_ELASTIC))
+    elastic = True
+    final = WRONG_COMMAND
+    bereft = 1
+    """`torchrun` ends with 1 on all nodes when one is lost, as it does after an error of the program."""
 
-    def environments(self, group: TrainingGroup, hosts: Mapping[str, Hosts]) -> dict[str, Environment]:
-        """Return the variables by role: those of `torchrun`, and for a job of fixed size those of `env://`."""
-        return {role.name: Environment(tuple(self._variables(hosts[role.name].of(0)))) for role in group.roles}
+    @property
+    def ports(self) -> tuple[int, ...]:
+        """The port of the first process, or of the rendezvous of an elastic job."""
+        return (RENDEZVOUS_PORT,) if self.launch.bounds else (PORT,)
 
     def peers(self, group: TrainingGroup, role: Role) -> tuple[Peer, ...]:
         """Return the role itself for a job with several pods: without a launcher, a program looks up the first once.
@@ -55,7 +56,8 @@ class Torch:
         """Return whether the job is elastic: its launchers meet again whenever one comes or goes."""
         return self.launch.bounds is not None
 
-    def _variables(self, first: str) -> Iterator[Json]:
+    def own(self, first: str) -> Iterator[Json]:
+        """See `Plugin.own`."""
         bounds = self.launch.bounds
         yield variable("PET_NNODES", f"{bounds.least}:{bounds.most}" if bounds else str(self.launch.nodes))
         yield variable("PET_NPROC_PER_NODE", str(self.launch.processes))
@@ -85,20 +87,4 @@ def _elastic(first: str) -> Iterator[Json]:
     yield variable(_SEPARATE_STORES, "1")
 
 
-def _ports(launch: Launch, platform: Platform) -> tuple[int, ...]:  # noqa: ARG001 - as `Plugin.ports`
-    return (RENDEZVOUS_PORT,) if launch.bounds else (PORT,)
-
-
-def _make(launch: Launch, platform: Platform) -> Torch:  # noqa: ARG001 - as `Plugin.make`
-    return Torch(launch)
-
-
-PLUGIN = Plugin(
-    _make,
-    frozenset((*_OF_LAUNCHER, *_STATIC, *_SINGLE, *_ELASTIC)),
-    _ports,
-    elastic=True,
-    final=WRONG_COMMAND,
-    bereft=1,
-)
-"""`torchrun` ends with 1 on all nodes when one is lost, as it does after an error of the program."""
+PLUGIN = Torch

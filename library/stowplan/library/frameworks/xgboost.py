@@ -15,14 +15,12 @@ the tracker, and workers try again while it is not there yet:
 With several processes in each pod, each passes a task of its own: `DMLC_TASK_ID` times their number, and its place.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 
-from stowplan.library.frameworks.api import Launch, Plugin
+from stowplan.library.frameworks.api import Plugin
 from stowplan.library.frameworks.variables import index_variable, variable
-from stowplan.library.ir.training import Environment, Hosts, Peer, Role, TrainingGroup
+from stowplan.library.ir.training import Peer, Role, TrainingGroup
 from stowplan.library.manifest import Json
-from stowplan.schema.platform.platform import Platform
 
 PORT = 29500
 """Port on which the tracker listens: that of Kubeflow Trainer."""
@@ -30,26 +28,26 @@ PORT = 29500
 VARIABLES = ("DMLC_TRACKER_URI", "DMLC_TRACKER_PORT", "DMLC_NUM_WORKER", "DMLC_TASK_ID")
 
 
-@dataclass(frozen=True, slots=True)
-class Xgboost:
-    """Variables of one XGBoost job. All its pods have one role."""
+class Xgboost(Plugin):
+    """Variables of an XGBoost job: the tracker, the number of workers in all pods, and the pod's index.
 
-    launch: Launch
-    name: str = "xgboost"
+    The tracker gives each task its rank once, and workers end when one is gone.
+    """
 
-    def environments(self, group: TrainingGroup, hosts: Mapping[str, Hosts]) -> dict[str, Environment]:
-        """Return the variables by role: the tracker, the number of workers in all pods, and the pod's index."""
-        return {role.name: Environment(tuple(self._variables(hosts[role.name].of(0)))) for role in group.roles}
+    variables = frozenset(VARIABLES)
+    bereft = 1
+
+    @property
+    def ports(self) -> tuple[int, ...]:
+        """The port of the tracker."""
+        return (PORT,)
 
     def peers(self, group: TrainingGroup, role: Role) -> tuple[Peer, ...]:
         """Return the role itself: workers look up the tracker's name only once, the first pod its own."""
         return (Peer(role.name),)
 
-    def readmits(self, group: TrainingGroup) -> bool:
-        """Return False: the tracker gives each task its rank once, and workers end when one is gone."""
-        return False
-
-    def _variables(self, first: str) -> Iterator[Json]:
+    def own(self, first: str) -> Iterator[Json]:
+        """See `Plugin.own`."""
         address, port, number, index = VARIABLES
         yield variable(address, first)
         yield variable(port, str(PORT))
@@ -57,12 +55,4 @@ class Xgboost:
         yield index_variable(index)
 
 
-def _ports(launch: Launch, platform: Platform) -> tuple[int, ...]:  # noqa: ARG001 - as `Plugin.ports`
-    return (PORT,)
-
-
-def _make(launch: Launch, platform: Platform) -> Xgboost:  # noqa: ARG001 - as `Plugin.make`
-    return Xgboost(launch)
-
-
-PLUGIN = Plugin(_make, frozenset(VARIABLES), _ports, bereft=1)
+PLUGIN = Xgboost

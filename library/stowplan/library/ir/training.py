@@ -5,7 +5,7 @@ Values of which each job has several are named tuples, which are created several
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple
 
 from stowplan.library.ir.data import Origin
 from stowplan.library.ir.gate import Gate, Wait
@@ -162,28 +162,27 @@ class Peer(NamedTuple):
     first: int | None = None
 
 
-class Framework(Protocol):
-    """Training framework: makes the environment variables by which the processes of a job connect to each other."""
+class Framework:
+    """Training framework: makes the environment variables by which the processes of a job connect to each other.
 
-    @property
-    def name(self) -> str:
-        """Name of the framework, which people read."""
-        ...
+    By default it makes none, as for a program of which nothing is known.
+    """
 
-    def environments(self, group: "TrainingGroup", hosts: Mapping[str, Hosts]) -> dict[str, Environment]:
+    def environments(self, group: "TrainingGroup", hosts: Mapping[str, Hosts]) -> dict[str, Environment]:  # noqa: ARG002
         """Return the variables of the pods by role. `hosts` are the DNS names of all pods, also by role."""
-        ...
+        return {role.name: Environment(()) for role in group.roles}
 
     def peers(self, group: "TrainingGroup", role: Role) -> tuple[Peer, ...]:
         """Return the roles for whose pods those of `role` wait; none if its programs look up names until they exist.
 
-        The number of pods of an elastic group changes, so its pods may only wait for those that it has at least.
+        The number of pods of an elastic group changes, so its pods may only wait for those that it has at least. By
+        default they are the role itself if the job has several pods: a program may look up a name only once.
         """
-        ...
+        return (Peer(role.name),) if group.size > 1 else ()
 
-    def readmits(self, group: "TrainingGroup") -> bool:
+    def readmits(self, group: "TrainingGroup") -> bool:  # noqa: ARG002
         """Return whether a new process may take the place of one that died, while the other processes go on."""
-        ...
+        return False
 
 
 class TrainingGroup(NamedTuple):

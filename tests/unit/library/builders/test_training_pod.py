@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from stowplan.library.builders.pods import training_pod, wait_container
-from stowplan.library.ir.training import DatasetMount, Environment, Hosts, Peer, Role, TrainingGroup
+from stowplan.library.ir.training import DatasetMount, Environment, Framework, Hosts, Peer, Role, TrainingGroup
 from stowplan.library.values.names import TrainingNames
 from stowplan.schema.agents.wait_config import WaitConfig
 from tests.unit.specs import ORIGIN, site
@@ -17,10 +17,8 @@ NEAR = "preferredDuringSchedulingIgnoredDuringExecution"
 MOUNT = DatasetMount("data", "/data", {NEAR: [{"weight": 100}]})
 
 
-class Named:
+class Named(Framework):
     """A framework with one variable per pod and one common variable."""
-
-    name = "named"
 
     def environments(self, group: TrainingGroup, hosts: Any) -> dict[str, Environment]:  # noqa: ARG002
         rank: Any = {"name": "RANK", "value": "0"}
@@ -28,9 +26,6 @@ class Named:
 
     def peers(self, group: TrainingGroup, role: Role) -> tuple[Peer, ...]:  # noqa: ARG002
         return ()
-
-    def readmits(self, group: TrainingGroup) -> bool:  # noqa: ARG002
-        return False
 
 
 def template(

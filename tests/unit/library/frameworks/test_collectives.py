@@ -52,7 +52,7 @@ def test_elastic_paddle_launchers_meet_at_the_etcd_whatever_the_number_of_pods()
     etcd = platform(paddle={"elasticServers": ["etcd.ml:2379"]})
     for nodes in (2, 4):
         launch = Launch(nodes, 1, Bounds(2, 8))
-        found = PLUGINS["paddle"].make(launch, etcd).environments(group(launch, "paddle"), HOSTS)["node"]
+        found = PLUGINS["paddle"](launch, etcd).environments(group(launch, "paddle"), HOSTS)["node"]
         assert {each["name"]: each["value"] for each in found.fixed if "value" in each} == {
             "POD_IP": "llama-$(PADDLE_POD_INDEX).job",
             "TRAINING_ROLE": "TRAINER",
@@ -79,6 +79,6 @@ def test_several_paddle_processes_of_one_pod_meet_by_its_name() -> None:
 
 
 def test_elastic_paddle_without_an_etcd() -> None:
-    (found,) = PLUGINS["paddle"].findings(Launch(2, 1, Bounds(2, 8)), platform())
+    (found,) = PLUGINS["paddle"](Launch(2, 1, Bounds(2, 8)), platform()).findings()
     assert (found.code, found.path) == ("SP434", ("spec", "elastic"))
-    assert not PLUGINS["paddle"].findings(Launch(2, 1), platform())
+    assert not PLUGINS["paddle"](Launch(2, 1), platform()).findings()

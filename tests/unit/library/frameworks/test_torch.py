@@ -13,9 +13,9 @@ HOSTS = {"node": Hosts("llama-", ".job")}
 
 
 def group(launch: Launch, name: str = "torch", datasets: dict[str, str] | None = None) -> TrainingGroup:
-    framework = Neutral(PLUGINS[name].make(launch, platform()), launch, datasets or {})
+    framework = Neutral(PLUGINS[name](launch, platform()), launch, datasets or {})
     template = {"spec": {"containers": [{"name": "trainer"}]}}
-    role = Role("node", launch.nodes, template, decides=True, ports=PLUGINS[name].ports(launch, platform()))
+    role = Role("node", launch.nodes, template, decides=True, ports=PLUGINS[name](launch, platform()).ports)
     return TrainingGroup(ORIGIN, TrainingNames("llama", "training"), framework, (role,))
 
 

@@ -154,9 +154,8 @@ class Dialect(Generic[Model]):
         from stowplan.library.dialects.shared.context import Lowered
         from stowplan.library.dialects.shared.dialect import Dialect, Relations
         from stowplan.library.dialects.training_group.unit import environments, unit
-        from stowplan.library.frameworks.none import NoFramework
         from stowplan.library.ir.data import Origin
-        from stowplan.library.ir.training import Role, TrainingGroup
+        from stowplan.library.ir.training import Framework, Role, TrainingGroup
         from stowplan.library.values.names import TrainingNames
         from stowplan.schema.meta import SpecId
 
@@ -167,7 +166,7 @@ class Dialect(Generic[Model]):
             group = TrainingGroup(
                 origin=Origin(identity, ""),
                 names=TrainingNames(identity.name, "toytraining"),
-                framework=NoFramework(),
+                framework=Framework(),
                 roles=(Role("worker", model.spec.nodes, template, decides=True),),
             )
             return Lowered(unit(model, group, environments(group, context), context))

@@ -75,7 +75,7 @@ class Job:
         return TrainingNames(self.id.name, KIND.lower())
 
     @property
-    def plugin(self) -> Plugin:
+    def plugin(self) -> type[Plugin]:
         """The job's framework."""
         return PLUGINS[self.spec.framework]
 

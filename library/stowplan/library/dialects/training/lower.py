@@ -70,7 +70,7 @@ def _clashes(job: Job, pod: Pod, datasets: Sequence[MountedDataset]) -> Iterator
 
 def _group(job: Job, pod: Pod, datasets: Sequence[MountedDataset], context: Context) -> TrainingGroup:
     spec, launch, kept = job.spec, pod.launch, job.checkpoints
-    engine = JOB_ENGINES[context.platform.engines.jobs]
+    engine, framework = JOB_ENGINES[context.platform.engines.jobs], job.plugin(launch, context.platform)
     least = launch.bounds.least if launch.bounds else None
     alone = launch.bounds is not None or pod.spec.get("restartPolicy") in ("Always", "OnFailure")
     mounts = (*(each.mount for each in datasets), *((kept.mount,) if kept else ()))
@@ -79,7 +79,7 @@ def _group(job: Job, pod: Pod, datasets: Sequence[MountedDataset], context: Cont
         size=launch.nodes,
         template=checkpoints.held(job, pod, datasets, context.site),
         decides=True,
-        ports=job.plugin.ports(launch, context.platform),
+        ports=framework.ports,
         restart="OnFailure" if alone else "Never",
         container=pod.container,
         host_network=bool(pod.spec.get("hostNetwork")),
@@ -89,7 +89,7 @@ def _group(job: Job, pod: Pod, datasets: Sequence[MountedDataset], context: Cont
         origin=context.origin(job.id),
         names=job.names,
         framework=Neutral(
-            job.plugin.make(launch, context.platform),
+            framework,
             launch,
             {each.name: each.mount_path for each in spec.datasets or ()},
             attempts=None if least else engine.attempts,

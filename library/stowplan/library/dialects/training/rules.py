@@ -48,7 +48,7 @@ def findings(job: Job, pod: Pod | None) -> list[Finding]:
         return found
     found += pod_rules.of_trainer(job, pod)
     if not has_errors(found):
-        found += job.plugin.findings(pod.launch, platform)
+        found += job.plugin(pod.launch, platform).findings()
     return [*found, *_suspended(job), *_deadline(job), *pod_rules.of_template(job, pod)]
 
 
