@@ -30,14 +30,14 @@ class Course(NamedTuple):
     user: int = agent_pod.AGENT_USER
 
 
-def of_task(task: DataTask, remote: Remote, course: Course, site: Site, service_account: str) -> Transfer:
-    """Return the transfer that copies from `remote` into the claim of the task's dataset.
+def task_set(task: DataTask, remote: Remote, course: Course, site: Site, service_account: str) -> job.TaskSet:
+    """Return the ConfigMap and the only Job of a sync that copies from `remote` into the claim of the task's dataset.
 
     `service_account` is the name of the pods' ServiceAccount.
     """
     resources = task.resources or site.platform.resources.task.model_dump()
     limit = deadline(task, site)
-    return Transfer(
+    moved = Transfer(
         origin=task.origin,
         component=task.operation,
         stem=task.stems[0],
@@ -58,6 +58,8 @@ def of_task(task: DataTask, remote: Remote, course: Course, site: Site, service_
         suspend=task.suspend,
         run_after=task.run_after,
     )
+    configuration = transfer.configuration(moved)
+    return job.TaskSet(configuration, (transfer.task(moved, site, configuration.name),))
 
 
 def deadline(task: DataTask, site: Site) -> int | None:

@@ -1,6 +1,7 @@
 """Jobs and CronJobs of the agents."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from stowplan.library.builders.metadata import Part, manifest
@@ -52,6 +53,14 @@ class Task(NamedTuple):
     component: str
     namespace: str
     spec: Json
+
+
+@dataclass(frozen=True, slots=True)
+class TaskSet:
+    """The Jobs of one task, not yet named, and the ConfigMap that all of them mount."""
+
+    configuration: Manifest
+    jobs: tuple[Task, ...]
 
 
 def job_spec(

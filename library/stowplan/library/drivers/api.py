@@ -1,23 +1,14 @@
 """Interface of a storage driver."""
 
-from dataclasses import dataclass
-from typing import Protocol
+from abc import ABC, abstractmethod
 
-from stowplan.library.builders.job import Task
+from stowplan.library.builders.job import TaskSet
 from stowplan.library.ir.data import CachedDataset, DataTask, Site
 from stowplan.library.manifest import ExternalReference, Json, Manifest
 from stowplan.schema.diagnostics import Finding
 
 
-@dataclass(frozen=True, slots=True)
-class TaskSet:
-    """The Jobs of one task, not yet named, and the ConfigMap that all of them mount."""
-
-    configuration: Manifest
-    jobs: tuple[Task, ...]
-
-
-class StorageDriver(Protocol):
+class StorageDriver(ABC):
     """Turns a dataset and the tasks on it into volume objects and agent configurations.
 
     It replaces the compile-time half of paddle-operator's Go interface `Driver`: `CreatePV` and `CreatePVC`
@@ -28,12 +19,12 @@ class StorageDriver(Protocol):
 
         '''Toy volumes, which nodes cache.'''
 
-        from stowplan.library.builders import dataset_transfer, job, transfer, volume
+        from stowplan.library.builders import dataset_transfer, job, volume
         from stowplan.library.builders.config_map import config_map
         from stowplan.library.builders.dataset_transfer import Course
         from stowplan.library.builders.metadata import Part, manifest
         from stowplan.library.builders.pods import affinity, agent_pod
-        from stowplan.library.drivers.api import StorageDriver, TaskSet
+        from stowplan.library.drivers.api import StorageDriver
         from stowplan.library.values import labels
         from stowplan.schema.agents.cache_config import RuntimeConfig, WarmupConfig
         from stowplan.schema.diagnostics import finding
@@ -58,37 +49,27 @@ class StorageDriver(Protocol):
             )
 
 
-        class ToyDriver:
-            name = "toy"
-
+        class ToyDriver(StorageDriver):
             def validate(self, dataset, site):
                 if dataset.source is None or dataset.source.remote:
                     return []
                 path, message = dataset.fields.source, "Toys are copied by transfers."
                 return [finding("SP402", path, message, "Name another source.")]
 
-            def validate_task(self, task, site):
-                return []
-
             def cache_directories(self, dataset, site):
                 return tuple(each for tier in dataset.tiers for each in tier.directories)
 
             def volume(self, dataset, site):
-                names, part = dataset.names, volume.part(dataset.origin, keep=dataset.retained)
+                names, origin = dataset.names, dataset.origin
                 shelf = dataset.volume.shelf if dataset.volume else names.name
-                shared = {"accessModes": ["ReadWriteMany"], "storageClassName": "", "volumeMode": "Filesystem"}
-                csi = {"driver": "toy.example.com", "volumeHandle": shelf}
-                size = {"storage": "1Gi"}
-                bound = {"capacity": size, "csi": csi, "persistentVolumeReclaimPolicy": "Retain"}
-                wanted = {"resources": {"requests": size}, "volumeName": names.volume}
-                home = part._replace(namespace="")
+                part = volume.part(origin, keep=dataset.retained)
+                own = {"csi": {"driver": "toy.example.com", "volumeHandle": shelf}, "capacity": {"storage": "1Ti"}}
+                shared = {"accessModes": ["ReadWriteMany"], "storageClassName": ""}
+                wanted = {"resources": {"requests": own["capacity"]}, "volumeName": names.volume}
                 return [
-                    manifest("PersistentVolume", names.volume, home, spec={**shared, **bound}),
+                    manifest("PersistentVolume", names.volume, part._replace(namespace=""), spec={**shared, **own}),
                     manifest("PersistentVolumeClaim", names.claim, part, spec={**shared, **wanted}),
                 ]
-
-            def externals(self, dataset):
-                return set()
 
             def near(self, dataset, *, required):
                 term = affinity.same_node(labels.component_selector(dataset.origin.spec, "runtime"))
@@ -100,35 +81,34 @@ class StorageDriver(Protocol):
                 own = {"partitions": dataset.partitions, "cacheSizeMiB": size}
                 filled = {"mountOptions": [], "synced": dataset.source is not None, "warmed": dataset.warmed}
                 config = RuntimeConfig.model_validate({**_shared(origin.spec, site), **own, **filled})
-                part, chosen = Part(origin, "runtime"), labels.component_selector(origin.spec, "runtime")
+                part = Part(origin, "runtime")
                 configuration = config_map(f"{names.base}-runtime", part, config, run=False)
-                fields = {"restart_policy": "Always", "resources": site.platform.resources.runtime}
+                resources = site.platform.resources.runtime
+                fields = {"restart_policy": "Always", "resources": resources}
                 pod = _pod(dataset, "runtime", ("runtime",), configuration, service_account, **fields)
+                chosen = labels.component_selector(origin.spec, "runtime")
                 pods = {
-                    "podManagementPolicy": "Parallel",
                     "replicas": dataset.partitions,
                     "selector": {"matchLabels": chosen},
                     "serviceName": names.service,
                     "template": agent_pod.template(pod, origin, site),
                 }
+                front = {"clusterIP": "None", "selector": chosen}
                 return [
                     configuration,
-                    manifest("Service", names.service, part, spec={"clusterIP": "None", "selector": chosen}),
+                    manifest("Service", names.service, part, spec=front),
                     manifest("StatefulSet", names.runtime, part, spec=pods),
                 ]
 
             def tasks(self, task, site, service_account):
                 dataset, origin = task.dataset, task.origin
                 if task.operation == "sync":
-                    moved = dataset_transfer.of_task(task, task.source.remote, Course(), site, service_account)
-                    configuration = transfer.configuration(moved)
-                    return TaskSet(configuration, (transfer.task(moved, site, configuration.name),))
+                    return dataset_transfer.task_set(task, task.source.remote, Course(), site, service_account)
                 own = {"dataset": dataset.names.name, "paths": list(task.paths), "partitions": dataset.partitions}
                 more = {"strategy": task.strategy, "threshold": 1, "afterRun": task.after_run}
                 config = WarmupConfig.model_validate({**_shared(origin.spec, site), **own, **more})
                 stem, once = task.configuration_stem, task.schedule is None
-                part = Part(origin, "warmup", namespace=task.namespace)
-                configuration = config_map(stem, part, config, run=once)
+                configuration = config_map(stem, Part(origin, "warmup"), config, run=once)
                 resources = site.platform.resources.task
                 jobs = []
                 for index, name in enumerate(task.stems):
@@ -137,51 +117,49 @@ class StorageDriver(Protocol):
                     template = agent_pod.template(pod, origin, site)
                     spec = job.job_spec(template, container="warmup", deadline_seconds=None, suspend=task.suspend)
                     jobs.append(job.Task(name, "warmup", task.namespace, spec))
-                return TaskSet(configuration, tuple(jobs))
+                return job.TaskSet(configuration, tuple(jobs))
 
 
-        DRIVER: StorageDriver = ToyDriver()
+        DRIVER = ToyDriver()
     """
-
-    name: str
 
     def validate(self, dataset: CachedDataset, site: Site) -> list[Finding]:
         """Return findings about the dataset's options, at paths in its SampleSet."""
-        ...
+        return []
 
     def validate_task(self, task: DataTask, site: Site) -> list[Finding]:
         """Return findings about the task's options, at paths in its SampleJob."""
-        ...
+        return []
 
     def cache_directories(self, dataset: CachedDataset, site: Site) -> tuple[str, ...]:
         """Return the host directories that the dataset's cache uses on each cluster node; empty if it uses none."""
-        ...
+        return ()
 
+    @abstractmethod
     def volume(self, dataset: CachedDataset, site: Site) -> list[Manifest]:
         """Return the volume and its claim, as far as the driver creates them; it may create none."""
-        ...
 
     def externals(self, dataset: CachedDataset) -> set[ExternalReference]:
         """Return references to the objects of the volume that must exist in the cluster."""
-        ...
+        return set()
 
     def near(self, dataset: CachedDataset, *, required: bool) -> Json:
         """Return the pod affinity of pods that use the dataset, to the cluster nodes that cache the dataset.
 
         It is empty without a cache. The scheduler must satisfy it if `required` is true, else it is a preference.
         """
-        ...
+        return {}
 
     def runtime(self, dataset: CachedDataset, site: Site, service_account: str) -> list[Manifest]:
         """Return the objects of the cache pods, which mount the dataset on each cache node and measure the cache.
 
         The list is empty without a cache. `service_account` is the name of the pods' ServiceAccount.
         """
-        ...
+        return []
 
+    @abstractmethod
     def tasks(self, task: DataTask, site: Site, service_account: str) -> TaskSet:
         """Return the Jobs of the task, not yet named, and the ConfigMap that the Jobs read.
 
         `service_account` is the name of the pods' ServiceAccount.
         """
-        ...

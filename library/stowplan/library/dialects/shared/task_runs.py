@@ -1,7 +1,6 @@
 """The Jobs or CronJobs of a task on a dataset, and of the warmup that follows a sync."""
 
 from stowplan.library.builders import job
-from stowplan.library.drivers.api import TaskSet
 from stowplan.library.drivers.registry import STORAGE_DRIVERS
 from stowplan.library.ir.data import DataTask, Site
 from stowplan.library.manifest import Manifest
@@ -62,7 +61,7 @@ def manifests(task: DataTask, warmup: DataTask | None, site: Site, names: TaskNa
     return made
 
 
-def _runs(tasks: TaskSet, task: DataTask, run: str) -> list[Manifest]:
+def _runs(tasks: job.TaskSet, task: DataTask, run: str) -> list[Manifest]:
     if task.schedule is None:
         return job.jobs(tasks.jobs, task.origin, run)
     return [job.cron_job(one, task.origin, schedule=task.schedule, time_zone=task.time_zone) for one in tasks.jobs]

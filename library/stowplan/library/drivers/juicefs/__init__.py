@@ -1,6 +1,5 @@
 """JuiceFS, community edition, through its CSI driver."""
 
-from stowplan.library.drivers.api import StorageDriver
 from stowplan.library.drivers.juicefs.driver import JuiceFSDriver
 
-DRIVER: StorageDriver = JuiceFSDriver()
+DRIVER = JuiceFSDriver()

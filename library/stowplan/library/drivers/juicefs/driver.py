@@ -1,18 +1,25 @@
-"""The JuiceFS driver, composed of its parts."""
+"""The JuiceFS driver: its volumes, and its other parts composed."""
 
+from stowplan.library.builders import volume
+from stowplan.library.builders.job import TaskSet
+from stowplan.library.builders.metadata import manifest
 from stowplan.library.drivers import storage_source
-from stowplan.library.drivers.api import TaskSet
-from stowplan.library.drivers.juicefs import cache, mount, runtime, sync, tasks, volume
+from stowplan.library.drivers.api import StorageDriver
+from stowplan.library.drivers.juicefs import cache, mount, runtime, sync, tasks
 from stowplan.library.ir.data import CachedDataset, DataTask, Site
 from stowplan.library.manifest import ExternalReference, Json, Manifest
 from stowplan.schema.diagnostics import Finding
 from stowplan.schema.juicefs.options import VOLUME_SECRET_KEYS
 
+CAPACITY = "10Pi"
+"""Capacity that the old operator wrote. A static CSI volume has no quota, but claim and volume need the same one."""
 
-class JuiceFSDriver:
+UPSTREAM_STORAGE_CLASS = "paddle-operator"
+"""Storage class that paddle-operator named to bind a claim to its volume. The class never existed."""
+
+
+class JuiceFSDriver(StorageDriver):
     """Driver with volumes of the JuiceFS CSI driver, and tasks of the cache agent."""
-
-    name = "juicefs"
 
     def validate(self, dataset: CachedDataset, site: Site) -> list[Finding]:
         path, source = dataset.fields.source, dataset.source
@@ -27,7 +34,48 @@ class JuiceFSDriver:
         return () if directories == (cache.MEMORY,) else directories
 
     def volume(self, dataset: CachedDataset, site: Site) -> list[Manifest]:
-        return volume.manifests(dataset, site)
+        """Return a static volume that only the claim can bind, and the claim. The data outlive both (`Retain`).
+
+        An empty storage class prevents dynamic provisioning. Mount options are in `spec.mountOptions`, which is
+        mutable, and not in the CSI attributes, which are immutable. With the name profile `upstream`, both objects have
+        the values of paddle-operator; the selector of an existing claim is immutable.
+        """
+        names, secret = dataset.names, dataset.volume_secret
+        upstream = names.profile == "upstream"
+        shared = {
+            "accessModes": ["ReadWriteMany"],
+            "storageClassName": UPSTREAM_STORAGE_CLASS if upstream else "",
+            "volumeMode": "Filesystem",
+        }
+        volume_spec: Json = {
+            **shared,
+            "capacity": {"storage": CAPACITY},
+            "claimRef": {
+                "apiVersion": "v1",
+                "kind": "PersistentVolumeClaim",
+                "name": names.claim,
+                "namespace": dataset.origin.spec.namespace,
+            },
+            "csi": {
+                "driver": site.platform.juicefs.csi_driver,
+                "fsType": "juicefs",
+                "nodePublishSecretRef": {"name": secret.name, "namespace": secret.namespace},
+                "volumeHandle": names.volume_handle,
+            },
+            "mountOptions": list(mount.mount_options(dataset, site)),
+            "persistentVolumeReclaimPolicy": "Retain",
+        }
+        claim_spec: Json = {
+            **shared,
+            "resources": {"requests": {"storage": CAPACITY}},
+            "volumeName": names.volume,
+            **({"selector": {"matchLabels": dict(dataset.labels)}} if upstream and dataset.labels else {}),
+        }
+        part = volume.part(dataset.origin, keep=dataset.retained, extra_labels=dataset.labels)
+        return [
+            manifest("PersistentVolume", names.volume, part._replace(namespace=""), spec=volume_spec),
+            manifest("PersistentVolumeClaim", names.claim, part, spec=claim_spec),
+        ]
 
     def externals(self, dataset: CachedDataset) -> set[ExternalReference]:
         secret = dataset.volume_secret

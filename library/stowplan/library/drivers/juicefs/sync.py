@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from stowplan.library.builders import dataset_transfer, transfer
+from stowplan.library.builders import dataset_transfer
 from stowplan.library.builders.dataset_transfer import Course
+from stowplan.library.builders.job import TaskSet
 from stowplan.library.drivers import storage_source
-from stowplan.library.drivers.api import TaskSet
 from stowplan.library.drivers.juicefs.options import Value, client_version, fate_findings, given
 from stowplan.library.ir.data import CachedDataset, DataTask, Remote, Site
 from stowplan.schema.agents.transfer_config import Mirror
@@ -39,9 +39,7 @@ def by_transfer(task: DataTask, remote: Remote, site: Site, service_account: str
     """
     mirror = Mirror(maxDelete=task.max_delete) if task.sync_options.delete_dst else None
     course = Course(shared=True, mirror=mirror, user=site.platform.juicefs.task_user)
-    moved = dataset_transfer.of_task(task, remote, course, site, service_account)
-    configuration = transfer.configuration(moved)
-    return TaskSet(configuration, (transfer.task(moved, site, configuration.name),))
+    return dataset_transfer.task_set(task, remote, course, site, service_account)
 
 
 def ends(task: DataTask) -> tuple[str, str]:

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from stowplan.library.builders import dataset_transfer, job
 from stowplan.library.builders.config_map import config_map
+from stowplan.library.builders.job import TaskSet
 from stowplan.library.builders.metadata import Part
 from stowplan.library.builders.pods import agent_pod, order_container
-from stowplan.library.drivers.api import TaskSet
 from stowplan.library.drivers.juicefs import cache, runtime, sync
 from stowplan.library.ir.data import DataTask, Placement, Site
 from stowplan.library.manifest import Json

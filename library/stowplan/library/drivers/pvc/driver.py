@@ -1,29 +1,28 @@
 """The driver `pvc`: datasets in a PersistentVolumeClaim without a cache."""
 
+from stowplan.library.builders.job import TaskSet
 from stowplan.library.builders.volume import claim_from_template
 from stowplan.library.drivers import storage_source
-from stowplan.library.drivers.api import TaskSet
+from stowplan.library.drivers.api import StorageDriver
 from stowplan.library.drivers.pvc import options, source, storage, sync
 from stowplan.library.ir.data import CachedDataset, DataTask, Site
-from stowplan.library.manifest import ExternalReference, Json, Manifest
+from stowplan.library.manifest import ExternalReference, Manifest
 from stowplan.schema.diagnostics import Finding, finding
 
 
-class ClaimDriver:
+class ClaimDriver(StorageDriver):
     """Driver with claims of any storage. The transfer agent fills them, and `juicefs sync` where only it can read.
 
     It caches nothing, so its datasets have no cache pods, no warmup and no affinity.
     """
 
-    name = "pvc"
-
-    def validate(self, dataset: CachedDataset, site: Site) -> list[Finding]:  # noqa: ARG002 - as the interface has it
+    def validate(self, dataset: CachedDataset, site: Site) -> list[Finding]:
         given, path = dataset.source, dataset.fields.source
         if given is None or given.remote:
             return []
         return storage_source.findings(given, path) if given.direct else source.findings(given.uri, path)
 
-    def validate_task(self, task: DataTask, site: Site) -> list[Finding]:  # noqa: ARG002 - as the interface has it
+    def validate_task(self, task: DataTask, site: Site) -> list[Finding]:
         if task.operation == "sync":
             uri = task.source.uri if task.source else ""
             return [*source.findings(uri, ("spec", "syncOptions", "source")), *options.findings(task)]
@@ -33,10 +32,7 @@ class ClaimDriver:
             message = f"{name} is a claim, and no agent removes files from one."
         return [finding("SP455", ("spec", "type"), message, _WAYS_OUT[task.operation])]
 
-    def cache_directories(self, dataset: CachedDataset, site: Site) -> tuple[str, ...]:  # noqa: ARG002
-        return ()
-
-    def volume(self, dataset: CachedDataset, site: Site) -> list[Manifest]:  # noqa: ARG002
+    def volume(self, dataset: CachedDataset, site: Site) -> list[Manifest]:
         claim = dataset.claim
         if not claim.template:
             return []
@@ -46,12 +42,6 @@ class ClaimDriver:
         if dataset.claim.template:
             return set()
         return {ExternalReference("PersistentVolumeClaim", dataset.names.namespace, dataset.claim.name)}
-
-    def near(self, dataset: CachedDataset, *, required: bool) -> Json:  # noqa: ARG002
-        return {}
-
-    def runtime(self, dataset: CachedDataset, site: Site, service_account: str) -> list[Manifest]:  # noqa: ARG002
-        return []
 
     def tasks(self, task: DataTask, site: Site, service_account: str) -> TaskSet:
         if task.source and task.source.direct:

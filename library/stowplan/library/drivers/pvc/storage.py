@@ -2,9 +2,9 @@
 
 from stowplan.library.builders import dataset_transfer, job, transfer
 from stowplan.library.builders.config_map import config_map
+from stowplan.library.builders.job import TaskSet
 from stowplan.library.builders.metadata import Part
 from stowplan.library.builders.pods import agent_pod
-from stowplan.library.drivers.api import TaskSet
 from stowplan.library.ir.data import DataTask, Placement, Site, Source
 from stowplan.library.manifest import Json
 from stowplan.schema.agents.agent_config import SOURCE_SECRET_ENV, Target

@@ -1,12 +1,11 @@
 """The sync of a dataset in a claim: a transfer, from S3 or another remote side."""
 
-from stowplan.library.builders import dataset_transfer, transfer
+from stowplan.library.builders import dataset_transfer
 from stowplan.library.builders.dataset_transfer import Course
+from stowplan.library.builders.job import TaskSet
 from stowplan.library.builders.pods import agent_pod
-from stowplan.library.drivers.api import TaskSet
 from stowplan.library.drivers.pvc import options, source
-from stowplan.library.ir.data import DataTask, Remote, Site, Source
-from stowplan.library.manifest import Json
+from stowplan.library.ir.data import DataTask, Remote, Site
 from stowplan.schema.agents.agent_config import SOURCE_SECRET_ENV
 from stowplan.schema.agents.transfer_config import Mirror
 from stowplan.schema.remotes.remote import option_env
@@ -20,9 +19,7 @@ def task_set(task: DataTask, site: Site, service_account: str) -> TaskSet:
     given = task.sync_options
     mirror = Mirror(maxDelete=task.max_delete) if given.delete_dst else None
     course = Course(mirror=mirror, parallelism=options.threads(given))
-    moved = dataset_transfer.of_task(task, _remote(task), course, site, service_account)
-    configuration = transfer.configuration(moved)
-    return TaskSet(configuration, (transfer.task(moved, site, configuration.name),))
+    return dataset_transfer.task_set(task, _remote(task), course, site, service_account)
 
 
 def _remote(task: DataTask) -> Remote:
@@ -43,14 +40,6 @@ def _remote(task: DataTask) -> Remote:
         secretAccessKeyEnv=keys.get("secret-key"),
         anonymous=not keys,
     )
-    return Remote(endpoint, (*_secret_env(task.source), *_literals(found)))
-
-
-def _secret_env(given: Source) -> tuple[Json, ...]:
-    """Return the variables with the credentials of the source, both required; none for a public source."""
-    return agent_pod.secret_env(given.secret, SOURCE_SECRET_ENV, optional=()) if given.secret.name else ()
-
-
-def _literals(found: source.S3Source) -> tuple[Json, ...]:
+    secret = agent_pod.secret_env(task.source.secret, SOURCE_SECRET_ENV, optional=()) if keys else ()
     values = {_ENDPOINT: found.endpoint, _REGION: found.region}
-    return tuple({"name": name, "value": value} for name, value in values.items() if value)
+    return Remote(endpoint, (*secret, *({"name": name, "value": value} for name, value in values.items() if value)))

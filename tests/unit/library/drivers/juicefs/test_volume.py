@@ -3,7 +3,7 @@
 from typing import Any
 
 from stowplan.library.dialects.sample_set.sample_set import cached_dataset
-from stowplan.library.drivers.juicefs import volume
+from stowplan.library.drivers.juicefs import DRIVER
 from stowplan.library.manifest import Json
 from tests.unit.specs import context, sample_set, site
 
@@ -15,7 +15,7 @@ PROTECTED = {
 
 def made(**platform: Any) -> list[Json]:
     dataset = cached_dataset(sample_set(), context(**platform))
-    return [each.body for each in volume.manifests(dataset, site(**platform))]
+    return [each.body for each in DRIVER.volume(dataset, site(**platform))]
 
 
 def test_a_static_volume_of_the_claim() -> None:
