@@ -1,7 +1,6 @@
 """Cron expressions, by the rules of the CronJob controller (robfig/cron v3, `ParseStandard`)."""
 
 import re
-from dataclasses import dataclass
 
 _MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
 _DAYS = "sun mon tue wed thu fri sat".split()
@@ -23,41 +22,36 @@ LEAST_SECONDS = 60
 _PART = re.compile(r"(?P<low>\*|\?|\w+)(-(?P<high>\w+))?(/(?P<step>\d+))?", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """Problem of a cron expression: what is wrong, and what to write instead."""
+def problem(expression: str) -> tuple[str, str] | None:
+    """Return what is wrong with an expression, and what to write instead; None if it is valid.
 
-    message: str
-    hint: str
-
-
-def problem(expression: str) -> Problem | None:
-    """Return the problem of an expression; None if it is valid. A time zone is refused, as by Kubernetes since 1.29."""
+    A time zone is refused, as by Kubernetes since 1.29.
+    """
     if expression.startswith(("TZ=", "CRON_TZ=")):
-        return Problem("The schedule cannot contain a time zone.", "Write it into `timeZone`.")
+        return "The schedule cannot contain a time zone.", "Write it into `timeZone`."
     if expression.startswith("@"):
         return _problem_of_word(expression)
     fields = expression.split()
     if len(fields) != len(_FIELDS):
         hint = f"Write five fields ({', '.join(field[0] for field in _FIELDS)}), or a word such as @daily."
-        return Problem(f'"{expression}" has {len(fields)} fields; a schedule has 5.', hint)
+        return f'"{expression}" has {len(fields)} fields; a schedule has 5.', hint
     for text, (name, low, high, words) in zip(fields, _FIELDS, strict=True):
         for part in text.split(","):
             if not _fits(part, low, high, words):
                 message = f'"{part}" does not fit the {name}, which goes from {low} to {high}.'
-                return Problem(message, _hint(name, low, high, words))
+                return message, _hint(name, low, high, words)
     return None
 
 
-def _problem_of_word(expression: str) -> Problem | None:
+def _problem_of_word(expression: str) -> tuple[str, str] | None:
     if expression in _WORDS:
         return None
     if not _EVERY.fullmatch(expression):
         hint = f"Words are {', '.join(sorted(_WORDS))} and, for example, @every 6h."
-        return Problem(f'"{expression}" is not a word that cron knows.', hint)
+        return f'"{expression}" is not a word that cron knows.', hint
     if _seconds(expression) < LEAST_SECONDS:
         message = f'"{expression}" is less than a minute.'
-        return Problem(message, "Give at least @every 1m, which is as often as five fields can say.")
+        return message, "Give at least @every 1m, which is as often as five fields can say."
     return None
 
 

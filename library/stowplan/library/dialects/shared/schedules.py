@@ -17,12 +17,12 @@ def findings(
     """
     found = []
     if schedule is not None and (problem := cron.problem(schedule)):
-        found.append(finding("SP415", (*base, "schedule"), problem.message, problem.hint))
+        found.append(finding("SP415", (*base, "schedule"), *problem))
     elif schedule is not None and cron.never(schedule):
         message = f'"{schedule}" names only days that no year has, so the task never runs.'
         found.append(finding("SP418", (*base, "schedule"), message, "Name a day that its months have."))
     if time_zone is not None and (wrong := time_zones.problem(time_zone)):
-        found.append(finding("SP204", (*base, "timeZone"), wrong.message, wrong.hint))
+        found.append(finding("SP204", (*base, "timeZone"), *wrong))
     if schedule is not None and RUN_ANNOTATION in annotations:
         message = "The annotation starts nothing on a task that runs by a schedule."
         path = ("metadata", "annotations", RUN_ANNOTATION)
