@@ -35,7 +35,7 @@ class CustomResource(Model):
 
         from stowplan.schema.kinds.conditions import Conditions
         from stowplan.schema.kinds.custom_resource import AGE, Column, CustomResource
-        from stowplan.schema.meta import Model, ObjectMeta
+        from stowplan.schema.meta import Model
 
 
         class ToySpec(Model):
@@ -60,7 +60,6 @@ class CustomResource(Model):
 
             api_version: Literal["toy.example.com/v1"] = Field(description="Version of this kind.")
             kind: Literal["ToyTraining"] = Field(description="Always `ToyTraining`.")
-            metadata: ObjectMeta = Field(description="Name, namespace, labels and annotations.")
             spec: ToySpec = Field(description="What trains.")
 
     It narrows `api_version` and `kind` to one value each, and adds the field `spec`.

@@ -12,7 +12,7 @@ from stowplan.schema.kinds.custom_resource import AGE, Column, CustomResource
 from stowplan.schema.kinds.data_cube_status import DataCubeStatus
 from stowplan.schema.kinds.editor_rules import Schema
 from stowplan.schema.kinds.kubernetes_shapes import ENV_VAR, TOLERATION
-from stowplan.schema.meta import Int32, KubernetesType, Model, ObjectMeta
+from stowplan.schema.meta import Int32, KubernetesType, Model
 from stowplan.schema.remotes.registry import SIDES, RemoteBlocks, SideType
 
 _CORE = "io.k8s.api.core.v1"
@@ -194,5 +194,4 @@ class DataCube(CustomResource):
 
     api_version: Literal["tensorstack.dev/v1beta1"] = Field(description="Version of this kind.")
     kind: Literal["DataCube"] = Field(description="Always `DataCube`.")
-    metadata: ObjectMeta = Field(description="Name, namespace, labels and annotations.")
     spec: DataCubeSpec = Field(description="Where from, where to, and how.")

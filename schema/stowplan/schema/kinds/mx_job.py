@@ -9,7 +9,7 @@ from stowplan.schema.kinds import editor_rules
 from stowplan.schema.kinds.conditions import Conditions
 from stowplan.schema.kinds.custom_resource import AGE, Column, CustomResource
 from stowplan.schema.kinds.editor_rules import Schema
-from stowplan.schema.meta import KubernetesType, Model, ObjectMeta
+from stowplan.schema.meta import KubernetesType, Model
 
 MxPodTemplate = Annotated[dict[str, Any], KubernetesType("io.k8s.api.core.v1.PodTemplateSpec")]
 
@@ -96,5 +96,4 @@ class MxJob(CustomResource):
 
     api_version: Literal["mxnet.mlkube.io/v1beta1"] = Field(description="Version of this kind.")
     kind: Literal["MxJob"] = Field(description="Always `MxJob`.")
-    metadata: ObjectMeta = Field(description="Name, namespace, labels and annotations.")
     spec: MxJobSpec = Field(description="The mode and the roles.")

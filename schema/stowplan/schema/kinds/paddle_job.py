@@ -11,7 +11,7 @@ from stowplan.schema.kinds.custom_resource import Column, CustomResource
 from stowplan.schema.kinds.editor_rules import Schema
 from stowplan.schema.kinds.kubernetes_shapes import QUANTITY
 from stowplan.schema.kinds.paddle_job_status import PaddleJobStatus
-from stowplan.schema.meta import MOST_NODES, Int32, KubernetesType, Model, ObjectMeta
+from stowplan.schema.meta import MOST_NODES, Int32, KubernetesType, Model
 
 PodTemplate = Annotated[dict[str, Any], KubernetesType("io.k8s.api.core.v1.PodTemplateSpec")]
 
@@ -137,5 +137,4 @@ class PaddleJob(CustomResource):
 
     api_version: Literal["batch.paddlepaddle.org/v1"] = Field(description="Version of this kind.")
     kind: Literal["PaddleJob"] = Field(description="Always `PaddleJob`.")
-    metadata: ObjectMeta = Field(description="Name, namespace, labels and annotations.")
     spec: PaddleJobSpec = Field(description="The roles, and how they meet.")

@@ -10,7 +10,7 @@ from stowplan.schema.kinds import editor_rules
 from stowplan.schema.kinds.conditions import AttemptCounts, Conditions, TaskAttempts
 from stowplan.schema.kinds.custom_resource import Column, CustomResource
 from stowplan.schema.kinds.editor_rules import Schema
-from stowplan.schema.meta import Int32, Model, NamedReference, ObjectMeta, SecretReference
+from stowplan.schema.meta import Int32, Model, NamedReference, SecretReference
 
 TaskType = Literal["sync", "warmup", "rmr", "clear"]
 
@@ -131,5 +131,4 @@ class SampleJob(CustomResource):
 
     api_version: Literal["batch.paddlepaddle.org/v1alpha1"] = Field(description="Version of this kind.")
     kind: Literal["SampleJob"] = Field(description="Always `SampleJob`.")
-    metadata: ObjectMeta = Field(description="Name, namespace, labels and annotations.")
     spec: SampleJobSpec = Field(description="The task and its options.")

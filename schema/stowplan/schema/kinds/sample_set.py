@@ -12,7 +12,7 @@ from stowplan.schema.kinds.custom_resource import AGE, Column, CustomResource
 from stowplan.schema.kinds.editor_rules import Schema
 from stowplan.schema.kinds.kubernetes_shapes import NODE_AFFINITY, TOLERATION
 from stowplan.schema.kinds.sample_set_status import SampleSetStatus
-from stowplan.schema.meta import Int32, KubernetesType, Model, ObjectMeta, SecretReference
+from stowplan.schema.meta import Int32, KubernetesType, Model, SecretReference
 
 NodeAffinity = Annotated[dict[str, Any], KubernetesType("io.k8s.api.core.v1.NodeAffinity", NODE_AFFINITY)]
 ClaimTemplate = Annotated[dict[str, Any], KubernetesType("io.k8s.api.core.v1.PersistentVolumeClaimTemplate")]
@@ -186,5 +186,4 @@ class SampleSet(CustomResource):
 
     api_version: Literal["batch.paddlepaddle.org/v1alpha1"] = Field(description="Version of this kind.")
     kind: Literal["SampleSet"] = Field(description="Always `SampleSet`.")
-    metadata: ObjectMeta = Field(description="Name, namespace, labels and annotations.")
     spec: SampleSetSpec = Field(description="What the dataset is, where it comes from and where it is cached.")

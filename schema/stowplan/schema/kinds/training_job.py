@@ -9,7 +9,7 @@ from stowplan.schema.kinds import editor_rules
 from stowplan.schema.kinds.custom_resource import AGE, Column, CustomResource
 from stowplan.schema.kinds.editor_rules import Schema
 from stowplan.schema.kinds.training_job_status import TrainingJobStatus
-from stowplan.schema.meta import KubernetesType, Model, ObjectMeta
+from stowplan.schema.meta import KubernetesType, Model
 
 _CORE = "io.k8s.api.core.v1"
 Volume = Annotated[dict[str, Any], KubernetesType(f"{_CORE}.Volume")]
@@ -187,5 +187,4 @@ class TrainingJob(CustomResource):
 
     api_version: Literal["paddlepaddle.org/v1alpha1"] = Field(description="Version of this kind.")
     kind: Literal["TrainingJob"] = Field(description="Always `TrainingJob`.")
-    metadata: ObjectMeta = Field(description="Name, namespace, labels and annotations.")
     spec: TrainingJobSpec = Field(description="The roles and what they share.")

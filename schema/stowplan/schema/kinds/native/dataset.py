@@ -13,7 +13,7 @@ from stowplan.schema.kinds.custom_resource import AGE, Column, CustomResource
 from stowplan.schema.kinds.editor_rules import Schema
 from stowplan.schema.kinds.kubernetes_shapes import NODE_AFFINITY, TOLERATION
 from stowplan.schema.kinds.sample_set_status import SampleSetStatus
-from stowplan.schema.meta import Int32, KubernetesType, Model, ObjectMeta
+from stowplan.schema.meta import Int32, KubernetesType, Model
 from stowplan.schema.remotes.place import EXCLUDE, INCLUDE, LocalSecret, Patterns
 from stowplan.schema.remotes.registry import SOURCES, SourceBlocks
 
@@ -202,5 +202,4 @@ class Dataset(CustomResource):
 
     api_version: Literal["stowplan.dev/v1alpha1"] = Field(description="Version of this kind.")
     kind: Literal["Dataset"] = Field(description="Always `Dataset`.")
-    metadata: ObjectMeta = Field(description="Name, namespace, labels and annotations.")
     spec: DatasetSpec = Field(description="Where the data comes from, where it is stored and where it is cached.")

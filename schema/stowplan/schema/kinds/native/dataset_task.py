@@ -11,7 +11,7 @@ from stowplan.schema.kinds.conditions import AttemptCounts, Conditions, TaskAtte
 from stowplan.schema.kinds.custom_resource import AGE, Column, CustomResource
 from stowplan.schema.kinds.editor_rules import Schema
 from stowplan.schema.kinds.native.run_after import RunAfter
-from stowplan.schema.meta import KubernetesType, Model, ObjectMeta
+from stowplan.schema.meta import KubernetesType, Model
 from stowplan.schema.remotes.place import InnerPath
 from stowplan.schema.remotes.registry import TARGETS, TargetBlocks
 
@@ -153,5 +153,4 @@ class DatasetTask(CustomResource):
 
     api_version: Literal["stowplan.dev/v1alpha1"] = Field(description="Version of this kind.")
     kind: Literal["DatasetTask"] = Field(description="Always `DatasetTask`.")
-    metadata: ObjectMeta = Field(description="Name, namespace, labels and annotations.")
     spec: DatasetTaskSpec = Field(description="What is done, to which dataset, and when.")

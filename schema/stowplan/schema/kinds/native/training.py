@@ -22,7 +22,7 @@ from stowplan.schema.kinds.native.training_parts import (
     TrainingDataset,
 )
 from stowplan.schema.kinds.native.training_status import TrainingStatus
-from stowplan.schema.meta import PATCH, Int32, KubernetesType, Model, ObjectMeta
+from stowplan.schema.meta import PATCH, Int32, KubernetesType, Model
 
 _CORE = "io.k8s.api.core.v1"
 TrainerVariable = Annotated[dict[str, Any], KubernetesType(f"{_CORE}.EnvVar", ENV_VAR)]
@@ -145,5 +145,4 @@ class Training(CustomResource):
 
     api_version: Literal["stowplan.dev/v1alpha1"] = Field(description="Version of this kind.")
     kind: Literal["Training"] = Field(description="Always `Training`.")
-    metadata: ObjectMeta = Field(description="Name, namespace, labels and annotations.")
     spec: TrainingSpec = Field(description="The program, its data, and its nodes.")
