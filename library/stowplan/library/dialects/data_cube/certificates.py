@@ -48,12 +48,12 @@ def variables(cube: Cube) -> tuple[Json, ...]:
     Without a `caBundle` there are none.
     """
     path = f"{CA_DIRECTORY}/{CA_FILE}"
-    return tuple({"name": name, "value": path} for name in CA_ENV) if cube.remote.ca_bundle else ()
+    return tuple({"name": name, "value": path} for name in CA_ENV) if cube.reference.ca_bundle else ()
 
 
 def volume(cube: Cube) -> Json | None:
     """Return the source of a pod's volume with the certificates as the file `CA_FILE`; None without a `caBundle`."""
-    bundle = cube.remote.ca_bundle
+    bundle = cube.reference.ca_bundle
     if bundle is None:
         return None
     config_map, secret = bundle.config_map_key_ref, bundle.secret_key_ref
@@ -65,7 +65,7 @@ def volume(cube: Cube) -> Json | None:
 
 def externals(cube: Cube) -> Iterator[ExternalReference]:
     """Yield the reference to the Secret (with its key) or ConfigMap of the `caBundle`; nothing without a `caBundle`."""
-    bundle = cube.remote.ca_bundle
+    bundle = cube.reference.ca_bundle
     if bundle and (secret := bundle.secret_key_ref):
         yield ExternalReference("Secret", cube.id.namespace, str(secret["name"]), (str(secret["key"]),))
     if bundle and (config_map := bundle.config_map_key_ref):

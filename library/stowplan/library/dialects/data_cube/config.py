@@ -35,30 +35,30 @@ def of_cube(cube: Cube, context: Context) -> TransferConfig:
     """Return the configuration of the cube's agent. The cube must have no errors."""
     path, links = claim_paths.canonical(cube.claim.sub_path or ""), cube.claim.links or "follow"
     claim = PvcEndpoint(claim=cube.claim.name or "", path=path, links=links)
-    remote = cube.kind.endpoint(cube.end)
+    remote = cube.kind.endpoint(cube)
     retries = cube.setting("request_retries")
     return TransferConfig(
         target=Target(kind="DataCube", namespace=cube.id.namespace, name=cube.id.name),
         reportPhase=context.site.agents_report_phase,
         source=claim if cube.uploads else remote,
         sink=remote if cube.uploads else claim,
-        mirror=Mirror(allowEmpty=bool(cube.options.allow_empty), maxDelete=cube.setting("max_delete"))
-        if cube.options.sync
+        mirror=Mirror(allowEmpty=bool(cube.given.allow_empty), maxDelete=cube.setting("max_delete"))
+        if cube.given.sync
         else None,
-        softDeadlineSeconds=soft_deadline(cube.options.active_deadline_seconds),
+        softDeadlineSeconds=soft_deadline(cube.given.active_deadline_seconds),
         requestRetries=5 if retries is None else retries,
         parallelism=cube.setting("parallelism") or 8,
         partSizeMiB=_part_size(cube),
-        maxBytesPerSecond=cube.options.max_bytes_per_second,
+        maxBytesPerSecond=cube.given.max_bytes_per_second,
         memoryMiB=transfer.memory(cube.resources["limits"]),
         state=_state(cube, claim.path),
-        caBundle=f"{CA_DIRECTORY}/{CA_FILE}" if cube.remote.ca_bundle else None,
+        caBundle=f"{CA_DIRECTORY}/{CA_FILE}" if cube.reference.ca_bundle else None,
     )
 
 
 def _part_size(cube: Cube) -> int:
     """Return the size in MiB of one part of a large file: from `partSize`, else from the flags, else 16."""
-    size = amount(cube.options.part_size) if cube.options.part_size else None
+    size = amount(cube.given.part_size) if cube.given.part_size else None
     if size is not None:
         return int((size / _MEBIBYTE).to_integral_value(ROUND_CEILING))
     return int(cube.arguments.settings.get("part_size_mib", _PART_SIZE))
@@ -66,7 +66,7 @@ def _part_size(cube: Cube) -> int:
 
 def part_size_findings(cube: Cube) -> list[Finding]:
     """Return findings about a part size that S3 refuses or that does not fit into the pod's memory."""
-    given, places = cube.options.part_size, cube.arguments.places
+    given, places = cube.given.part_size, cube.arguments.places
     path: FieldPath = ("spec", "executor", "options", "partSize")
     if given is None and "part_size_mib" not in places:
         return []
@@ -99,5 +99,5 @@ def from_flags(cube: Cube) -> dict[str, str]:
     return {
         option_env(name): escaped(str(value))
         for name, value in settings.items()
-        if name in known and not options.given(cube.remote, name) and known[name].acts_on(cube.side)
+        if name in known and not options.given(cube.reference, name) and known[name].acts_on(cube.side)
     }

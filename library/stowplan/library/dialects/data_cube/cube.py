@@ -9,7 +9,6 @@ from stowplan.library.dialects.data_cube import arguments as data_cube_arguments
 from stowplan.library.dialects.data_cube import environment
 from stowplan.library.dialects.data_cube.environment import Variable
 from stowplan.library.dialects.data_cube.options import Side
-from stowplan.library.dialects.data_cube.remotes.flags import Arguments
 from stowplan.library.dialects.data_cube.remotes.registry import REMOTES
 from stowplan.library.dialects.data_cube.remotes.remote import Remote
 from stowplan.library.dialects.data_cube.remotes.remote_side import RemoteSide
@@ -18,7 +17,7 @@ from stowplan.library.dialects.shared.context import Context
 from stowplan.library.dialects.shared.task_resources import Resources
 from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import FieldPath, Finding
-from stowplan.schema.kinds.data_cube import ClaimReference, DataCube, DataReference, Executor, ExecutorOptions
+from stowplan.schema.kinds.data_cube import ClaimReference, DataCube, Executor, ExecutorOptions
 from stowplan.schema.meta import Model, SpecId
 
 KIND = "DataCube"
@@ -33,49 +32,23 @@ _EXECUTOR = {
 
 
 @dataclass(frozen=True, slots=True)
-class Cube:
+class Cube(RemoteSide):
     """A DataCube with exactly one claim.
 
-    `end` is the remote side, and `kind` what its remote declares. `claim`, `executor` and `options` are empty models if
-    the spec has none. `replaced` are values of variables that replace literal options. `resources` are the requests and
-    limits of the pod.
+    `kind` is what the remote of its remote side declares. `claim`, `executor` and `given`, the options of the executor,
+    are empty models if the spec has none. `replaced` are values of variables that replace literal options. `resources`
+    are the requests and limits of the pod.
     """
 
     model: DataCube
     id: SpecId
-    end: RemoteSide
     kind: Remote
     claim: ClaimReference
     executor: Executor
-    options: ExecutorOptions
+    given: ExecutorOptions
     variables: tuple[Variable, ...]
     replaced: Mapping[str, str]
     resources: Resources
-
-    @property
-    def side(self) -> Side:
-        """The side that is remote."""
-        return self.end.side
-
-    @property
-    def remote(self) -> DataReference:
-        """The remote side as the spec has it."""
-        return self.end.reference
-
-    @property
-    def arguments(self) -> Arguments:
-        """The settings from `extraArgs`."""
-        return self.end.arguments
-
-    @property
-    def uploads(self) -> bool:
-        """Whether the cube copies from the claim to the remote side."""
-        return self.end.uploads
-
-    @property
-    def remote_path(self) -> FieldPath:
-        """Path of the remote side in the document."""
-        return self.end.path
 
     @property
     def claim_path(self) -> FieldPath:
@@ -90,10 +63,6 @@ class Cube:
         """
         return None if self.uploads else self.claim.template
 
-    def setting(self, name: str) -> Any:
-        """Return the value of the field for a setting, else that of the flag; None if neither is given."""
-        return self.end.setting(name)
-
 
 def view(model: DataCube, context: Context) -> tuple[Cube, list[Finding]]:
     """Return the `Cube` of a DataCube with exactly one claim, and findings about its `extraArgs`."""
@@ -105,22 +74,19 @@ def view(model: DataCube, context: Context) -> tuple[Cube, list[Finding]]:
     kind = REMOTES[remote.type]
     arguments, found = data_cube_arguments.understood(kind, own.extra_args or [])
     variables = environment.of_model(model)
-    end = RemoteSide(
+    cube = Cube(
         side=side,
         reference=remote,
         options=kind.options,
         fields=_fields(own, getattr(remote, remote.type, None), kind),
         arguments=arguments,
         environment=frozenset(str(each.get("name")) for each in executor.env or ()),
-    )
-    cube = Cube(
         model=model,
         id=context.id(model),
-        end=end,
         kind=kind,
         claim=near.pvc or ClaimReference(),
         executor=executor,
-        options=own,
+        given=own,
         variables=tuple(variables),
         replaced=kind.replaced(remote),
         resources=task_resources.merged(executor.resources or {}, agent_pod.amounts(context.platform.resources.task)),

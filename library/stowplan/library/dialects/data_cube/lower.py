@@ -27,13 +27,13 @@ def lower(model: DataCube, context: Context) -> Lowered:
     found += _findings(cube, context)
     if has_errors(found):
         return Lowered(Unit(cube.id, ()), tuple(found))
-    found += [*cube.kind.defaults(cube.end), *pod.defaults(cube)]
+    found += [*cube.kind.defaults(cube), *pod.defaults(cube)]
     unit = Unit(cube.id, tuple(_manifests(cube, context)), _externals(cube))
     return Lowered(unit, tuple(found))
 
 
 def _findings(cube: Cube, context: Context) -> list[Finding]:
-    spec, bundled = cube.model.spec, cube.remote.ca_bundle is not None
+    spec, bundled = cube.model.spec, cube.reference.ca_bundle is not None
     allowed = context.platform.policy.executor_env
     return [
         *rules.findings(cube),
@@ -60,8 +60,8 @@ def _transfer(cube: Cube, context: Context) -> Transfer:
         claim=cube.claim.name or "",
         env=_environment(cube),
         resources=cube.resources,
-        backoff_limit=cube.options.backoff_limit or 0,
-        attempt_seconds=cube.options.active_deadline_seconds,
+        backoff_limit=cube.given.backoff_limit or 0,
+        attempt_seconds=cube.given.active_deadline_seconds,
         total_seconds=pod.total_deadline(cube),
         placement=Placement(tolerations=tuple(executor.tolerations or ()), node_selector=executor.node_selector),
         security=executor.security_context or {},

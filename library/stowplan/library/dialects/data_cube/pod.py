@@ -33,7 +33,7 @@ def needed(attempts: int, attempt_seconds: int) -> int:
 
 def total_deadline(cube: Cube) -> int:
     """Return the deadline of the whole Job in seconds: the user's, else one that suffices for all attempts."""
-    options = cube.options
+    options = cube.given
     if options.total_deadline_seconds is not None:
         return options.total_deadline_seconds
     if options.active_deadline_seconds is None:
@@ -54,7 +54,7 @@ def findings(cube: Cube) -> list[Finding]:
 
 def defaults(cube: Cube) -> list[Finding]:
     """Return a finding if the cube has the default deadline, which the old system did not have."""
-    options = cube.options
+    options = cube.given
     if options.active_deadline_seconds is not None or options.total_deadline_seconds is not None:
         return []
     message = f"Without a deadline the transfer is given up after {UNLIMITED // 86400} days."
@@ -63,7 +63,7 @@ def defaults(cube: Cube) -> list[Finding]:
 
 
 def _deadlines(cube: Cube) -> Iterator[Finding]:
-    options = cube.options
+    options = cube.given
     base: FieldPath = ("spec", "executor", "options")
     attempt, total = options.active_deadline_seconds, options.total_deadline_seconds
     if attempt is None or total is None:

@@ -32,7 +32,7 @@ def findings(cube: Cube) -> list[Finding]:
         *option_rules.findings(model.spec.sink, "sink", ("spec", "sink")),
         *_blocks(model),
         *_claim(cube),
-        *cube.kind.findings(cube.end),
+        *cube.kind.findings(cube),
         *_one_sided(cube),
         *_speed(cube),
         *_mirror(cube),
@@ -53,26 +53,26 @@ def _blocks(model: DataCube) -> Iterator[Finding]:
 
 def _one_sided(cube: Cube) -> Iterator[Finding]:
     """Yield findings about settings that have no effect, since the remote side is not the source or not the sink."""
-    settings = getattr(cube.remote, cube.remote.type, None)
+    settings = getattr(cube.reference, cube.reference.type, None)
     for field, acts in cube.kind.one_sided.items():
         if cube.side != acts and getattr(settings, field, None) is not None:
             message = f"`{to_camel(field)}` has no effect on a {cube.side}."
-            path = (*cube.remote_path, cube.remote.type, to_camel(field))
+            path = (*cube.path, cube.reference.type, to_camel(field))
             yield finding("SP406", path, message, "Remove it.", anchor=Anchor.KEY)
 
 
 def _speed(cube: Cube) -> Iterator[Finding]:
-    if cube.kind.unlimited and cube.options.max_bytes_per_second is not None:
-        message = f"The speed of {cube.remote.type} cannot be limited."
+    if cube.kind.unlimited and cube.given.max_bytes_per_second is not None:
+        message = f"The speed of {cube.reference.type} cannot be limited."
         path = ("spec", "executor", "options", "maxBytesPerSecond")
         yield finding("SP494", path, message, "Remove it, or limit the traffic of the pod by your network plug-in.")
 
 
 def _mirror(cube: Cube) -> Iterator[Finding]:
     base: FieldPath = ("spec", "executor", "options")
-    if not cube.options.sync:
+    if not cube.given.sync:
         for field, key in (("allow_empty", "allowEmpty"), ("max_delete", "maxDelete")):
-            if getattr(cube.options, field) is not None:
+            if getattr(cube.given, field) is not None:
                 message = f"`{key}` has no effect without `sync: true`."
                 yield finding("SP406", (*base, key), message, "Remove it.", anchor=Anchor.KEY)
         if "max_delete" in cube.arguments.places:
@@ -86,7 +86,7 @@ def _mirror(cube: Cube) -> Iterator[Finding]:
             f"Found a source of type {cube.model.spec.source.type}; only from {mirrored} to a claim can `sync` delete."
         )
         yield finding("SP497", (*base, "sync"), message, "Remove it.")
-    elif problem := cube.kind.mirror(cube.end):
+    elif problem := cube.kind.mirror(cube):
         yield finding("SP497", (*base, "sync"), *problem)
     elif not cube.claim.sub_path:
         message = "`sync` would delete everything in the claim that the source does not have."
@@ -98,7 +98,7 @@ def _overridden(cube: Cube) -> Iterator[Finding]:
     """Yield findings about flags without effect: a field or option overrides them, or they are for the other side."""
     known = cube.kind.options
     for name, index in cube.arguments.places.items():
-        if cube.end.overrides(name):
+        if cube.overrides(name):
             message = "The flag has no effect, since a field or option says the same."
             yield finding("SP406", (*BASE, index), message, "Remove it.")
         elif name in known and not known[name].acts_on(cube.side):
