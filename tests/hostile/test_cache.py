@@ -11,8 +11,10 @@ import pytest
 from msgspec import msgpack
 
 from stowplan.compiler.cache import private_files
-from stowplan.compiler.cache.record import Record
-from stowplan.compiler.cache.stamp import Stamp
+from stowplan.compiler.cache.stamp import Stamp, look
+from stowplan.compiler.diagnostics.report import Report
+from stowplan.compiler.repository.layout import Repository as Layout
+from stowplan.compiler.repository.work_tree import Around
 from tests.hostile.forged_runs import FILES, Repository
 
 Ended = subprocess.CompletedProcess[str]
@@ -140,22 +142,13 @@ def test_files_that_another_user_could_have_written_are_not_read(repo: Repositor
     assert stowplan("validate", repo, cache).returncode == 1
 
 
-def test_values_that_nest_too_deeply_are_not_read(repo: Repository, cache: Path) -> None:
-    stowplan("synth", repo, cache)
-    compiled = list((cache / "stowplan/runs").glob("*.files"))
-    assert compiled
-    for path in compiled:
-        path.write_bytes(b"\x91" * 1_000_000)
-    repo.edit("specs/train.yaml", "replicas: 1", "replicas: 2")
-    assert stowplan("synth", repo, cache).returncode == 0
-
-
 def test_deep_values_are_a_miss_also_with_the_right_mark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    record = Record((tmp_path,))
-    record.write("files", "any")
-    (path,) = (tmp_path / "cache/stowplan/runs").iterdir()
+    (tmp_path / "repo/specs").mkdir(parents=True)
+    repo = Layout(tmp_path / "repo")
+    look(repo).remember(Report(), [], {}, {}, Around())
+    assert look(repo).unchanged
     for content in (b"\x91" * 1_000_000, b"\x81\xa5files" + b"\x91" * 1_000_000, b"\xdd\xff\xff\xff\xff"):
-        private_files.write(path, content)
-        assert record.read("files", Stamp) is None
+        private_files.write(look(repo).file, content)
+        assert look(repo).unchanged is None

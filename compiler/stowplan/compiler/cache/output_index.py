@@ -6,7 +6,7 @@ before that record: two changes within one tick of the clock may look the same. 
 
 import os
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from hashlib import blake2b, sha256
 from typing import NamedTuple
@@ -57,32 +57,10 @@ class OutputIndex(NamedTuple):
                     found[path] = HashedFile(status, _sha256(place))
         return OutputIndex(now, found)
 
-    def updated(self, tree: OutputFolder, digests: Mapping[str, str]) -> "OutputIndex":
-        """Return this index after a command wrote the output folder. The time of the index stays the same.
-
-        `tree` lists the folder, and `digests` are the SHA-256 of all output files by path. The status of a file is read
-        only if the index lacks the file or has another digest; if somebody else changed a file meanwhile, its status
-        differs from the recorded one, so the next `look` hashes it.
-        """
-        found = dict[str, HashedFile]()
-        for path in tree.files | digests.keys():
-            known, digest = self.files.get(path), digests.get(path)
-            if known is not None and digest in (None, known.sha256):
-                found[path] = known
-                continue
-            with suppress(OSError):
-                place = f"{tree.root}/{path}"
-                found[path] = HashedFile(_status(place), digest or _sha256(place))
-        return OutputIndex(self.at, found)
-
     @property
     def settled(self) -> bool:
         """Whether every file was last changed so long before it was hashed that its status proves it unchanged."""
         return all(self._is_older(known.status) for known in self.files.values())
-
-    def holds(self, files: Iterable[tuple[str, str]]) -> bool:
-        """Whether the index has each of these files, given as pairs of path and SHA-256."""
-        return all(path in self.files and self.files[path].sha256 == digest for path, digest in files)
 
     def digest(self, tree: OutputFolder) -> str:
         """Return one digest of the names in `tree`, the listed output folder, and of the contents in this index."""
@@ -93,6 +71,20 @@ class OutputIndex(NamedTuple):
 
     def _is_older(self, status: Status) -> bool:
         return max(status.mtime, status.ctime) < self.at - _TICK_NANOSECONDS
+
+
+def indexed(tree: OutputFolder, digests: Mapping[str, str], at: int) -> OutputIndex:
+    """Return the index of `tree`, the listed output folder, after a command that began at the time `at` wrote it.
+
+    `digests` are the SHA-256 of the files that the command wrote or compared, by path; other files are hashed. A file
+    that anybody changes after `at` does not count as older, so the next `look` hashes it.
+    """
+    found = dict[str, HashedFile]()
+    for path in tree.files:
+        with suppress(OSError):
+            place = f"{tree.root}/{path}"
+            found[path] = HashedFile(_status(place), digests.get(path) or _sha256(place))
+    return OutputIndex(at, found)
 
 
 def _status(place: str) -> Status:

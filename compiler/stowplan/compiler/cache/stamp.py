@@ -1,21 +1,25 @@
-"""The stamp of the last command: while inputs and outputs are unchanged, the next command repeats its report."""
+"""The stamp of the last command: while inputs and outputs are unchanged, the next command repeats its report.
 
+It only saves time: one that is lost, written by another user or unreadable is as none.
+"""
+
+import os
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from stowplan.compiler.cache import fingerprint
-from stowplan.compiler.cache.output_index import OutputIndex
-from stowplan.compiler.cache.record import Record
+from msgspec import DecodeError, msgpack
+
+from stowplan.compiler.cache import fingerprint, private_files
+from stowplan.compiler.cache.output_index import OutputIndex, indexed
 from stowplan.compiler.diagnostics.report import Diagnostic, Report
-from stowplan.compiler.output.folder import OutputFolder, seen
+from stowplan.compiler.output.folder import seen
 from stowplan.compiler.repository.layout import Repository
 from stowplan.compiler.repository.spec_count import SpecCount
 from stowplan.compiler.repository.work_tree import Around, around
-
-_STAMP, _OUTPUTS = "stamp", "outputs"
 
 _OF_A_CHANGE = frozenset(("SP540", "SP541", "SP542"))
 """Diagnostic codes about the change from the previous output. They do not apply to the next command."""
@@ -39,8 +43,9 @@ class Numbers(NamedTuple):
 class Stamp(NamedTuple):
     """One finished command about all targets: digests of Stowplan, inputs and outputs, and its results.
 
-    `outputs` is empty for a command that writes nothing. `texts` are the contents of the files that diagnostics name,
-    by path. `around` is what the command saw of the Git work tree.
+    `outputs` is empty for a command that writes nothing; `files` is the index of the output folder that it is made from.
+    `texts` are the contents of the files that diagnostics name, by path. `around` is what the command saw of the Git
+    work tree.
     """
 
     program: str
@@ -50,6 +55,7 @@ class Stamp(NamedTuple):
     diagnostics: tuple[Diagnostic, ...]
     texts: dict[str, str]
     around: Around = Around()
+    files: OutputIndex = OutputIndex()
 
     @property
     def report(self) -> Report:
@@ -61,23 +67,24 @@ class Stamp(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """Inputs and outputs at the start of a command.
+    """Inputs and outputs at the start of a command, at the time `at` (nanoseconds since 1970).
 
-    `unchanged` is the stamp of the last command if inputs and outputs are as they were then, otherwise None. `inputs`
-    is a digest, or empty if the inputs are too unusual for a stamp. `contents` are the contents of source files by
-    path. `tree` is the list of the output folder; None for a command that writes nothing.
+    `unchanged` is the stamp of the last command if inputs and outputs are as they were then, otherwise None; `file` is
+    where it lies. `inputs` is a digest, or empty if the inputs are too unusual for a stamp. `contents` are the contents
+    of source files by path. `out` is the output folder; None for a command that writes nothing.
     """
 
-    record: Record
-    inputs: str = ""
+    file: Path
+    at: int
+    out: Path | None
+    inputs: str
     contents: Mapping[str, bytes] = field(default_factory=dict)
-    tree: OutputFolder | None = None
-    outputs: OutputIndex = field(default_factory=OutputIndex)
     unchanged: Stamp | None = None
 
     def forget(self) -> None:
         """Remove the stamp, because the next command may end differently although inputs and outputs are equal."""
-        self.record.remove(_STAMP)
+        with suppress(OSError):
+            self.file.unlink(missing_ok=True)
 
     def remember(
         self,
@@ -96,17 +103,16 @@ class Look:
         if not self.inputs or any(each.code in _OF_A_REPAIR for each in said):
             self.forget()
             return
-        outputs = ""
-        if self.tree is not None:
-            tree = seen(self.tree.root)
-            index = self.outputs.updated(tree, written)
-            self.record.write(_OUTPUTS, index)
+        outputs, index = "", OutputIndex()
+        if self.out is not None:
+            tree = seen(self.out)
+            index = indexed(tree, written, self.at)
             outputs = index.digest(tree)
         kept = tuple(each for each in said if each.code not in _OF_A_CHANGE)
         named = {each.location.file for each in kept} & texts.keys()
         found = {file: texts[file] for file in sorted(named)}
-        stamp = Stamp(fingerprint.of_program(), self.inputs, outputs, tuple(numbers), kept, found, around)
-        self.record.write(_STAMP, stamp)
+        program = fingerprint.of_program()
+        _write(self.file, Stamp(program, self.inputs, outputs, tuple(numbers), kept, found, around, index))
 
 
 def look(repo: Repository, out: Path | None = None) -> Look:
@@ -114,17 +120,35 @@ def look(repo: Repository, out: Path | None = None) -> Look:
 
     `out` is None for a command that writes nothing.
     """
-    folders, contents = (repo.folder, out) if out else (repo.folder,), dict[str, bytes]()
-    record = Record(folders, repo.platform)
-    inputs = fingerprint.inputs(repo, contents)
-    stamp = record.read(_STAMP, Stamp)
-    same = stamp is not None and (stamp.program, stamp.inputs) == (fingerprint.of_program(), inputs) and inputs != ""
-    if out is None:
-        return Look(record, inputs, contents, unchanged=stamp if same else None)
-    before, tree = record.read(_OUTPUTS, OutputIndex), seen(out)
-    outputs = before.look(tree) if before else OutputIndex(time.time_ns())
-    same = same and stamp is not None and stamp.outputs == outputs.digest(tree)
-    same = same and stamp is not None and stamp.around == around(repo, out, others=stamp.around.others is not None)
-    if same and before and not before.settled:
-        record.write(_OUTPUTS, outputs)
-    return Look(record, inputs, contents, tree, outputs, stamp if same else None)
+    folders, contents, at = (repo.folder, out) if out else (repo.folder,), dict[str, bytes](), time.time_ns()
+    places = [os.path.realpath(folder) for folder in folders]
+    file = private_files.folder() / f"{fingerprint.of(*places, *filter(None, [repo.platform]))}.stamp"
+    found = Look(file, at, out, fingerprint.inputs(repo, contents), contents)
+    last = _read(file)
+    if last is None or not found.inputs or (last.program, last.inputs) != (fingerprint.of_program(), found.inputs):
+        return found
+    if out is not None:
+        tree = seen(out)
+        index = last.files.look(tree)
+        if last.outputs != index.digest(tree) or last.around != around(
+            repo, out, others=last.around.others is not None
+        ):
+            return found
+        if not last.files.settled:
+            _write(file, last._replace(files=index))
+    return replace(found, unchanged=last)
+
+
+def _read(file: Path) -> Stamp | None:
+    """Return the stamp in a file; None if there is none that this version of Stowplan has written for this user."""
+    content = private_files.read(file)
+    try:
+        return msgpack.decode(content, type=Stamp) if content is not None else None
+    except (DecodeError, RecursionError):
+        return None
+
+
+def _write(file: Path, stamp: Stamp) -> None:
+    """Write a stamp, unless it cannot be encoded or written."""
+    with suppress(OSError, OverflowError, TypeError, ValueError):
+        private_files.write(file, msgpack.encode(stamp))
