@@ -112,7 +112,9 @@ class Compiler:
         if report.failed and reading.program.platform.extensions:
             return Compiled(texts(self._checkout, report))
         tree, (found, problems) = seen(out), inventory.read(out)
-        committed = Committed.of(found, tree, [each.id for each in reading.facts], options.base, options.recompile)
+        committed = Committed.of(
+            found, tree, [each.id for each in reading.program.specs], options.base, options.recompile
+        )
         others = (*output_layout.of_extensions(extended.additions), *plain_objects(reading.program))
         units = {each.spec: each for each in extended.units}
         steps = Synthesis(
@@ -177,8 +179,8 @@ def _compiled(checkout: Checkout, reading: Reading, parts: Parts, report: Report
         objects=parts.objects,
         starts=parts.starts,
         program=reading.program,
-        specs=tuple(each.id for each in reading.facts),
-        count=count(each.file for each in reading.facts),
+        specs=tuple(each.id for each in reading.program.specs),
+        count=count(each.document.file for each in reading.program.specs),
         waiting={spec: each for spec, own in parts.lowered.items() for each in own if each.code == "SP810"},
         runs=parts.runs,
     )
@@ -205,7 +207,7 @@ def _spoiled(broken: Sequence[Diagnostic], committed: Committed, reading: Readin
     It is an error; it is a warning if the user recompiles all specs, or the one whose entries are lost.
     """
     tree, recompile = committed.tree, committed.recompile
-    lost = lost_inventory(committed.inventory, tree, [each.id for each in reading.facts])
+    lost = lost_inventory(committed.inventory, tree, [each.id for each in reading.program.specs])
     if recompile.everything:
         return [inventory.unless_known_newer(tree.root, each) for each in (*broken, *(found for _, found in lost))]
     given = [replace(each, severity=Severity.WARNING) for spec, each in lost if spec and recompile.covers(spec)]

@@ -43,9 +43,8 @@ class Numbers(NamedTuple):
 class Stamp(NamedTuple):
     """One finished command about all targets: digests of Stowplan, inputs and outputs, and its results.
 
-    `outputs` is empty for a command that writes nothing; `files` is the index of the output folder that it is made from.
-    `texts` are the contents of the files that diagnostics name, by path. `around` is what the command saw of the Git
-    work tree.
+    `outputs` is empty for a command that writes nothing; `files` is the index that it is made from. `texts` are the
+    contents of the files that diagnostics name, by path. `around` is what the command saw of the Git work tree.
     """
 
     program: str

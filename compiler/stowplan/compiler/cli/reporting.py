@@ -69,7 +69,7 @@ def status(
     report, source = Report(), repository(repo, platform)
     checkout, top = Checkout(source), output(out, source)
     target = only_one(chosen(checkout, top, env))
-    specs = [each.id for each in read(checkout, target, report).facts]
+    specs = [each.id for each in read(checkout, target, report).program.specs]
     if report.failed:
         Ending(source.folder, report, texts(checkout, report), Format.TEXT).finish({})
     try:

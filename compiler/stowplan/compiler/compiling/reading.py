@@ -10,9 +10,8 @@ from stowplan.compiler.environments.target import Target
 from stowplan.compiler.lowering.lower import context_of
 from stowplan.compiler.model import Program
 from stowplan.compiler.repository.load import Checkout
-from stowplan.compiler.specs import retired_runs, spec_facts
+from stowplan.compiler.specs import retired_runs
 from stowplan.compiler.specs.resolve import resolve
-from stowplan.compiler.specs.spec_facts import SpecFacts
 from stowplan.compiler.specs.validate import validate
 from stowplan.library.dialects.shared.context import Context
 from stowplan.schema.meta import SpecId
@@ -20,14 +19,13 @@ from stowplan.schema.meta import SpecId
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a target is compiled from: its program, with facts about all specs, sorted by identity.
+    """What a target is compiled from: its program.
 
     `context` is what dialects need. `retired` are the specs whose run is over and kept out of the output.
     """
 
     target: Target
     program: Program
-    facts: tuple[SpecFacts, ...]
     context: Context
     retired: frozenset[SpecId]
 
@@ -39,17 +37,14 @@ def read(checkout: Checkout, target: Target, report: Report) -> Reading:
     program = replace(validate(sources.platform, sources.documents, found), incomplete=sources.incomplete)
     report.silence(program.platform.policy.quiet)
     report.add(*found.diagnostics)
-    documents = {(each.document.file, each.document.index): each.document for each in program.specs}
-    bare = Context(program.platform, "")
-    facts = [spec_facts.of_spec(each, bare) for each in program.specs]
-    program, resolved = resolve(program, facts, lambda each: documents[each.file, each.index], report)
+    program = resolve(program, report)
     if not sources.incomplete:
-        target.check(checkout.spec_files, {*(each.id for each in resolved), *program.refused}, report)
+        target.check(checkout.spec_files, {*(each.id for each in program.specs), *program.refused}, report)
     if not (sources.incomplete or program.refused):
         used = [each.pins for each in (*sources.documents, sources.platform)]
         sources.pinning.report_unused(used, report)
-    retired = retired_runs.kept_out(checkout.runs, resolved, target.environment.name or None, report)
-    return Reading(target, program, resolved, context_of(program, _version()), retired)
+    retired = retired_runs.kept_out(checkout.runs, program.specs, target.environment.name or None, report)
+    return Reading(target, program, context_of(program, _version()), retired)
 
 
 def texts(checkout: Checkout, report: Report) -> Mapping[str, str]:

@@ -36,8 +36,8 @@ def retirable(checkout: Checkout, out: Path, clusters: Sequence[Target], report:
     for target in clusters:
         reading = read(checkout, target, report)
         by_spec = inventory.read(out / target.name)[0].by_spec
-        compiled += map(retired_runs.of_spec, reading.facts)
-        for each in (each for each in reading.facts if each.id not in reading.retired):
+        compiled += map(retired_runs.of_spec, reading.program.specs)
+        for each in (each for each in reading.program.specs if each.id not in reading.retired):
             digests = (each.run_digest, each.digest)
             if any(entry.run and entry.spec_digest in digests for entry in by_spec.get(each.id, ())):
                 run = retired_runs.of_spec(each, target.environment.name or None)

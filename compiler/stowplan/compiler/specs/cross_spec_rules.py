@@ -16,9 +16,6 @@ from stowplan.schema.diagnostics import FieldPath, Finding, Severity, finding
 from stowplan.schema.kinds.table import DATASET_KINDS, KINDS, TRAINING_KINDS
 from stowplan.schema.meta import SpecId
 
-DocumentOf = Callable[[SpecFacts], Document]
-"""Returns the document of a spec, to locate its findings."""
-
 _Writers = dict[tuple[bool, str, str], list[tuple[SpecId, Write]]]
 """The specs, of those checked so far, that write to a volume or make its claim, by `Write.volume`."""
 
@@ -32,15 +29,17 @@ The value is a function that returns the location of the setting that limits the
 """
 
 
-def check(program: Program, specs: Sequence[SpecFacts], document_of: DocumentOf, report: Report) -> None:
+def check(program: Program, specs: Sequence[SpecFacts], report: Report) -> None:
     """Check all specs against each other and report the findings.
 
-    `document_of` is called only for specs with findings. Of `program`, only the plain objects, the platform and the
-    identities of refused specs are used. If a file could not be read, no dataset is reported as unused.
+    Of `program`, only the plain objects, the platform and the identities of refused specs are used. If a file could not
+    be read, no dataset is reported as unused.
     """
     directories: dict[str, SpecFacts] = {}
     blocks: list[tuple[range, SpecFacts]] = []
-    single = dict(_single_node_claims(program)) | dict(_single_node_datasets(specs, document_of))
+    limited = [each for each in specs if each.single]
+    single = dict(_single_node_claims(program))
+    single |= {(each.id.namespace, str(each.claim)): _place(each.spec.document, each.single) for each in limited}
     datasets = {spec.id: spec for spec in specs if spec.id.kind in DATASET_KINDS}
     used = {} if program.incomplete else _used(program, specs, datasets)
     writers: _Writers = {}
@@ -67,7 +66,7 @@ def check(program: Program, specs: Sequence[SpecFacts], document_of: DocumentOf,
         for claim, path in spec.named:
             found += claims.look(spec.id.namespace, claim, path)
         if found:
-            report.add_findings(document_of(spec), found)
+            report.add_findings(spec.spec.document, found)
 
 
 def _caches(spec: SpecFacts, users: dict[str, SpecFacts]) -> Iterator[Finding]:
@@ -153,21 +152,8 @@ def _single_node_claims(program: Program) -> Iterator[tuple[tuple[str, str], Cal
             yield claim, _place(document, ("spec", "accessModes"))
 
 
-def _single_node_datasets(
-    specs: Sequence[SpecFacts], document_of: DocumentOf
-) -> Iterator[tuple[tuple[str, str], Callable[[], str]]]:
-    """Yield the claims of SampleSets that only one cluster node may mount, each with its `_Single` value."""
-    for spec in specs:
-        if spec.single:
-            yield (spec.id.namespace, str(spec.claim)), _place_of(spec, document_of)
-
-
 def _place(document: Document, path: FieldPath) -> Callable[[], str]:
     return lambda: str(document.locate(path))
-
-
-def _place_of(spec: SpecFacts, document_of: DocumentOf) -> Callable[[], str]:
-    return lambda: str(document_of(spec).locate(spec.single))
 
 
 def _mounted_dataset(spec: SpecFacts, datasets: Mapping[SpecId, SpecFacts], single: _Single) -> Iterator[Finding]:

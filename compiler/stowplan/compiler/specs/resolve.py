@@ -7,10 +7,11 @@ from functools import cache, partial
 from stowplan.compiler.diagnostics.document import Document
 from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.kubernetes import system_namespaces
-from stowplan.compiler.model import Program
+from stowplan.compiler.model import Program, Spec
 from stowplan.compiler.output import paths
-from stowplan.compiler.specs import cross_spec_rules
+from stowplan.compiler.specs import cross_spec_rules, spec_facts
 from stowplan.compiler.specs.spec_facts import SpecFacts
+from stowplan.library.dialects.shared.context import Context
 from stowplan.library.values.namespace_patterns import denying, permitted
 from stowplan.schema.diagnostics import Finding, finding
 from stowplan.schema.kinds.table import KINDS
@@ -19,26 +20,19 @@ from stowplan.schema.platform.argocd import ArgoCD
 from stowplan.schema.platform.platform import Platform
 
 
-def resolve(
-    program: Program, facts: Sequence[SpecFacts], document_of: cross_spec_rules.DocumentOf, report: Report
-) -> tuple[Program, tuple[SpecFacts, ...]]:
-    """Return the program and the facts with one spec for each identity, sorted, and with digests after references.
+def resolve(program: Program, report: Report) -> Program:
+    """Return the program with one spec for each identity, sorted, and with digests after references.
 
-    The digest of a task then covers its dataset too. `facts` are about all specs, in the order of their files.
-    `document_of` returns the document of a spec, to locate findings.
+    The digest of a task then covers its dataset too.
     """
-    unique = _unique(facts, program.platform, document_of, report)
+    bare = Context(program.platform, "")
+    unique = _unique([spec_facts.of_spec(each, bare) for each in program.specs], program.platform, report)
     sound = [unique[identity] for identity in sorted(unique)]
-    cross_spec_rules.check(program, sound, document_of, report)
-    resolved = tuple(_with_references(each, unique) for each in sound)
-    own = {(spec.document.file, spec.document.index): spec for spec in program.specs}
-    specs = (replace(own[each.file, each.index], digest=each.digest, run_digest=each.run_digest) for each in resolved)
-    return replace(program, specs=tuple(specs)), resolved
+    cross_spec_rules.check(program, sound, report)
+    return replace(program, specs=tuple(_with_references(each, unique) for each in sound))
 
 
-def _unique(
-    facts: Sequence[SpecFacts], platform: Platform, document_of: cross_spec_rules.DocumentOf, report: Report
-) -> dict[SpecId, SpecFacts]:
+def _unique(facts: Sequence[SpecFacts], platform: Platform, report: Report) -> dict[SpecId, SpecFacts]:
     """Return the first spec of each identity. Duplicates and forbidden namespaces are reported."""
     unique: dict[SpecId, SpecFacts] = {}
     is_synced = cache(partial(_is_synced, argocd=platform.argocd))
@@ -47,7 +41,7 @@ def _unique(
         first = unique.setdefault(each.id, each)
         found = []
         if first is not each:
-            found.append(_duplicate(each.id, document_of(first)))
+            found.append(_duplicate(each.id, first.spec.document))
         if each.id.namespace in (paths.ARGOCD, paths.CRDS):
             found.append(_reserved(each.id))
         elif problem := refused(each.id.namespace):
@@ -55,7 +49,7 @@ def _unique(
         if not is_synced(each.id.namespace):
             found.append(_out_of_reach(each.id, platform.argocd))
         if found:
-            report.add_findings(document_of(each), found)
+            report.add_findings(each.spec.document, found)
     return unique
 
 
@@ -85,22 +79,18 @@ def _out_of_reach(spec: SpecId, argocd: ArgoCD) -> Finding:
     return finding("SP601", ("metadata", "namespace"), message, f"{change} in the platform file, or move the spec.")
 
 
-def _with_references(spec: SpecFacts, specs: dict[SpecId, SpecFacts]) -> SpecFacts:
-    """Return the facts; those of a task with the digests of its dataset added, because both determine its output.
+def _with_references(facts: SpecFacts, specs: dict[SpecId, SpecFacts]) -> Spec:
+    """Return the spec; that of a task with the digests of its dataset added, because both determine its output.
 
     The run of a task depends on the place of the dataset alone: what is over stays over when other nodes cache it. A
     training job only needs the name of its dataset: an edit of the dataset must not start the training again, unless it
     waits for the locked revision of the dataset, and another one is locked now.
     """
-    locked = [specs[each].revision for each in spec.locked if each in specs]
-    if locked:
-        spec = replace(spec, digest="+".join([spec.digest, *locked]), run_digest="+".join([spec.run_digest, *locked]))
-    field = KINDS[spec.id.kind].datasets
-    if field is None or not field.digest:
-        return spec
-    datasets = [specs[each.spec] for each in spec.references if each.spec in specs]
-    return replace(
-        spec,
-        digest="+".join([spec.digest, *(each.digest for each in datasets)]),
-        run_digest="+".join([spec.run_digest, *(each.place for each in datasets)]),
-    )
+    spec, field = facts.spec, KINDS[facts.id.kind].datasets
+    content = [specs[each].revision for each in facts.locked if each in specs]
+    run = [*content]
+    if field is not None and field.digest:
+        datasets = [specs[each.spec].spec for each in facts.references if each.spec in specs]
+        content += [each.digest for each in datasets]
+        run += [each.place for each in datasets]
+    return replace(spec, digest="+".join([spec.digest, *content]), run_digest="+".join([spec.run_digest, *run]))

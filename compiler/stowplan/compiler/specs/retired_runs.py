@@ -10,7 +10,7 @@ from pydantic import Field
 
 from stowplan.compiler.diagnostics.document import Document
 from stowplan.compiler.diagnostics.report import Report
-from stowplan.compiler.specs.spec_facts import SpecFacts
+from stowplan.compiler.model import Spec
 from stowplan.library.values.names import content_digest, content_hash
 from stowplan.schema.diagnostics import Finding, finding
 from stowplan.schema.forms import RUN, SPEC
@@ -44,10 +44,10 @@ class RetiredRuns(Model):
     runs: list[RetiredRun] = Field(description="The runs.", max_length=100_000)
 
 
-def of_spec(facts: SpecFacts, environment: str | None = None) -> RetiredRun:
-    """Return the entry for the run to which a spec compiles now. `facts` are as after `resolve`."""
-    run, digest = content_hash(facts.run_digest), content_digest(facts.run_digest)
-    return RetiredRun(spec=str(facts.id), run=run, digest=digest, environment=environment)
+def of_spec(spec: Spec, environment: str | None = None) -> RetiredRun:
+    """Return the entry for the run to which a spec compiles now. `spec` is as after `resolve`."""
+    run, digest = content_hash(spec.run_digest), content_digest(spec.run_digest)
+    return RetiredRun(spec=str(spec.id), run=run, digest=digest, environment=environment)
 
 
 def listed(document: Document | None, report: Report) -> tuple[RetiredRun, ...]:
@@ -60,7 +60,7 @@ def listed(document: Document | None, report: Report) -> tuple[RetiredRun, ...]:
 
 
 def kept_out(
-    document: Document | None, specs: Sequence[SpecFacts], environment: str | None, report: Report
+    document: Document | None, specs: Sequence[Spec], environment: str | None, report: Report
 ) -> frozenset[SpecId]:
     """Return the specs whose present run is listed for the environment, each of which is reported at its entry.
 
