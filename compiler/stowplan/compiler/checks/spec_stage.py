@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from stowplan.compiler.checks.across_specs.facts import Facts, facts_of
-from stowplan.compiler.checks.history.changes import Changes, changes_of
+from stowplan.compiler.checks.history.history import Changes, changes_of
 from stowplan.compiler.checks.objects.finding import ObjectFinding
 from stowplan.compiler.checks.objects.object import Object, Objects, SpecObjects
 from stowplan.compiler.checks.per_spec import (

@@ -54,9 +54,6 @@ class External(NamedTuple):
     name: str
 
 
-FACTS = (ObjectReference, ConfigMapKeys, Replicas, External)
-
-
 def collect(found: SpecObjects) -> Iterator[ObjectReference | ConfigMapKeys | Replicas | External]:
     """Yield the facts of one spec: its ConfigMaps' keys, StatefulSets' pods, external objects, and references.
 

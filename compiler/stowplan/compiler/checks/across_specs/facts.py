@@ -1,5 +1,6 @@
 """Facts: what the checks across specs know of one spec, without the bodies of its objects."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
@@ -17,34 +18,27 @@ from stowplan.schema.kinds.table import TRAINING_KINDS
 from stowplan.schema.meta import ObjectId
 from stowplan.schema.platform.platform import Platform
 
-FACT_TYPES: tuple[type, ...] = tuple(kind for check in CHECKS for kind in check.facts)
-
 
 class Facts(NamedTuple):
     """Summaries and facts of one spec, or of the objects that belong to no spec.
 
-    `objects` are the summaries of all objects. `collected` has a tuple of facts for each of `FACT_TYPES`; it is about
-    sound objects only, those that fit their schemas.
-    `templates` are pairs of an object of a training job and the pod templates that it holds.
+    `objects` are the summaries of all objects. `templates` are pairs of an object of a training job
+    and the pod templates that it holds. `collected` are facts about sound objects only, those that fit their schemas.
     """
 
     objects: tuple[ObjectSummary, ...] = ()
     templates: tuple[tuple[ObjectId, tuple[RolePod, ...]], ...] = ()
-    collected: tuple[tuple[Any, ...], ...] = tuple(() for _ in FACT_TYPES)
+    collected: tuple[Any, ...] = ()
 
 
 def facts_of(found: SpecObjects, unsound: Sequence[Object] = ()) -> Facts:
     """Return the facts of the objects of one spec; `unsound` are its objects that do not fit their schemas."""
-    collected: dict[type, list[tuple[Any, ...]]] = {kind: [] for kind in FACT_TYPES}
-    for check in CHECKS:
-        for fact in check.collect(found):
-            collected[type(fact)].append(fact)
     sound = found.objects
     trains = found.spec is not None and found.spec.kind in TRAINING_KINDS
     return Facts(
         (*(obj.summary for obj in sound), *(obj.unsound_summary for obj in unsound)),
         tuple((obj.id, tuple(roles_of(obj))) for obj in (*sound, *unsound) if obj.pods) if trains else (),
-        tuple(tuple(facts) for facts in collected.values()),
+        tuple(fact for check in CHECKS for fact in check.collect(found)),
     )
 
 
@@ -63,8 +57,7 @@ def _names(containers: Iterable[Json]) -> tuple[str, ...]:
 def graph_of(parts: Iterable[Facts], platform: Platform) -> ObjectGraph:
     """Return the graph of all objects of a program, from the facts of each spec."""
     known = tuple(parts)
-    facts = {
-        kind: tuple(chain.from_iterable(part.collected[index] for part in known))
-        for index, kind in enumerate(FACT_TYPES)
-    }
+    facts: defaultdict[type, list[Any]] = defaultdict(list)
+    for fact in chain.from_iterable(part.collected for part in known):
+        facts[type(fact)].append(fact)
     return ObjectGraph(chain.from_iterable(part.objects for part in known), facts, platform)

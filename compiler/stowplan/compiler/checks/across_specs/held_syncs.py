@@ -22,9 +22,6 @@ class HoldingOption(NamedTuple):
     option: str
 
 
-FACTS = (HoldingOption,)
-
-
 def collect(found: SpecObjects) -> Iterator[HoldingOption]:
     """Yield each sync option in an object that makes syncs wait."""
     for obj in found.objects:

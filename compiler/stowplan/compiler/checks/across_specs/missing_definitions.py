@@ -30,9 +30,6 @@ class DefinedKind(NamedTuple):
     kind: tuple[str, str]
 
 
-FACTS = (CustomObject, DefinedKind)
-
-
 def collect(found: SpecObjects) -> Iterator[CustomObject | DefinedKind]:
     """Yield the CRDs, and the custom resources without the sync option that skips the dry run."""
     known = _built_in(found.platform.kubernetes_version)

@@ -42,9 +42,6 @@ class NamespaceLevel(NamedTuple):
     level: str
 
 
-FACTS = (UserPod, NamespaceLevel)
-
-
 def collect(found: SpecObjects) -> Iterator[UserPod | NamespaceLevel]:
     """Yield the pods of training jobs and plain objects that break a level, and the levels of Namespaces.
 

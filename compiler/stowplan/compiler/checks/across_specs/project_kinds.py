@@ -31,9 +31,6 @@ class Project(NamedTuple):
     namespaced: tuple[tuple[str, str], ...] | None
 
 
-FACTS = (Project,)
-
-
 def collect(found: SpecObjects) -> Iterator[Project]:
     """Yield the AppProjects, except the root project; under that, Argo CD syncs only Applications and AppProjects."""
     for obj in found.objects.of_kind("AppProject"):

@@ -1,7 +1,7 @@
 """All checks across specs. A new check is a module in this package and a line in `CHECKS`.
 
 A check that needs more than the summaries of objects collects facts. Its module defines the types of these facts, which
-are named tuples, lists the types in `FACTS`, and makes the facts in `collect` from the objects of one spec.
+are named tuples, and makes the facts in `collect` from the objects of one spec.
 """
 
 from collections.abc import Callable, Iterable
@@ -30,24 +30,23 @@ def _nothing(_: SpecObjects) -> tuple[()]:
 
 
 class CrossSpecCheck(NamedTuple):
-    """One check: `check` returns findings about all objects, `collect` the facts of one spec, `facts` their types."""
+    """One check: `check` returns findings about all objects, and `collect` the facts of one spec."""
 
     check: Callable[[ObjectGraph], Iterable[ObjectFinding]]
     collect: Callable[[SpecObjects], Iterable[tuple[Any, ...]]] = _nothing
-    facts: tuple[type, ...] = ()
 
 
 CHECKS = (
     CrossSpecCheck(duplicates.check),
     CrossSpecCheck(duplicates.check_paths),
-    CrossSpecCheck(dangling_references.check, dangling_references.collect, dangling_references.FACTS),
-    CrossSpecCheck(unmatched_selectors.check, unmatched_selectors.collect, unmatched_selectors.FACTS),
-    CrossSpecCheck(volumes.check, volumes.collect, volumes.FACTS),
-    CrossSpecCheck(held_syncs.check, held_syncs.collect, held_syncs.FACTS),
+    CrossSpecCheck(dangling_references.check, dangling_references.collect),
+    CrossSpecCheck(unmatched_selectors.check, unmatched_selectors.collect),
+    CrossSpecCheck(volumes.check, volumes.collect),
+    CrossSpecCheck(held_syncs.check, held_syncs.collect),
     CrossSpecCheck(waves.check),
     CrossSpecCheck(application_size.check),
-    CrossSpecCheck(project_kinds.check, project_kinds.collect, project_kinds.FACTS),
-    CrossSpecCheck(missing_definitions.check, missing_definitions.collect, missing_definitions.FACTS),
-    CrossSpecCheck(namespace_levels.check, namespace_levels.collect, namespace_levels.FACTS),
+    CrossSpecCheck(project_kinds.check, project_kinds.collect),
+    CrossSpecCheck(missing_definitions.check, missing_definitions.collect),
+    CrossSpecCheck(namespace_levels.check, namespace_levels.collect),
     CrossSpecCheck(agent_accounts.check),
 )

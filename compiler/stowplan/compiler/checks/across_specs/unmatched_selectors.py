@@ -32,9 +32,6 @@ class PodLabels(NamedTuple):
     labels: dict[str, str]
 
 
-FACTS = (Selector, PodLabels)
-
-
 def collect(found: SpecObjects) -> Iterator[Selector | PodLabels]:
     """Yield the labels of all pods of a spec, and the selectors of the spec that match none of these pods."""
     pods = [PodLabels(obj.id.namespace, pod.labels) for obj in found.objects.with_pods for pod in obj.pods]

@@ -48,9 +48,6 @@ class VolumeFact(NamedTuple):
     handle: tuple[str, str] | None
 
 
-FACTS = (ClaimFact, VolumeFact)
-
-
 def collect(found: SpecObjects) -> Iterator[ClaimFact | VolumeFact]:
     """Yield the claims of a spec that name a volume, and its volumes."""
     for obj in found.objects.of_kind("PersistentVolumeClaim"):

@@ -2,17 +2,40 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from stowplan.compiler.checks.history import immutability, removals, reruns
-from stowplan.compiler.checks.history.changes import Changes
-from stowplan.compiler.checks.history.edits import Edits, is_dataset
+from stowplan.compiler.checks.history.edits import Edits, edits_of, is_dataset
+from stowplan.compiler.checks.history.reruns import Run
 from stowplan.compiler.checks.objects.finding import ObjectFinding
+from stowplan.compiler.checks.objects.object import Objects
 from stowplan.compiler.checks.objects.object_graph import ObjectGraph
 from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import Severity
-from stowplan.schema.meta import ObjectId
+from stowplan.schema.meta import ObjectId, SpecId
 
-_NOTHING = Edits()
+
+class Changes(NamedTuple):
+    """The changes of one spec: the edited fields, findings about its changed objects, and its new runs.
+
+    If `spec` is None, the changes are those of the objects that belong to no spec. The findings do not yet name the
+    edits that caused them: `check` adds these, because they depend on other specs too.
+    """
+
+    spec: SpecId | None = None
+    edits: Edits = Edits()
+    findings: tuple[ObjectFinding, ...] = ()
+    runs: tuple[Run, ...] = ()
+
+
+def changes_of(spec: SpecId | None, objects: Objects, previous: Mapping[ObjectId, Json]) -> Changes:
+    """Return the changes of a spec, or of the objects of no spec.
+
+    `previous` holds bodies of committed objects, at least all those of this spec.
+    """
+    edits = edits_of(spec, objects, previous) if spec and previous else Edits()
+    runs = tuple(reruns.new_runs(spec, objects, previous)) if spec else ()
+    return Changes(spec, edits, tuple(immutability.check(objects, previous)), runs)
 
 
 def check(graph: ObjectGraph, changes: Sequence[Changes], previous: Mapping[ObjectId, Json]) -> list[ObjectFinding]:
@@ -20,7 +43,7 @@ def check(graph: ObjectGraph, changes: Sequence[Changes], previous: Mapping[Obje
 
     Each finding names the edits that caused it. `previous` holds the bodies of all committed objects.
     """
-    changes = [each for each in changes if each.edits != _NOTHING or each.findings or each.runs]
+    changes = [each for each in changes if each.edits != Edits() or each.findings or each.runs]
     datasets = frozenset(each.spec for each in changes if each.spec and each.edits.fields and is_dataset(each.spec))
     edits = {each.spec: each.edits.given(datasets) for each in changes}
     moved = [

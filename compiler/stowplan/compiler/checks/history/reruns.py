@@ -1,22 +1,27 @@
 """Would an edit delete a run and start a new one?"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from stowplan.compiler.checks.history.edits import custom_resource
-from stowplan.compiler.checks.history.moved_pins import moved
+from stowplan.compiler.checks.history.edits import custom_resource, differences
 from stowplan.compiler.checks.objects.finding import ObjectFinding, about
 from stowplan.compiler.checks.objects.object import Object, Objects
 from stowplan.compiler.checks.objects.object_graph import ObjectGraph
 from stowplan.compiler.kubernetes.fields import annotation, mapping
+from stowplan.compiler.pins.images import key_of
 from stowplan.library.builders import gate
+from stowplan.library.dialects.reading.floating import COMMIT
 from stowplan.library.dialects.registry import reading
 from stowplan.library.engines.registry import STARTING_KINDS
 from stowplan.library.manifest import Json
-from stowplan.library.values import labels
+from stowplan.library.values import image_reference, labels
 from stowplan.library.values.names import without_hash
-from stowplan.schema.diagnostics import Severity
+from stowplan.schema.diagnostics import FieldPath, Severity
 from stowplan.schema.meta import RUN_ANNOTATION, ObjectId, SpecId
+from stowplan.schema.remotes.s3_listing import LISTING
+
+_ADDRESSES = ("url", "repo", "uri")
+"""Fields beside a revision that say of what it is."""
 
 _Stem = tuple[str, str, str, str]
 """Namespace of a Job, its name without the hash at the end, and kind and name of its spec."""
@@ -54,7 +59,7 @@ def new_runs(spec: SpecId, objects: Objects, previous: Mapping[ObjectId, Json]) 
     if not _is_requested(resource, previous):
         deletes = _deletes(resource)
         known = previous.get(resource.id) if resource else None
-        pins = moved(known, resource.body) if resource and known else ()
+        pins = _moved_pins(known, resource.body) if resource and known else ()
         for obj in runs:
             yield Run(obj.id, spec, obj.source, _stem(obj.id, obj.labels), deletes, pins=pins)
 
@@ -109,3 +114,28 @@ def _is_requested(resource: Object | None, previous: Mapping[ObjectId, Json]) ->
     if resource is None or resource.id not in previous:
         return False
     return annotation(resource.body, RUN_ANNOTATION) != annotation(previous[resource.id], RUN_ANNOTATION)
+
+
+def _moved_pins(before: Json, after: Json) -> tuple[str, ...]:
+    """Return what has another digest, commit or listing in the custom resource `after` than in `before`, sorted."""
+    found = differences(("spec",), before.get("spec"), after.get("spec"))
+    return tuple(sorted({name for path, old, new in found for name in _of_leaf(path, old, new, after)}))
+
+
+def _of_leaf(path: FieldPath, old: Any, new: Any, after: Json) -> Iterator[str]:
+    if not isinstance(new, str):
+        return
+    if path[-1] in ("ref", "revision") and (COMMIT.fullmatch(new) or new.startswith(LISTING)):
+        holder = _at(after, path[:-1])
+        yield from (str(holder[each]) for each in _ADDRESSES if each in holder)
+    elif isinstance(old, str):
+        images = [image_reference.parse(each) for each in (old, new)]
+        keys = {key_of(each) for each in images if each}
+        if all(images) and len(keys) == 1:
+            yield from keys
+
+
+def _at(body: Any, path: FieldPath) -> Any:
+    for part in path:
+        body = body[part]
+    return body
