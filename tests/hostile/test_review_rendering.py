@@ -9,14 +9,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from stowplan.compiler.cli.review.changes import Comparison, Comparisons
 from stowplan.compiler.cli.review.risk_gates import stop_on
+from stowplan.compiler.diagnostics.document import Document, Node
+from stowplan.compiler.diagnostics.locations import START
 from stowplan.compiler.diff.change import Action, Change, Danger, Risk
 from stowplan.compiler.diff.fields import Field
 from stowplan.compiler.diff.markdown import LIMIT, comment
 from stowplan.compiler.diff.terminal import lines
-from stowplan.compiler.pipeline import Compiled
+from stowplan.compiler.model import Program
+from stowplan.compiler.review.scene import Scene, Scenes
 from stowplan.schema.meta import ObjectId
+from stowplan.schema.platform.platform import Platform
 
 # Tags that the comment itself is made of.
 OWN_TAGS = {"h3", "h4", "ul", "li", "p", "strong", "code", "details", "summary"}
@@ -146,7 +149,8 @@ def test_a_gate_says_each_risk_in_one_line_without_control_characters(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """A line that begins with `::` would be an order to the runner of GitHub."""
-    found = Comparisons((Comparison("", [change("a\n::add-mask::b\x1b[2J")], Compiled({}), {}),), None)
+    program = Program(Platform(), Document("stowplan.yaml", 0, Node({}, START, START)), ())
+    found = Scenes((Scene("", {}, (), [change("a\n::add-mask::b\x1b[2J")], program),))
     with pytest.raises(typer.Exit):
         stop_on(found, "data-loss")
     (line,) = capsys.readouterr().err.splitlines()

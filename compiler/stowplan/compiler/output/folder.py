@@ -151,6 +151,12 @@ def seen(root: Path) -> OutputFolder:
         return OutputFolder(root)
 
 
+def contents(root: Path) -> dict[str, bytes]:
+    """Return the contents of all files below the output folder `root`, by path; empty if there is no such folder."""
+    tree = scan(root)
+    return {path: content for path in sorted(tree.files) if (content := tree.read(path)) is not None}
+
+
 def _holds(path: str, content: bytes) -> bool:
     """Whether a file has exactly this content. It is read in parts, so that no large file is in memory twice.
 

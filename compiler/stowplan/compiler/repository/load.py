@@ -14,11 +14,13 @@ from stowplan.compiler.diagnostics.document import Document, Node
 from stowplan.compiler.diagnostics.locations import START
 from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.environments.target import Target
+from stowplan.compiler.git.commit import at_commit
 from stowplan.compiler.pins import lock_file
 from stowplan.compiler.pins.pinning import Pinning
 from stowplan.compiler.repository.files import Files, printable
 from stowplan.compiler.repository.layout import SPECS, Repository
 from stowplan.compiler.repository.spec_finder import SpecFinder
+from stowplan.compiler.yaml import reader
 from stowplan.schema.diagnostics import Finding, finding
 from stowplan.schema.wording import counted
 
@@ -105,6 +107,18 @@ _OTHER_LOCK = ("SP901", "The lock file is one document; this is another.")
 def lock_of(repo: Repository) -> "Lock | None":
     """Return the lock file of a repository; None if there is none, or one that is not valid."""
     return lock_file.read(_optional(Files(repo.folder, {}), repo.lock_file, *_OTHER_LOCK), Report())
+
+
+def lock_at_commit(top: Path, repo: Repository, revision: str) -> Lock | None:
+    """Return the lock file of a repository in a commit; None if the commit has none, or one that is not valid.
+
+    `top` is the work tree. Raises `GitError` if the commit cannot be read.
+    """
+    content = at_commit(top, repo.folder, revision).read([repo.lock_file]).get(repo.lock_file)
+    if content is None:
+        return None
+    documents, _ = reader.read(content.decode(errors="replace"), repo.lock_file)
+    return lock_file.read(documents[0], Report()) if len(documents) == 1 else None
 
 
 def texts(paths: Sequence[str], report: Report) -> Mapping[str, str]:

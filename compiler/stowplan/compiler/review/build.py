@@ -1,9 +1,10 @@
 """The review of a change, made from the output before and after it."""
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 
 from stowplan.compiler.diff import environments_wording
-from stowplan.compiler.diff.change import Change, Danger, Risk
+from stowplan.compiler.diff.change import Action, Change, Danger, Risk
 from stowplan.compiler.diff.environments import different, lags
 from stowplan.compiler.diff.wording import summary, title
 from stowplan.compiler.output import inventory_lines
@@ -11,13 +12,33 @@ from stowplan.compiler.output.inventory_files import is_inventory
 from stowplan.compiler.pins.moves import Move, short
 from stowplan.compiler.review.figures import figures
 from stowplan.compiler.review.graph import graph
-from stowplan.compiler.review.model import Hazard, Matrix, MatrixCell, Pin, Review, Row, Secret, Verdict
+from stowplan.compiler.review.model import (
+    Hazard,
+    Matrix,
+    MatrixCell,
+    Pin,
+    Review,
+    Row,
+    RunChange,
+    RunFate,
+    Secret,
+    Step,
+    Verdict,
+)
 from stowplan.compiler.review.objects import object_path, objects
 from stowplan.compiler.review.runs import run_changes
 from stowplan.compiler.review.scene import Scene, Scenes
-from stowplan.compiler.review.steps import steps
+from stowplan.compiler.review.scene import runs as runs_of
+from stowplan.library.builders import gate
+from stowplan.library.manifest import Manifest
+from stowplan.schema.kinds.table import DATASET_KINDS, TRAINING_KINDS
+from stowplan.schema.meta import SpecId
+from stowplan.schema.wording import counted
 
 _Key = tuple[str, str]
+
+ARGO_CD, CLUSTER = "Argo CD", "cluster"
+_APPLIED = (Action.CREATED, Action.CHANGED, Action.REPLACED)
 
 
 def review(scenes: Scenes, base: str, version: str) -> Review:
@@ -36,10 +57,10 @@ def review(scenes: Scenes, base: str, version: str) -> Review:
         figures=figures(scenes),
         nodes=nodes,
         edges=edges,
-        steps=steps(scenes, runs),
+        steps=_steps(scenes, runs),
         matrix=_matrix(scenes),
         hazards=tuple(_hazards(scenes)),
-        pins=tuple(map(_pin, scenes.moved)),
+        pins=tuple(map(_pin, scenes.moved or ())),
         secrets=_secrets(scenes),
         objects=objects(scenes, version),
         base=base,
@@ -121,3 +142,52 @@ def _known(scene: Scene) -> Iterator[_Key]:
             for _, entry in inventory_lines.from_lines(content.splitlines(keepends=True)):
                 own = entry.externals if entry else ()
                 yield from ((each.namespace, each.name) for each in own if each.kind == "Secret")
+
+
+def _steps(scenes: Scenes, changed: Iterable[RunChange]) -> tuple[Step, ...]:
+    """Return what happens after the merge: the removal of what is gone, each sync wave, and the runs that start."""
+    found = [each for scene in scenes.all for each in (*_removed(scene), *_waves(scene))]
+    return (*found, *_runs_that_start(scenes, list(changed)))
+
+
+def _removed(scene: Scene) -> Iterator[Step]:
+    gone = [each.old or each.id for each in scene.changes if each.action in (Action.REMOVED, Action.REPLACED)]
+    if gone:
+        kinds = _counts(each.kind for each in gone)
+        yield Step(scene.titled(f"Removes {counted(len(gone), 'object')}"), (kinds,), ARGO_CD)
+
+
+def _waves(scene: Scene) -> Iterator[Step]:
+    applied = [
+        scene.places[each.path] for each in scene.changes if each.action in _APPLIED and each.path in scene.places
+    ]
+    waves: dict[int, list[Manifest]] = {}
+    for output in applied:
+        waves.setdefault(output.manifest.wave, []).append(output.manifest)
+    for wave, manifests in sorted(waves.items()):
+        title = f"Wave {wave}: applies {counted(len(manifests), 'object')}"
+        yield Step(scene.titled(title), (_counts(each.kind for each in manifests),), ARGO_CD)
+
+
+def _counts(kinds: Iterable[str]) -> str:
+    return ", ".join(f"{number} {kind}" for kind, number in sorted(Counter(kinds).items()))
+
+
+def _runs_that_start(scenes: Scenes, changed: list[RunChange]) -> Iterator[Step]:
+    """Yield a step for each kind of work that starts: datasets, tasks, then training, each with what it waits for."""
+    waits = {(scene.name, spec): gate.waits(body) for scene in scenes.all for spec, _, body in runs_of(scene.after)}
+    starts = [run for run in changed if run.fate is not RunFate.ENDS]
+    for heading, mine in (
+        ("Datasets are filled and cached", [each for each in starts if each.spec.kind in DATASET_KINDS]),
+        ("Tasks and transfers run", [each for each in starts if each.spec.kind not in DATASET_KINDS | TRAINING_KINDS]),
+        ("Training runs", [each for each in starts if each.spec.kind in TRAINING_KINDS]),
+    ):
+        if mine:
+            yield Step(heading, tuple(dict.fromkeys(_line(each, waits) for each in mine)), CLUSTER)
+
+
+def _line(run: RunChange, waits: dict[tuple[str, SpecId], str]) -> str:
+    spec = run.spec
+    text = waits.get((run.environment, SpecId(spec.kind, spec.namespace, spec.name)), "")
+    after = f", once {text} is ready" if text and run.part == "training" else ""
+    return f"{run.part} of {run.owner}{after}"

@@ -73,11 +73,14 @@ class Scene:
 
 @dataclass(frozen=True, slots=True)
 class Scenes:
-    """All output folders of a change, what they have of each spec if there are several environments, and moved pins."""
+    """All output folders of a change; `columns` is what each has of every spec, if there are several environments.
+
+    `moved` are the pins that moved since the base commit; None without one.
+    """
 
     all: tuple[Scene, ...]
     columns: tuple[Column, ...] = ()
-    moved: tuple[Move, ...] = ()
+    moved: Sequence[Move] | None = None
 
 
 def spec_of(body: Json) -> SpecId | None:

@@ -10,13 +10,14 @@ import typer
 
 from stowplan.compiler.cli.environments import EnvOption, chosen
 from stowplan.compiler.cli.options import Out, PlatformOption, Repo, repository, writable_output
-from stowplan.compiler.cli.review.changes import Comparisons, compared
+from stowplan.compiler.cli.review.changes import compared
 from stowplan.compiler.cli.review.risk_gates import FailOn, stop_on
 
 if TYPE_CHECKING:
     from stowplan.compiler.diff.change import Change
     from stowplan.compiler.diff.environments import Column
     from stowplan.compiler.pins.moves import Move
+    from stowplan.compiler.review.scene import Scenes
 
 
 class Shape(StrEnum):
@@ -67,7 +68,7 @@ def diff(
     stop_on(found, fail_on)
 
 
-def _print_all(found: Comparisons, shape: Shape) -> None:
+def _print_all(found: "Scenes", shape: Shape) -> None:
     """Print the changes of each target and, with several environments, how these differ from each other."""
     from stowplan.compiler.diff.records import records  # noqa: PLC0415 - start-up time
 

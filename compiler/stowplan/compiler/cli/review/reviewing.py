@@ -14,10 +14,8 @@ from stowplan.compiler.cli.review.risk_gates import FailOn, stop_on
 from stowplan.compiler.cli.writing import append, is_stream, write
 
 if TYPE_CHECKING:
-    from stowplan.compiler.cli.review.changes import Comparisons
     from stowplan.compiler.review.model import Review
-
-
+    from stowplan.compiler.review.scene import Scenes
 _DIGITS = 12
 """Digits of a commit that reviewers see."""
 
@@ -71,7 +69,7 @@ def report(
     stop_on(found, fail_on)
 
 
-def reviewed(found: "Comparisons", folder: Path, base: str | None) -> "Review":
+def reviewed(found: "Scenes", folder: Path, base: str | None) -> "Review":
     """Return the review of what was compared with the commit `base`, or with the output folder as it is.
 
     `folder` is that of the repository.
@@ -79,15 +77,8 @@ def reviewed(found: "Comparisons", folder: Path, base: str | None) -> "Review":
     from importlib.metadata import version  # noqa: PLC0415 - start-up time
 
     from stowplan.compiler.review.build import review  # noqa: PLC0415
-    from stowplan.compiler.review.scene import Scene, Scenes  # noqa: PLC0415
 
-    scenes = tuple(
-        Scene(each.name, each.before, each.compiled.outputs, each.changes, each.compiled.program)
-        for each in found.all
-        if each.compiled.program
-    )
-    scenes_found = Scenes(scenes, tuple(found.columns), tuple(found.moved or ()))
-    return review(scenes_found, _shown(folder, base) if base else "the output folder", version("stowplan"))
+    return review(found, _shown(folder, base) if base else "the output folder", version("stowplan"))
 
 
 def _shown(folder: Path, base: str) -> str:
@@ -99,7 +90,7 @@ def _shown(folder: Path, base: str) -> str:
     return commit if base.startswith(commit) else f"{base.removeprefix('refs/remotes/')} ({commit})"
 
 
-def _write_comment(made: "Review", found: "Comparisons", page: str, file: Path | None) -> None:
+def _write_comment(made: "Review", found: "Scenes", page: str, file: Path | None) -> None:
     from stowplan.compiler.review.markdown import comment  # noqa: PLC0415 - start-up time
 
     text = comment(made, {each.name: each.changes for each in found.all}, page=page)

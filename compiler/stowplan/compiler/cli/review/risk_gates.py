@@ -1,11 +1,12 @@
 """The option `--fail-on`: risks for which a command ends with exit code 1, so that CI stops a merge."""
 
 from enum import StrEnum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from stowplan.compiler.cli.review.changes import Comparisons
+if TYPE_CHECKING:
+    from stowplan.compiler.review.scene import Scenes
 
 
 class Gate(StrEnum):
@@ -27,7 +28,7 @@ FailOn = Annotated[
 ]
 
 
-def stop_on(found: Comparisons, fail_on: str | None) -> None:
+def stop_on(found: "Scenes", fail_on: str | None) -> None:
     """End the process with exit code 1, and say why, if the changes have a risk that `fail_on` lists.
 
     A rerun is a run that ends and starts again, or that is ended.

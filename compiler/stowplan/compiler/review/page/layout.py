@@ -2,7 +2,7 @@
 
 import json
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,24 +12,8 @@ _SCRIPT = Path(__file__).with_name("layout.js")
 _SECONDS = 120
 
 Point = tuple[float, float]
-
-
-@dataclass(frozen=True, slots=True)
-class Box:
-    """A node to place: its id, and its width and height in pixels."""
-
-    id: str
-    width: float
-    height: float
-
-
-@dataclass(frozen=True, slots=True)
-class Arrow:
-    """An edge to place: the ids of its ends, and the width of its text in pixels, 0 for none."""
-
-    start: str
-    end: str
-    width: float
+Size = tuple[float, float]
+"""Width and height in pixels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +34,12 @@ class Layout:
     lines: tuple[Line, ...]
 
 
-def layout(boxes: Sequence[Box], arrows: Sequence[Arrow]) -> Layout:
-    """Return where boxes and arrows stand, in pixels; the same for the same input."""
-    given = {
-        "nodes": {each.id: [each.width, each.height] for each in boxes},
-        "edges": [[each.start, each.end, each.width] for each in arrows],
-    }
+def layout(boxes: Mapping[str, Size], arrows: Sequence[tuple[str, str, float]]) -> Layout:
+    """Return where boxes and arrows stand, in pixels; the same for the same input.
+
+    `boxes` are the sizes of nodes by id. An arrow has the ids of its ends, and the width of its text, 0 for none.
+    """
+    given = {"nodes": boxes, "edges": arrows}
     done = subprocess.run(  # noqa: S603 - no shell, and the names of specs go through standard input
         [node.program(), str(_SCRIPT)],
         input=json.dumps(given),

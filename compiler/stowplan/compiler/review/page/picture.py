@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from stowplan.compiler.diff.wording import cut
 from stowplan.compiler.review.model import Edge, Node, Review, State
-from stowplan.compiler.review.page.layout import Arrow, Box, Line, layout
+from stowplan.compiler.review.page.layout import Line, Point, Size, layout
 
 MOST_NODES = 150
 """Nodes of a picture. A larger graph shows the changed nodes and their neighbours only, and then the changed first."""
@@ -74,17 +74,15 @@ def picture(review: Review, targets: dict[str, str]) -> Picture:
     known = {each.id for each in review.nodes_near_changes(MOST_NODES)}
     nodes = [each for each in review.nodes if each.id in known]
     edges = [each for each in review.edges if each.start in known and each.end in known]
-    boxes = [Box(each.id, *_size(each)) for each in nodes]
-    placed = layout(boxes, [Arrow(each.start, each.end, len(each.text) * _SMALL) for each in edges])
-    drawn = tuple(
-        _node(each, box, placed.boxes[each.id], _target(each, targets)) for each, box in zip(nodes, boxes, strict=True)
-    )
+    sizes = {each.id: _size(each) for each in nodes}
+    placed = layout(sizes, [(each.start, each.end, len(each.text) * _SMALL) for each in edges])
+    drawn = tuple(_node(each, sizes[each.id], placed.boxes[each.id], _target(each, targets)) for each in nodes)
     lines = tuple(_edge(each, line) for each, line in zip(edges, placed.lines, strict=True))
     missing = [each.state is State.UNCHANGED for each in review.nodes if each.id not in known]
     return Picture(placed.width, placed.height, drawn, lines, missing.count(True), missing.count(False))
 
 
-def _size(node: Node) -> tuple[float, float]:
+def _size(node: Node) -> Size:
     widths = [(len(_title(node))) * _LETTER, *(len(cut(fact, _LONGEST)) * _SMALL for fact in node.lines)]
     return max(widths) + 2 * _PADDING, _LINE * (1 + len(node.lines)) + 2 * _PADDING - 2
 
@@ -94,15 +92,15 @@ def _title(node: Node) -> str:
     return f"{sign} {cut(node.title, _LONGEST)}" if sign else cut(node.title, _LONGEST)
 
 
-def _node(node: Node, box: Box, middle: tuple[float, float], target: str) -> DrawnNode:
-    x, y = round(middle[0] - box.width / 2, 1), round(middle[1] - box.height / 2, 1)
+def _node(node: Node, size: Size, middle: Point, target: str) -> DrawnNode:
+    (x, y), (width, height) = (round(at - side / 2, 1) for at, side in zip(middle, size, strict=True)), size
     title = _title(node)
     facts = tuple(
         Text(x + _PADDING, round(y + _PADDING + 11 + _LINE * (index + 1), 1), len(fact) * _SMALL, fact)
         for index, fact in enumerate(cut(each, _LONGEST) for each in node.lines)
     )
     head = Text(x + _PADDING, round(y + _PADDING + 11, 1), len(title) * _LETTER, title)
-    return DrawnNode(node, target, x, y, round(box.width, 1), round(box.height, 1), head, facts)
+    return DrawnNode(node, target, x, y, round(width, 1), round(height, 1), head, facts)
 
 
 def _target(node: Node, targets: dict[str, str]) -> str:
@@ -119,5 +117,5 @@ def _edge(edge: Edge, line: Line) -> DrawnEdge:
     return DrawnEdge(edge, path, label)
 
 
-def _pair(point: tuple[float, float]) -> str:
+def _pair(point: Point) -> str:
     return f"{point[0]:g} {point[1]:g}"
