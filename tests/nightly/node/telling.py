@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from stowplan.compiler.live.lua import assess
+from stowplan.compiler.live.spec_status import assess
 from stowplan.library.health import scripts
 from tests.cluster.client import Client, Manifest
 

@@ -1,6 +1,6 @@
 """The committed output: the output of the last command, as far as this command needs it."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 
@@ -36,10 +36,6 @@ class Compared:
         for lost_id, body in unlisted(inventory, files):
             strays.setdefault(lost_id, body)
         return cls(inventory, files, gone, strays)
-
-    def listed(self, specs: Iterable[SpecId | None]) -> Inventory:
-        """Return the inventory of these specs; None stands for the objects that belong to no spec."""
-        return Inventory(_entries(self.inventory, specs))
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,14 +82,6 @@ class Committed:
         except OSError:
             return ""
         return "" if any(map(_of_specs, tree.others | tree.leftovers)) else digest.hexdigest()
-
-    def entries(self, specs: Iterable[SpecId | None]) -> tuple[Entry, ...]:
-        """Return the inventory entries of these specs; None stands for the objects that belong to no spec."""
-        return _entries(self.inventory, specs)
-
-
-def _entries(inventory: Inventory, specs: Iterable[SpecId | None]) -> tuple[Entry, ...]:
-    return tuple(entry for spec in specs for entry in inventory.by_spec.get(spec, ()))
 
 
 def _of_specs(path: str) -> bool:

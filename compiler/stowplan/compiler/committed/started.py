@@ -46,15 +46,11 @@ class Started:
 
 @dataclass(frozen=True, slots=True)
 class Sorted:
-    """The outputs without runs that wait, the specs whose committed run is kept, and the diagnostics.
-
-    `waiting` are those about runs that wait, `incomplete` those about entries without a digest, both by spec.
-    """
+    """The outputs without runs that wait, the specs whose committed run is kept, and the diagnostics by spec."""
 
     outputs: Sequence[Output]
     kept: frozenset[SpecId] = frozenset()
-    waiting: Mapping[SpecId, Diagnostic] = field(default_factory=dict)
-    incomplete: Mapping[SpecId, Diagnostic] = field(default_factory=dict)
+    said: Mapping[SpecId, tuple[Diagnostic, ...]] = field(default_factory=dict)
 
 
 def sort(
@@ -73,8 +69,7 @@ def sort(
     """
     chosen: list[Output] = []
     kept: set[SpecId] = set()
-    waiting: dict[SpecId, Diagnostic] = {}
-    incomplete: dict[SpecId, Diagnostic] = {}
+    said: dict[SpecId, tuple[Diagnostic, ...]] = {}
     for spec, own in by_spec(outputs).items():
         compiled = _compiled(own)
         if spec is None or spec.kind not in TRAINING_KINDS or not compiled.hash:
@@ -88,18 +83,19 @@ def sort(
         present = before if unchanged and not renewed else compiled
         named, goes_on = started.naming(spec, present), started.naming(spec, before)
         for run, naming in ((present, named), (before, goes_on)):
-            if naming and not any(each.digest for each in naming) and spec not in incomplete:
-                incomplete[spec] = _incomplete(started, specs[spec], run, _unknown(spec, run, committed))
+            if naming and not any(each.digest for each in naming) and spec not in said:
+                said[spec] = (_incomplete(started, specs[spec], run, _unknown(spec, run, committed)),)
         if named:
             chosen += own
             continue
-        waiting[spec] = _waiting(started, specs[spec], present, before, kept=bool(goes_on), renewed=renewed)
+        waiting = _waiting(started, specs[spec], present, before, kept=bool(goes_on), renewed=renewed)
+        said[spec] = (waiting, *said.get(spec, ()))
         if goes_on:
             kept.add(spec)
             chosen += own
         else:
             chosen += [each for each in retirement.without_runs(own, [spec]) if each.id.kind != spec.kind]
-    return Sorted(chosen, frozenset(kept), waiting, incomplete)
+    return Sorted(chosen, frozenset(kept), said)
 
 
 def run_of(outputs: Iterable[Output]) -> str:

@@ -37,23 +37,22 @@ class Kept:
 
 def keep(outputs: Sequence[Output], specs: Sequence[SpecId | None], reading: Reading, committed: Committed) -> Kept:
     """Reuse the committed runs of `specs`, of which `outputs` are all outputs; None stands for the platform file."""
-    own, renderings = Inventory(committed.entries(specs)), Renderings()
+    own, renderings = committed.inventory.of(specs), Renderings()
     if reading.retired:
         outputs = retirement.without_runs(outputs, reading.retired)
-        own = Inventory(tuple(each for each in own.entries if each.spec not in reading.retired))
+        own = own.of(each for each in specs if each not in reading.retired)
     chosen, target = Sorted(outputs), reading.target
     if target.runs is not None:
         documents = {spec.id: spec for spec in reading.program.specs}
         chosen = sort(Started(target.environment.name, target.runs), outputs, documents, own, committed)
     reused = runs.reuse(chosen.outputs, own, committed, renderings, kept=chosen.kept)
     compared = committed.compared
-    listed = compared.listed(specs)
+    listed = compared.inventory.of(specs)
     written = previous(reused.outputs, listed, compared.files, renderings)
     everything = {**compared.strays, **written}
     known = Inventory((*listed.entries, *compared.gone))
     before = runs.without_recompiled(everything, known, committed.recompile)
     present = {output.id for output in reused.outputs}
-    said = (chosen.waiting, chosen.incomplete)
     return Kept(
         reused.outputs,
         renderings,
@@ -61,8 +60,5 @@ def keep(outputs: Sequence[Output], specs: Sequence[SpecId | None], reading: Rea
         {known: body for known, body in before.items() if known in written and known not in present},
         runs.starts(reused.outputs, everything),
         reused.diagnostics,
-        {
-            spec: tuple(found[spec] for found in said if spec in found)
-            for spec in {**chosen.waiting, **chosen.incomplete}
-        },
+        chosen.said,
     )

@@ -55,6 +55,10 @@ class Inventory:
             found[entry.spec].append(entry)
         return found
 
+    def of(self, specs: Iterable[SpecId | None]) -> "Inventory":
+        """Return the inventory of these specs; None stands for the objects that belong to no spec."""
+        return Inventory(tuple(entry for spec in specs for entry in self.by_spec.get(spec, ())))
+
 
 def of_lines(lines: Iterable[str]) -> bytes:
     """Return the bytes of a file: a line with the format, then the lines of entries sorted by path."""

@@ -8,7 +8,7 @@ import yaml
 
 from stowplan.compiler.diagnostics.locations import PLATFORM_FILE
 from stowplan.compiler.diagnostics.report import Report
-from stowplan.compiler.live.lua import assess
+from stowplan.compiler.live.spec_status import assess
 from stowplan.library.health import FOLDER, scripts
 from stowplan.schema.export.crd import custom_resource_definition
 from stowplan.schema.kinds import table
