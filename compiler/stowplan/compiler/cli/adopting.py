@@ -6,14 +6,11 @@ from typing import Annotated
 import typer
 
 from stowplan.compiler.cli.environments import chosen
-from stowplan.compiler.cli.options import Format, Out, PlatformOption, again, repository, writable_output
+from stowplan.compiler.cli.options import Format, Out, PlatformOption, RepoOption, again, repository, writable_output
 
 Name = Annotated[
     str,
     typer.Argument(metavar="NAME", help="Environment of the platform file, or one of its clusters, as `prod/prod-a`."),
-]
-RepoOption = Annotated[
-    Path, typer.Option("--repo", help="Folder with stowplan.yaml and specs/.", show_default="as other commands find it")
 ]
 
 

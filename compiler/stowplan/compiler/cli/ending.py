@@ -71,6 +71,12 @@ def completed(advice: str, again: str) -> str:
     return advice.replace("`stowplan synth", f"`stowplan synth{again}")
 
 
+def fail(sentence: str) -> NoReturn:
+    """End the process with exit code 1, and say why."""
+    typer.echo(sentence, err=True)
+    raise typer.Exit(1)
+
+
 @contextmanager
 def busy(word: str) -> Iterator[None]:
     """Show `word` on a terminal while work is in progress, then erase it; elsewhere show nothing.

@@ -25,6 +25,9 @@ Repo = Annotated[
     Path,
     typer.Argument(help="Folder with stowplan.yaml and specs/.", show_default="this folder, or the nearest one above"),
 ]
+RepoOption = Annotated[
+    Path, typer.Option("--repo", help="Folder with stowplan.yaml and specs/.", show_default="as other commands find it")
+]
 Out = Annotated[
     Path | None,
     typer.Option(

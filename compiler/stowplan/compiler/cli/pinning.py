@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from stowplan.compiler.cli.ending import Ending, busy
+from stowplan.compiler.cli.ending import Ending, busy, fail
 from stowplan.compiler.cli.environments import chosen
 from stowplan.compiler.cli.options import Format, FormatOption, PlatformOption, Repo, repository
 from stowplan.compiler.cli.writing import write
@@ -79,10 +79,7 @@ def pin(
         with busy("Asking the remotes"):
             entries = renewed(found.references, found.lock, choice, asking, report)
     except MissingPackageError as error:
-        typer.echo(
-            f"The package {error.name} is not installed: install Stowplan with its extra `pin`, {_EXTRA}.", err=True
-        )
-        raise typer.Exit(1) from None
+        fail(f"The package {error.name} is not installed: install Stowplan with its extra `pin`, {_EXTRA}.")
     moved = _moves(found.lock, entries)
     path = source.folder / source.lock_file
     lines = [_line(each) for each in moved]

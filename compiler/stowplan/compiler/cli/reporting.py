@@ -4,11 +4,11 @@ import json
 from contextlib import closing
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from stowplan.compiler.cli.ending import Ending, busy
+from stowplan.compiler.cli.ending import Ending, busy, fail
 from stowplan.compiler.cli.environments import EnvOption, chosen, only_one
 from stowplan.compiler.cli.options import Format, Out, PlatformOption, Repo, again, output, repository
 from stowplan.compiler.diagnostics.report import Report
@@ -26,7 +26,6 @@ class Shape(StrEnum):
     JSON = "json"
 
 
-_UNLIMITED = 1_000
 _EXTRA = "as `pip install '.[status]'` does in a checkout of Stowplan"
 
 
@@ -53,17 +52,15 @@ def status(
     """
     from datetime import UTC, datetime  # noqa: PLC0415 - start-up time
 
-    from rich.console import Console  # noqa: PLC0415
-
     from stowplan.compiler.compiling.reading import read, texts  # noqa: PLC0415
-    from stowplan.compiler.diagnostics.console import terminal  # noqa: PLC0415
+    from stowplan.compiler.diagnostics.console import print_whole  # noqa: PLC0415
     from stowplan.compiler.repository.load import Checkout  # noqa: PLC0415
 
     try:
         from stowplan.compiler.live.resources import Cluster, ClusterError, KubeconfigError  # noqa: PLC0415
         from stowplan.compiler.live.spec_status import spec_status  # noqa: PLC0415
     except ModuleNotFoundError as error:
-        _fail(f"The package {error.name} is not installed: install Stowplan with its extra `status`, {_EXTRA}.")
+        fail(f"The package {error.name} is not installed: install Stowplan with its extra `status`, {_EXTRA}.")
     from stowplan.compiler.live.table import records, summary, table  # noqa: PLC0415
 
     report, source = Report(), repository(repo, platform)
@@ -79,18 +76,15 @@ def status(
     except KubeconfigError as error:
         if context or kubeconfig:
             raise typer.BadParameter(str(error), param_hint="--context" if context else "--kubeconfig") from None
-        _fail(str(error))
+        fail(str(error))
     except ClusterError as error:
-        _fail(str(error))
+        fail(str(error))
     waiting = _waiting(checkout, top, target) if target.runs is not None else {}
     found = [spec_status(spec, live.get(spec), datetime.now(UTC), waiting.get(spec, "")) for spec in specs]
     if shape is Shape.JSON:
         typer.echo(json.dumps({"specs": records(found)}, indent=2))
     else:
-        console = terminal()
-        # In a pipe no line is cut: the reader may search for any word.
-        console = console if console.is_terminal else Console(width=_UNLIMITED)
-        console.print(table(found))
+        print_whole(table(found))
         typer.echo(summary(found))
     raise typer.Exit(0 if all(each.well for each in found) else 1)
 
@@ -106,8 +100,3 @@ def _waiting(checkout: "Checkout", out: Path, target: "Target") -> "dict[SpecId,
     if report.failed:
         Ending(checkout.repo.folder, report, compiled.texts, Format.TEXT, again(checkout.repo, out)).finish({})
     return {spec: f"{found.message} {found.hint}" for spec, found in compiled.waiting.items()}
-
-
-def _fail(sentence: str) -> NoReturn:
-    typer.echo(sentence, err=True)
-    raise typer.Exit(1)

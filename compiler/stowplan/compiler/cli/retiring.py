@@ -7,16 +7,22 @@ import typer
 
 from stowplan.compiler.cli.ending import Ending, completed
 from stowplan.compiler.cli.environments import EnvOption, chosen, only_one
-from stowplan.compiler.cli.options import Format, FormatOption, Out, PlatformOption, again, output, repository
+from stowplan.compiler.cli.options import (
+    Format,
+    FormatOption,
+    Out,
+    PlatformOption,
+    RepoOption,
+    again,
+    output,
+    repository,
+)
 from stowplan.compiler.cli.writing import write
 from stowplan.compiler.diagnostics.report import Report
 
 Names = Annotated[
     list[str],
     typer.Argument(metavar="NAME...", help="Specs whose run is over, as `clean`, `ml/clean` or `SampleJob ml/clean`."),
-]
-RepoOption = Annotated[
-    Path, typer.Option("--repo", help="Folder with stowplan.yaml and specs/.", show_default="as other commands find it")
 ]
 
 

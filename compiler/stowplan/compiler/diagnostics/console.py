@@ -16,9 +16,11 @@ from stowplan.schema.diagnostics import Severity
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
 _STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
 _TAB = 4
+_UNLIMITED = 1_000
 _WIDEST = 160
 """Maximum number of characters in an excerpt; a longer line is cut around the location."""
 
@@ -28,6 +30,14 @@ def terminal(*, stderr: bool = False) -> "Console":
     from rich.console import Console  # noqa: PLC0415 - start-up time
 
     return Console(stderr=stderr, color_system=None if os.environ.get("NO_COLOR") else "auto")
+
+
+def print_whole(table: "Table") -> None:
+    """Print a table for people. In a pipe no line is cut: the reader may search for any word."""
+    from rich.console import Console  # noqa: PLC0415 - start-up time
+
+    console = terminal()
+    (console if console.is_terminal else Console(width=_UNLIMITED)).print(table)
 
 
 def print_text(console: "Console", diagnostics: Sequence[Diagnostic], texts: Mapping[str, str]) -> None:

@@ -4,9 +4,11 @@ import os
 import re
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from stowplan.compiler.cli.ending import fail
 
 if TYPE_CHECKING:
     from stowplan.compiler.comments.request import Request
@@ -70,7 +72,7 @@ def comment(
         on = _github(request, author) if provider is Provider.GITHUB else _gitlab(request)
         outcome = keep(on, markdown, commit=commit, link=link)
     except RestError as error:
-        _fail(str(error))
+        fail(str(error))
     typer.echo(_SENTENCES[outcome].format(request, commit))
 
 
@@ -95,7 +97,7 @@ def _github(number: int, author: str) -> "Request":
 
     repository = _variable("GITHUB_REPOSITORY")
     if not _REPOSITORY.fullmatch(repository):
-        _fail("GITHUB_REPOSITORY must be a name such as ml/data.")
+        fail("GITHUB_REPOSITORY must be a name such as ml/data.")
     rest = github.service(os.environ.get("GITHUB_API_URL") or "https://api.github.com", _variable("GITHUB_TOKEN"))
     return github.PullRequest(rest, repository, number, author or github.AUTHOR)
 
@@ -105,7 +107,7 @@ def _gitlab(number: int) -> "Request":
 
     project = _variable("CI_PROJECT_ID")
     if not project.isdecimal():
-        _fail("CI_PROJECT_ID must be the number of the project.")
+        fail("CI_PROJECT_ID must be the number of the project.")
     return gitlab.MergeRequest(
         gitlab.service(_variable("CI_API_V4_URL"), _variable("GITLAB_TOKEN")), int(project), number
     )
@@ -114,10 +116,5 @@ def _gitlab(number: int) -> "Request":
 def _variable(name: str) -> str:
     value = os.environ.get(name, "").strip()
     if not value:
-        _fail(f"The environment variable {name} is not set.")
+        fail(f"The environment variable {name} is not set.")
     return value
-
-
-def _fail(sentence: str) -> NoReturn:
-    typer.echo(sentence, err=True)
-    raise typer.Exit(1)

@@ -28,9 +28,6 @@ class Shape(StrEnum):
     JSON = "json"
 
 
-_UNLIMITED = 1_000
-
-
 Base = Annotated[
     str | None,
     typer.Option(metavar="REV", help="Commit to compare with.", show_default="the output folder as it is"),
@@ -90,19 +87,15 @@ def _print_all(found: "Scenes", shape: Shape) -> None:
 
 
 def _print_columns(found: "Sequence[Column]", shape: Shape) -> None:
-    from rich.console import Console  # noqa: PLC0415 - start-up time
-
-    from stowplan.compiler.diagnostics.console import terminal  # noqa: PLC0415
+    from stowplan.compiler.diagnostics.console import print_whole  # noqa: PLC0415 - start-up time
     from stowplan.compiler.diff import environments_wording as wording  # noqa: PLC0415
     from stowplan.compiler.diff.environments import different  # noqa: PLC0415
 
     if shape is Shape.MARKDOWN:
         typer.echo(wording.markdown(found))
         return
-    console = terminal()
     if different(found):
-        # In a pipe no line is cut: the reader may search for any word.
-        (console if console.is_terminal else Console(width=_UNLIMITED)).print(wording.table(found))
+        print_whole(wording.table(found))
     for line in wording.lines(found):
         typer.echo(line)
 
