@@ -1,10 +1,11 @@
 """One object of the output, before and after a change."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
-from stowplan.compiler.diff.fields import Field
+from stowplan.compiler.diff.fields import Field, Nothing
 from stowplan.library.manifest import Json
 from stowplan.schema.meta import ObjectId
 
@@ -104,3 +105,29 @@ class Change:
 def _name(body: Json) -> tuple[str, str]:
     metadata: Mapping[str, object] = body.get("metadata") or {}
     return str(metadata.get("namespace", "")), str(metadata.get("name", ""))
+
+
+def records(changes: Sequence[Change]) -> list[dict[str, Any]]:
+    """Return one record for each change, as data for programs.
+
+    A missing field has no `before` or no `after` in its record.
+    """
+    return [
+        {
+            "action": change.action.value,
+            "file": change.path,
+            "source": change.source,
+            "kind": change.id.kind,
+            "group": change.id.group,
+            "namespace": change.id.namespace,
+            "name": change.id.name,
+            "risks": [{"danger": risk.danger.value, "text": risk.text} for risk in change.risks],
+            "fields": [_field(field) for field in change.fields],
+        }
+        for change in changes
+    ]
+
+
+def _field(field: Field) -> dict[str, Any]:
+    values = {"before": field.before, "after": field.after}
+    return {"path": list(field.path)} | {side: value for side, value in values.items() if value is not Nothing.HERE}

@@ -1,10 +1,13 @@
-"""The nodes of a patched document: each value with its position in the document or in the patch that it came from."""
+"""A patch merged over a document, and the nodes of the result, each with its position in the document or the patch."""
 
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 from stowplan.compiler.diagnostics.document import Data, Node
+from stowplan.library.values import strategic_merge
+from stowplan.schema.meta import Model
+from stowplan.schema.parse_model import parts
 
 _KEYS = ("name", "containerPort", "mountPath", "devicePath", "ip", "topologyKey", "key")
 """Fields by which items of lists are the same item although they differ."""
@@ -59,3 +62,30 @@ def _like(items: list[Node], value: Any) -> Iterator[Node]:
     for key in _KEYS if isinstance(value, dict) else ():
         if key in value:
             yield from (item for item in items if isinstance(item.data, dict) and item.data.get(key) == value[key])
+
+
+def merged(base: dict[str, Any], patch: dict[str, Any], model: type[Model] | None) -> dict[str, Any]:
+    """Return `base` with `patch` merged over it; `model` is that of both, None if there is none.
+
+    Mappings are merged field by field, null removes a field, and other values are replaced, lists too. Values of
+    embedded Kubernetes types are merged by Kubernetes' strategic merge, and lists of them as pod templates merge lists
+    of the same type: variables by name, for example. Raises `strategic_merge.PatchError`.
+    """
+    known = parts(model) if model else {}
+    result = dict(base)
+    for key, value in patch.items():
+        definition, below = known.get(key, ("", None))
+        old = result.get(key)
+        if isinstance(value, dict) and isinstance(old, dict) and not definition:
+            try:
+                result[key] = merged(old, value, below)
+            except strategic_merge.PatchError as problem:
+                raise strategic_merge.PatchError(str(problem), (key, *problem.path)) from None
+        else:
+            rule = (
+                strategic_merge.of_items(definition) if isinstance(value, list) and definition else {"of": definition}
+            )
+            one = {key: old} if key in result else {}
+            result.pop(key, None)
+            result |= strategic_merge.merge(one, {key: value}, {key: rule})
+    return result

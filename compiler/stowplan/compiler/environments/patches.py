@@ -6,9 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from stowplan.compiler.diagnostics.document import Document, Node
-from stowplan.compiler.environments.merging import merged
-from stowplan.compiler.environments.overlay import of_file, placed
-from stowplan.compiler.kubernetes.fields import namespace_and_name
+from stowplan.compiler.environments.overlay import merged, of_file, placed
+from stowplan.compiler.kubernetes.fields import namespace_and_name, value_at
 from stowplan.library.values.strategic_merge import PatchError
 from stowplan.schema.diagnostics import FieldPath, Finding, finding
 from stowplan.schema.kinds.table import KINDS
@@ -47,7 +46,9 @@ def apply(
             continue
         changed, problems = _applied(document.root, patch, spec, platform_file)
         problems += [
-            _moved(patch, spec, field) for field in _IDENTITY if _at(document.data, field) != _at(changed.data, field)
+            _moved(patch, spec, field)
+            for field in _IDENTITY
+            if value_at(document.data, field) != value_at(changed.data, field)
         ]
         found += problems
         if not problems:
@@ -108,9 +109,3 @@ def _moved(patch: Patch, spec: SpecId, field: tuple[str, ...]) -> Finding:
     message = f"The patch changes `{'.'.join(field)}` of {spec}, by which specs are told apart."
     hint = "Patch other fields. For a spec of another name, write a file of its own, and name it in `only`."
     return finding("SP807", patch.path, message, hint)
-
-
-def _at(data: Any, path: tuple[str, ...]) -> Any:
-    for part in path:
-        data = data.get(part) if isinstance(data, dict) else None
-    return data

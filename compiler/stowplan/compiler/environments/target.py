@@ -10,8 +10,7 @@ from typing import Any
 from stowplan.compiler.diagnostics.document import Document, Node
 from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.environments import file_patterns
-from stowplan.compiler.environments.merging import merged
-from stowplan.compiler.environments.overlay import placed
+from stowplan.compiler.environments.overlay import merged, placed
 from stowplan.compiler.environments.patches import Patch, apply, matches
 from stowplan.schema.diagnostics import FieldPath, Finding, did_you_mean, finding
 from stowplan.schema.meta import SpecId

@@ -5,6 +5,7 @@ from functools import lru_cache
 from typing import Any
 
 from stowplan.library.manifest import Json, group_of
+from stowplan.schema.diagnostics import FieldPath
 from stowplan.schema.meta import ObjectId
 
 _WAVE = re.compile(r"[+-]?[0-9]+")
@@ -37,6 +38,16 @@ def mapping(body: Any, *keys: str) -> Json:
     for key in keys:
         body = body.get(key) if isinstance(body, dict) else None
     return body if isinstance(body, dict) else {}
+
+
+def value_at(body: Any, path: FieldPath) -> Any:
+    """Return the value at a path of plain data; None if there is none."""
+    for part in path:
+        if isinstance(body, list):
+            body = body[part] if isinstance(part, int) and part < len(body) else None
+        else:
+            body = body.get(part) if isinstance(body, dict) else None
+    return body
 
 
 def items(body: Any, *keys: str) -> list[Json]:

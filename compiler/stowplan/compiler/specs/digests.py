@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from stowplan.compiler.kubernetes.fields import value_at
 from stowplan.library.values.canonical_json import ascii_json
 from stowplan.schema.kinds.custom_resource import CustomResource
 
@@ -30,8 +31,8 @@ def of_spec(model: CustomResource, namespace: str) -> Digests:
     whole = run = _digest(namespace, content)
     if model.OUTSIDE_RUN:
         run = _digest(namespace, {**content, "spec": _without(content["spec"], model.OUTSIDE_RUN)})
-    place = [_at(content["spec"], path) for path in model.PLACE]
-    place += [value for path in model.PLACE_IF_GIVEN if (value := _at(content["spec"], path)) is not None]
+    place = [value_at(content["spec"], path) for path in model.PLACE]
+    place += [value for path in model.PLACE_IF_GIVEN if (value := value_at(content["spec"], path)) is not None]
     return Digests(whole, run, _digest(namespace, {"place": place}) if place else "")
 
 
@@ -49,9 +50,3 @@ def _without(content: Content, paths: Sequence[tuple[str, ...]]) -> Content:
         key: _without(value, below[key]) if key in below and isinstance(value, dict) else value
         for key, value in kept.items()
     }
-
-
-def _at(content: Any, path: Sequence[str]) -> Any:
-    for key in path:
-        content = content.get(key) if isinstance(content, dict) else None
-    return content

@@ -7,7 +7,7 @@ import pytest
 
 from stowplan.compiler.diagnostics.document import Document
 from stowplan.compiler.environments import patches
-from stowplan.compiler.environments.merging import merged
+from stowplan.compiler.environments.overlay import merged
 from stowplan.compiler.environments.patches import Patch
 from stowplan.compiler.yaml import reader
 from stowplan.library.values.strategic_merge import PatchError

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from stowplan.compiler.checks.objects.finding import ObjectFinding, about
-from stowplan.compiler.checks.objects.label_selectors import any_matches, required_labels
+from stowplan.compiler.checks.objects.label_selectors import matches, required_labels
 from stowplan.compiler.checks.objects.object import Object, Objects, SpecObjects
 from stowplan.compiler.checks.objects.object_graph import ObjectGraph
 from stowplan.compiler.checks.objects.pods import Pod
@@ -78,7 +78,7 @@ class _PodsByLabel:
         wanted = required_labels(selector.value)
         groups = [self._by_label.get((namespace, key, value), []) for key, value in wanted.items()]
         candidates = min(groups, key=len) if groups else self._by_namespace.get(namespace, [])
-        return any_matches(selector.value, candidates)
+        return any(matches(selector.value, pod) for pod in candidates)
 
 
 def _selectors(objects: Objects) -> Iterator[Selector]:

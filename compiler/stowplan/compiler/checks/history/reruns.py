@@ -7,7 +7,7 @@ from stowplan.compiler.checks.history.edits import custom_resource, differences
 from stowplan.compiler.checks.objects.finding import ObjectFinding, about
 from stowplan.compiler.checks.objects.object import Object, Objects
 from stowplan.compiler.checks.objects.object_graph import ObjectGraph
-from stowplan.compiler.kubernetes.fields import annotation, mapping
+from stowplan.compiler.kubernetes.fields import annotation, mapping, value_at
 from stowplan.compiler.pins.images import key_of
 from stowplan.library.builders import gate
 from stowplan.library.dialects.reading.floating import COMMIT
@@ -126,16 +126,10 @@ def _of_leaf(path: FieldPath, old: Any, new: Any, after: Json) -> Iterator[str]:
     if not isinstance(new, str):
         return
     if path[-1] in ("ref", "revision") and (COMMIT.fullmatch(new) or new.startswith(LISTING)):
-        holder = _at(after, path[:-1])
+        holder = value_at(after, path[:-1])
         yield from (str(holder[each]) for each in _ADDRESSES if each in holder)
     elif isinstance(old, str):
         images = [image_reference.parse(each) for each in (old, new)]
         keys = {key_of(each) for each in images if each}
         if all(images) and len(keys) == 1:
             yield from keys
-
-
-def _at(body: Any, path: FieldPath) -> Any:
-    for part in path:
-        body = body[part]
-    return body

@@ -1,6 +1,5 @@
 """Label selectors in the form of `metav1.LabelSelector`, and the pods that they select."""
 
-from collections.abc import Iterable
 from typing import Any
 
 from stowplan.compiler.kubernetes.fields import items, mapping
@@ -21,11 +20,6 @@ _SET_BY_CONTROLLERS = frozenset(
     }
 )
 """Labels that pods get only in the cluster; a selector's requirement for one of them counts as fulfilled."""
-
-
-def any_matches(selector: Json, pods: Iterable[Json]) -> bool:
-    """Whether a selector matches at least one of these pods, given as their labels."""
-    return any(matches(selector, pod) for pod in pods)
 
 
 def matches(selector: Json, pod: Json) -> bool:

@@ -67,7 +67,7 @@ def diff(
 
 def _print_all(found: "Scenes", shape: Shape) -> None:
     """Print the changes of each target and, with several environments, how these differ from each other."""
-    from stowplan.compiler.diff.records import records  # noqa: PLC0415 - start-up time
+    from stowplan.compiler.diff.change import records  # noqa: PLC0415 - start-up time
 
     if shape is Shape.JSON:
         from stowplan.compiler.diff import environments_wording  # noqa: PLC0415
@@ -127,7 +127,7 @@ def _print(changes: "Sequence[Change]", shape: Shape, moved: "Sequence[Move] | N
 
         typer.echo(comment(changes, moved or ()))
     elif shape is Shape.JSON:
-        from stowplan.compiler.diff.records import records  # noqa: PLC0415 - start-up time
+        from stowplan.compiler.diff.change import records  # noqa: PLC0415 - start-up time
 
         typer.echo(json.dumps({"changes": records(changes), **_pins(moved)}, indent=2))
     else:

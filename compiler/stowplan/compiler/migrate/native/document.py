@@ -12,7 +12,8 @@ from ruamel.yaml.error import YAMLError
 from ruamel.yaml.scalarstring import ScalarString
 
 from stowplan.compiler.diagnostics.document import Document
-from stowplan.compiler.migrate.native.fields import carried_out, get
+from stowplan.compiler.kubernetes.fields import value_at
+from stowplan.compiler.migrate.native.fields import carried_out
 from stowplan.compiler.migrate.native.plan import MigrationPlan, Move, Omit, Write
 from stowplan.compiler.yaml import comments, reader
 from stowplan.compiler.yaml.comments import Note
@@ -102,7 +103,7 @@ def _carried(plan: MigrationPlan, notes: Mapping[FieldPath, Note], data: Any) ->
     apart: list[tuple[FieldPath, Note]] = []
     for old, note in notes.items():
         new = _home(plan, old)
-        if new is None or (new != comments.END and get(data, new) is None):
+        if new is None or (new != comments.END and value_at(data, new) is None):
             apart.append((old, note))
         else:
             home = found.setdefault(new, Note())
@@ -111,7 +112,7 @@ def _carried(plan: MigrationPlan, notes: Mapping[FieldPath, Note], data: Any) ->
             home.below += note.below
     top: FieldPath = ("spec", next(iter(data["spec"])))
     for old, note in reversed(apart):
-        parts = [new for new in _parts(plan, old) if get(data, new) is not None] or [top]
+        parts = [new for new in _parts(plan, old) if value_at(data, new) is not None] or [top]
         found.setdefault(parts[0], Note()).above[:0] = Note(note.above, note.beside).lines()
         found.setdefault(parts[-1], Note()).below += note.below
     return found

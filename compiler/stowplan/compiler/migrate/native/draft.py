@@ -4,7 +4,8 @@ import copy
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from stowplan.compiler.migrate.native.fields import carried_out, get, leaves
+from stowplan.compiler.kubernetes.fields import value_at
+from stowplan.compiler.migrate.native.fields import carried_out, leaves
 from stowplan.compiler.migrate.native.kinds.registry import PLANS
 from stowplan.compiler.migrate.native.plan import MigrationPlan, Move, Omit, Step, Write
 from stowplan.compiler.migrate.native.scope import Scope
@@ -51,7 +52,7 @@ def omitted(each: Draft) -> Iterator[Finding]:
         if (
             isinstance(step, Omit)
             and step.reason
-            and next(leaves(get(each.spec.document.data, step.old)), None) is not None
+            and next(leaves(value_at(each.spec.document.data, step.old)), None) is not None
         ):
             message = f"`{dotted(step.old[1:])}` is left out: {step.reason}."
             yield finding("SP428", step.old, message, "Nothing to do.", anchor=Anchor.KEY)

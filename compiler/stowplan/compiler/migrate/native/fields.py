@@ -6,6 +6,7 @@ from typing import Any
 
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
+from stowplan.compiler.kubernetes.fields import value_at
 from stowplan.compiler.migrate.native.plan import MigrationPlan, Move, Omit, Write
 from stowplan.schema.diagnostics import FieldPath
 
@@ -42,20 +43,13 @@ def leaves(node: Any, at: FieldPath = ()) -> Iterator[FieldPath]:
         yield at
 
 
-def get(node: Any, at: FieldPath) -> Any:
-    """Return the value at a path of plain data; None if it does not exist."""
-    for part in at:
-        node = node.get(part) if isinstance(node, dict) else _item(node, part)
-    return node
-
-
 def _item(node: Any, part: str | int) -> Any:
     return node[part] if isinstance(node, list) and isinstance(part, int) and part < len(node) else None
 
 
 def _take(tree: dict[str, Any], at: FieldPath) -> Any:
     """Remove and return the value at `at`, which ends in a key. Mappings that become empty are removed too."""
-    holder = get(tree, at[:-1])
+    holder = value_at(tree, at[:-1])
     if not isinstance(holder, dict) or at[-1] not in holder:
         return _MISSING
     value = holder.pop(at[-1])

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from stowplan.compiler.migrate.native.fields import get
-from stowplan.compiler.migrate.native.kinds import restarts, template
+from stowplan.compiler.kubernetes.fields import value_at
+from stowplan.compiler.migrate.native.kinds import template
 from stowplan.compiler.migrate.native.plan import MigrationPlan, Omit, Step, Write, path
 from stowplan.compiler.migrate.native.scope import Scope
 from stowplan.compiler.model import Spec
@@ -36,7 +36,7 @@ def _steps(model: MxJob) -> Iterator[Step]:
     yield Omit((*_ENTRY, "mxReplicaType"))
     yield Omit((*_ENTRY, "PsRootPort"), "a local job has no scheduler")
     yield Omit((*_TEMPLATE, "spec", "restartPolicy"), "pods of an MxJob are never restarted in place")
-    yield from restarts.steps(model.metadata)
+    yield from template.restart(model.metadata)
     yield from template.rest(given, _TEMPLATE, index)
     if model.spec.runtime_id is not None:
         yield Write(path("spec.template.metadata.labels.runtime_id"), model.spec.runtime_id, path("spec.RuntimeId"))
@@ -48,13 +48,17 @@ def _refused(model: MxJob, scope: Scope) -> Iterator[Finding]:
         message = "The processes of a distributed MxJob meet at a scheduler of MXNet, which a Training does not have."
         yield finding("SP427", path("spec.jobMode"), message, hint)
         return
-    if len(entries) != 1 or not get(entries[0].template, path("spec.containers")) or (entries[0].replicas or 1) != 1:
+    if (
+        len(entries) != 1
+        or not value_at(entries[0].template, path("spec.containers"))
+        or (entries[0].replicas or 1) != 1
+    ):
         yield finding("SP427", path("spec.replicaSpecs"), "A local job has one worker.", hint)
         return
     given = entries[0].template or {}
     index = rules.container_index(given)
     yield from template.refused(given, _TEMPLATE, index, frozenset())
-    limits = get(given, ("spec", "containers", index, "resources", "limits")) or {}
+    limits = value_at(given, ("spec", "containers", index, "resources", "limits")) or {}
     for device in sorted(scope.platform.accelerators.keys() & limits.keys()):
         message = f"Pods with {device} get volumes and variables from `accelerators` of the platform file."
         at = (*_TEMPLATE, "spec", "containers", index, "resources", "limits", device)

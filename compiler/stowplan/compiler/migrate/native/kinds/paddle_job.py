@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from stowplan.compiler.migrate.native.fields import get
-from stowplan.compiler.migrate.native.kinds import restarts, template
+from stowplan.compiler.kubernetes.fields import value_at
+from stowplan.compiler.migrate.native.kinds import template
 from stowplan.compiler.migrate.native.plan import MigrationPlan, Move, Omit, Step, Write, moves, path
 from stowplan.compiler.migrate.native.scope import Scope
 from stowplan.compiler.model import Spec
@@ -75,10 +75,10 @@ def _steps(spec: Spec, model: PaddleJob, scope: Scope) -> Iterator[Step]:
         yield from _DATASET
     yield from _scheduling(model, scope)
     yield from template.rest(given, _WORKER, 0)
-    again = tuple(restarts.steps(model.metadata))
+    again = tuple(template.restart(model.metadata))
     yield from again
     restart = rules.restart(model, "worker")
-    if not again and restart == "OnFailure" and get(given, path("spec.restartPolicy")) != restart:
+    if not again and restart == "OnFailure" and value_at(given, path("spec.restartPolicy")) != restart:
         yield Write(path("spec.template.spec.restartPolicy"), restart)
     yield from _WITHOUT_EFFECT
     if job.intranet != "Host":
@@ -109,7 +109,7 @@ def _refused(model: PaddleJob) -> Iterator[Finding]:
     for role in others:
         message = "A Training has workers alone, no parameter servers and no heterogeneous workers."
         yield finding("SP427", ("spec", role), message, hint)
-    if worker and worker.replicas > 0 and get(worker.template, path("spec.containers")):
+    if worker and worker.replicas > 0 and value_at(worker.template, path("spec.containers")):
         yield from template.refused(worker.template, _WORKER, 0, _RESERVED)
     elif not others:
         yield finding("SP427", ("spec", "worker"), "The job has no workers.", hint)

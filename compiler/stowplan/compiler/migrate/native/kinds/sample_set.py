@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from stowplan.compiler.migrate.native.fields import get
+from stowplan.compiler.kubernetes.fields import value_at
 from stowplan.compiler.migrate.native.plan import MigrationPlan, Move, Omit, Step, Write, moves, path
 from stowplan.compiler.migrate.native.scope import Scope
 from stowplan.compiler.model import Spec
@@ -131,7 +131,7 @@ def _refused(spec: Spec, model: SampleSet, scope: Scope) -> Iterator[Finding]:
         if own != home:
             part = (
                 "spec.source.secretRef.namespace"
-                if get(spec.document.data, path("spec.source.secretRef.namespace"))
+                if value_at(spec.document.data, path("spec.source.secretRef.namespace"))
                 else "spec.secretRef.namespace"
             )
             message = f"The Secret of the source is in namespace {own}; {_ELSEWHERE}."

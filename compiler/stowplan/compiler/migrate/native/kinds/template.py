@@ -3,11 +3,13 @@
 from collections.abc import Iterator
 from typing import Any
 
-from stowplan.compiler.migrate.native.fields import get
-from stowplan.compiler.migrate.native.plan import Move, Omit, Step, Write
+from stowplan.compiler.kubernetes.fields import value_at
+from stowplan.compiler.migrate.native.plan import Move, Omit, Step, Write, path
 from stowplan.library.builders.pods.training_pod import MERGE_KEYS
+from stowplan.library.dialects.training_group import restarts
 from stowplan.schema.diagnostics import FieldPath, Finding, finding
 from stowplan.schema.kinds.native.training import TRAINER
+from stowplan.schema.meta import ObjectMeta
 
 FIELDS = {
     "image": "image",
@@ -47,7 +49,7 @@ def rest(template: Any, at: FieldPath, index: int) -> Iterator[Step]:
     An image whose user is root must be allowed to be: a Training fills in `runAsNonRoot: true` otherwise. Its pods get
     no token of a service account either, unless the template says so.
     """
-    containers = get(template, ("spec", "containers")) or []
+    containers = value_at(template, ("spec", "containers")) or []
     own = {key for key, value in containers[index].items() if value is not None}
     if len(containers) == 1 and own <= {*FIELDS, "name"}:
         yield Omit((*at, "spec", "containers"))
@@ -55,7 +57,7 @@ def rest(template: Any, at: FieldPath, index: int) -> Iterator[Step]:
     else:
         yield Move(at, _NEW)
         yield Write((*_NEW, "spec", "containers", index, "name"), TRAINER)
-    pod = get(template, ("spec",))
+    pod = value_at(template, ("spec",))
     everyone = [*containers, *(pod.get("initContainers") or [])]
     if not _has_user(pod) and not all(_has_user(each) for each in everyone):
         yield Write((*_NEW, *_ROOT), value=False)
@@ -71,20 +73,31 @@ def _has_user(holder: Any) -> bool:
 def refused(template: Any, at: FieldPath, index: int, reserved: frozenset[str]) -> Iterator[Finding]:
     """Yield findings about containers that a Training refuses: variables that Stowplan sets, and entries twice."""
     container = (*at, "spec", "containers", index)
-    variables = [str(each.get("name")) for each in get(template, ("spec", "containers", index, "env")) or []]
+    variables = [str(each.get("name")) for each in value_at(template, ("spec", "containers", index, "env")) or []]
     for place, name in enumerate(variables):
         if name in reserved or name.startswith("STOWPLAN_"):
             message = f"The template sets {name}, which a Training sets itself."
             hint = "Remove it if the job's own value is right, else leave the job as it is."
             yield finding("SP427", (*container, "env", place, "name"), message, hint)
     for key, merge_keys in MERGE_KEYS.items():
-        entries = get(template, ("spec", "containers", index, key)) or []
+        entries = value_at(template, ("spec", "containers", index, key)) or []
         names = [tuple(each.get(part) for part in merge_keys) for each in entries]
         twice = next((place for place, name in enumerate(names) if name in names[:place]), None)
         if twice is not None:
             message = f"{names[twice][0]} occurs twice in `{key}`, of which the last entry counts."
             yield finding("SP427", (*container, key, twice), message, "Remove the others.")
-    for place, each in enumerate(get(template, ("spec", "containers")) or []):
+    for place, each in enumerate(value_at(template, ("spec", "containers")) or []):
         if place != index and each.get("name") == TRAINER:
             message = f"Another container is called `{TRAINER}`, which is the name of the one that trains."
             yield finding("SP427", (*at, "spec", "containers", place, "name"), message, "Give it another name.")
+
+
+def restart(metadata: ObjectMeta) -> Iterator[Step]:
+    """Yield the steps for the annotation about restarts of a whole job.
+
+    The exit codes that end the job stay the same, whatever the framework.
+    """
+    if asked := restarts.annotated(metadata):
+        yield Omit(restarts.ANNOTATION)
+        yield Write(path("spec.restart.max"), asked.most)
+        yield Write(path("spec.restart.retryOn"), [])
