@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
-from stowplan.compiler.checks.objects.finding import ObjectFinding, about, warning_if_foreign
+from stowplan.compiler.checks.objects.finding import ObjectFinding, lenient
 from stowplan.compiler.checks.objects.object import Object, Objects, SpecObjects
 from stowplan.compiler.checks.objects.object_graph import ObjectGraph
 from stowplan.compiler.checks.objects.references import REFERRING, references_of
@@ -92,10 +92,10 @@ def check(graph: ObjectGraph) -> list[ObjectFinding]:
         if not graph.exists(target):
             message = f"{target} is named here, but nothing compiles to it."
             hint = _nearest(target, graph)
-            found.append(about(owner, _CODE, reference.path, message, hint, severity=warning_if_foreign(owner)))
+            found.append(lenient(owner, _CODE, reference.path, message, hint))
         elif graph.find(target):
             for message, hint in _missing(reference, keys, replicas):
-                found.append(about(owner, _CODE, reference.path, message, hint, severity=warning_if_foreign(owner)))
+                found.append(lenient(owner, _CODE, reference.path, message, hint))
     return found
 
 

@@ -13,7 +13,7 @@ from stowplan.compiler.checks.pods.excess import Excess, excess_of
 from stowplan.compiler.checks.pods.security import baseline_violations, violations
 from stowplan.compiler.checks.pods.violation import Violation
 from stowplan.library.dialects.registry import pods
-from stowplan.schema.diagnostics import FieldPath, Severity, dotted
+from stowplan.schema.diagnostics import FieldPath, Severity, dotted, finding
 from stowplan.schema.platform.platform import Platform
 
 _ENFORCE = "pod-security.kubernetes.io/enforce"
@@ -102,7 +102,8 @@ def _refused(pod: UserPod, level: str, platform: Platform) -> list[ObjectFinding
         return []
     severity = Severity.ERROR if policy == "error" else Severity.WARNING
     message = f"The namespace enforces the level {level}, which forbids this: {forbidden}."
-    return [about(pod.owner, "SP613", pod.path, message, _hint(pod.owner), severity=severity)]
+    found = finding("SP613", pod.path, message, _hint(pod.owner), severity=severity)
+    return [ObjectFinding(pod.owner.id, found, pod.owner.spec, pod.owner.source)]
 
 
 def _hint(owner: ObjectSummary) -> str:

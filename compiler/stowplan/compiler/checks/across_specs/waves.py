@@ -4,7 +4,7 @@ from collections.abc import Hashable, Iterator, Sequence
 
 from stowplan.compiler.checks.across_specs.dangling_references import ObjectReference
 from stowplan.compiler.checks.across_specs.missing_definitions import DefinedKind
-from stowplan.compiler.checks.objects.finding import ObjectFinding, about, warning_if_foreign
+from stowplan.compiler.checks.objects.finding import ObjectFinding, about, lenient
 from stowplan.compiler.checks.objects.object_graph import ObjectGraph
 from stowplan.compiler.checks.objects.summary import ObjectSummary
 from stowplan.library.values import labels
@@ -77,7 +77,7 @@ def _waiting(own: ObjectSummary, last: ObjectSummary) -> ObjectFinding:
     else:
         message = f"The object is in wave {own.wave}, but {later}: the sync would wait until this one is healthy."
         code = "SP524"
-    return about(own, code, _WAVE, message, f"Move it to wave {last.wave}.", severity=warning_if_foreign(own))
+    return lenient(own, code, _WAVE, message, f"Move it to wave {last.wave}.")
 
 
 def _too_early(graph: ObjectGraph) -> Iterator[ObjectFinding]:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from stowplan.compiler.checks.history.edits import custom_resource, differences
-from stowplan.compiler.checks.objects.finding import ObjectFinding, about
+from stowplan.compiler.checks.objects.finding import ObjectFinding
 from stowplan.compiler.checks.objects.object import Object, Objects
 from stowplan.compiler.checks.objects.object_graph import ObjectGraph
 from stowplan.compiler.kubernetes.fields import annotation, mapping, value_at
@@ -16,7 +16,7 @@ from stowplan.library.engines.registry import STARTING_KINDS
 from stowplan.library.manifest import Json
 from stowplan.library.values import image_reference, labels
 from stowplan.library.values.names import without_hash
-from stowplan.schema.diagnostics import FieldPath, Severity
+from stowplan.schema.diagnostics import FieldPath, Severity, finding
 from stowplan.schema.meta import RUN_ANNOTATION, ObjectId, SpecId
 from stowplan.schema.remotes.s3_listing import LISTING
 
@@ -39,7 +39,6 @@ class Run(NamedTuple):
     source: str
     stem: _Stem
     deletes: bool
-    authored: bool = True
     pins: tuple[str, ...] = ()
 
 
@@ -94,7 +93,8 @@ def _finding(jobs: Sequence[tuple[ObjectId, Run]], severity: Severity) -> Object
         "If not, undo the edit, in this spec or in the one it refers to. A spec whose work is done can be removed."
     )
     weight = Severity.ERROR if run.deletes else severity
-    return about(run, "SP542", ("metadata", "name"), message, hint, severity=weight)
+    found = finding("SP542", ("metadata", "name"), message, hint, severity=weight)
+    return ObjectFinding(run.id, found, run.spec, run.source)
 
 
 def _stem(own: ObjectId, found: Json) -> _Stem:

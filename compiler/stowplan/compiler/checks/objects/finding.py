@@ -44,23 +44,19 @@ def about(
     message: str,
     hint: str,
     *,
-    severity: Severity | None = None,
     anchor: Anchor = Anchor.VALUE,
 ) -> ObjectFinding:
-    """Return a finding about an output object. `severity` defaults to that of the diagnostic code."""
-    found = finding(code, path, message, hint, severity=severity, anchor=anchor)
-    return ObjectFinding(obj.id, found, obj.spec, obj.source)
+    """Return a finding about an output object."""
+    return ObjectFinding(obj.id, finding(code, path, message, hint, anchor=anchor), obj.spec, obj.source)
+
+
+def lenient(obj: OutputObject, code: str, path: FieldPath, message: str, hint: str) -> ObjectFinding:
+    """Return a finding that is a warning for an object of a user or an extension, whose author may have intended it."""
+    severity = None if obj.authored else Severity.WARNING
+    return ObjectFinding(obj.id, finding(code, path, message, hint, severity=severity), obj.spec, obj.source)
 
 
 def about_problem(obj: OutputObject, code: str, problem: SchemaProblem, prefix: FieldPath = ()) -> ObjectFinding:
     """Return the finding for a problem that a schema reports about the object, or about its part at `prefix`."""
     path = (*prefix, *problem.path)
     return about(obj, code, path, problem.message, problem.hint, anchor=problem.anchor)
-
-
-def warning_if_foreign(obj: OutputObject) -> Severity | None:
-    """Return the severity warning for an object of a user or an extension, whose author may have intended it.
-
-    For an object that Stowplan writes, return None: the default severity of the diagnostic code applies.
-    """
-    return None if obj.authored else Severity.WARNING

@@ -1,6 +1,6 @@
 """Will the API server of Kubernetes accept each CustomResourceDefinition?"""
 
-from stowplan.compiler.checks.objects.finding import ObjectFinding, about, warning_if_foreign
+from stowplan.compiler.checks.objects.finding import ObjectFinding, about, lenient
 from stowplan.compiler.checks.objects.object import Object, Objects
 from stowplan.compiler.kubernetes.fields import items, mapping
 from stowplan.schema.export import structural
@@ -35,6 +35,6 @@ def _size(obj: Object) -> list[ObjectFinding]:
     For a CRD that is not Stowplan's they are warnings: Argo CD with server-side apply can still write it.
     """
     return [
-        about(obj, "SP551", path, f"The CRD {message}.", "Shorten the descriptions.", severity=warning_if_foreign(obj))
+        lenient(obj, "SP551", path, f"The CRD {message}.", "Shorten the descriptions.")
         for path, message in structural.size_problems(obj.body)
     ]

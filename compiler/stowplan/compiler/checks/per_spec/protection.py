@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from stowplan.compiler.checks.objects.finding import ObjectFinding, about, warning_if_foreign
+from stowplan.compiler.checks.objects.finding import ObjectFinding, about, lenient
 from stowplan.compiler.checks.objects.object import Object, Objects
 from stowplan.compiler.checks.per_spec.argocd_annotations import HOOK, application_options
 from stowplan.compiler.kubernetes.fields import mapping, parts
@@ -45,7 +45,7 @@ def _unprotected(obj: Object) -> Iterator[ObjectFinding]:
     if missing:
         message = f"Nothing keeps Argo CD from removing the {obj.kind[1]}: {missing} is missing."
         hint = f"Add {missing} to the annotation {labels.SYNC_OPTIONS}."
-        yield about(obj, "SP530", _SYNC_OPTIONS, message, hint, severity=warning_if_foreign(obj))
+        yield lenient(obj, "SP530", _SYNC_OPTIONS, message, hint)
 
 
 def _is_given_up(obj: Object, objects: Objects) -> bool:
@@ -60,7 +60,7 @@ def _reclaimed(obj: Object) -> Iterator[ObjectFinding]:
     if policy != "Retain":
         path = ("spec", "persistentVolumeReclaimPolicy")
         message = f"Found {policy}; with it the data goes when the claim goes."
-        yield about(obj, "SP530", path, message, "Set it to Retain.", severity=warning_if_foreign(obj))
+        yield lenient(obj, "SP530", path, message, "Set it to Retain.")
 
 
 def _run_again(obj: Object) -> Iterator[ObjectFinding]:
