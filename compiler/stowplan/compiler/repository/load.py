@@ -109,7 +109,7 @@ def lock_of(repo: Repository) -> "Lock | None":
     return lock_file.read(_optional(Files(repo.folder, {}), repo.lock_file, *_OTHER_LOCK), Report())
 
 
-def lock_at_commit(top: Path, repo: Repository, revision: str) -> Lock | None:
+def lock_at_commit(top: Path, repo: Repository, revision: str) -> "Lock | None":
     """Return the lock file of a repository in a commit; None if the commit has none, or one that is not valid.
 
     `top` is the work tree. Raises `GitError` if the commit cannot be read.
