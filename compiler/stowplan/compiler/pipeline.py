@@ -13,18 +13,14 @@ one report. After an error, stages that need sound input do not run. This module
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from stowplan.compiler.checks import spec_stage, stage
 from stowplan.compiler.checks.per_spec.custom_resources import Definitions
-from stowplan.compiler.committed import argocd_name, runs
-from stowplan.compiler.committed.last_output import Committed
-from stowplan.compiler.committed.objects import lost_inventory
 from stowplan.compiler.committed.recompile import NOTHING, Recompile
-from stowplan.compiler.committed.runs import Start
-from stowplan.compiler.committed.vouching import Base
 from stowplan.compiler.compiling.compile_all import Parts, specs_alone, with_platform
 from stowplan.compiler.compiling.reading import Reading, read, texts
-from stowplan.compiler.compiling.steps import Synthesis, Validation
+from stowplan.compiler.compiling.steps import Validation
 from stowplan.compiler.diagnostics.report import Diagnostic, Report
 from stowplan.compiler.environments.target import Target
 from stowplan.compiler.lowering import output_layout
@@ -34,15 +30,17 @@ from stowplan.compiler.lowering.lower import lower
 from stowplan.compiler.lowering.plain_objects import plain_objects
 from stowplan.compiler.lowering.platform_objects import settings
 from stowplan.compiler.model import Output, Program
-from stowplan.compiler.output import inventory
-from stowplan.compiler.output.folder import seen
 from stowplan.compiler.output.inventory import Inventory
-from stowplan.compiler.output.render import Rendered, Renderings
 from stowplan.compiler.repository.load import Checkout
 from stowplan.compiler.repository.spec_count import SpecCount, count
 from stowplan.library.manifest import Json
-from stowplan.schema.diagnostics import Severity
 from stowplan.schema.meta import ObjectId, SpecId
+
+if TYPE_CHECKING:
+    from stowplan.compiler.committed.last_output import Committed
+    from stowplan.compiler.committed.runs import Start
+    from stowplan.compiler.committed.vouching import Base
+    from stowplan.compiler.output.render import Rendered
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +52,7 @@ class Options:
     """
 
     recompile: Recompile = NOTHING
-    base: Base | None = None
+    base: "Base | None" = None
     keep_objects: bool = True
 
 
@@ -72,10 +70,10 @@ class Compiled:
 
     texts: Mapping[str, str]
     outputs: tuple[Output, ...] = ()
-    files: tuple[Rendered, ...] = ()
+    files: tuple["Rendered", ...] = ()
     objects: int = 0
     committed: Inventory = field(default_factory=Inventory)
-    starts: tuple[Start, ...] = ()
+    starts: tuple["Start", ...] = ()
     program: Program | None = None
     specs: tuple[SpecId, ...] = ()
     count: SpecCount = field(default_factory=SpecCount)
@@ -107,37 +105,38 @@ class Compiler:
 
     def synth(self, target: Target, out: Path, options: Options, report: Report) -> Compiled:
         """Compile for the output folder `out`, that of the target. Diagnostics go to `report`."""
+        from stowplan.compiler.committed import argocd_name  # noqa: PLC0415 - `validate` starts without it
+        from stowplan.compiler.committed.last_output import Committed  # noqa: PLC0415
+        from stowplan.compiler.compiling.keep import Keeping, spoiled, strays  # noqa: PLC0415
+        from stowplan.compiler.output.render import Renderings  # noqa: PLC0415
+
         reading = read(self._checkout, target, report)
         extended = self._extended(reading, report)
         if report.failed and reading.program.platform.extensions:
             return Compiled(texts(self._checkout, report))
-        tree, (found, problems) = seen(out), inventory.read(out)
-        committed = Committed.of(
-            found, tree, [each.id for each in reading.program.specs], options.base, options.recompile
-        )
+        specs = [each.id for each in reading.program.specs]
+        committed = Committed.read(out, specs, options.base, options.recompile)
         others = (*output_layout.of_extensions(extended.additions), *plain_objects(reading.program))
         units = {each.spec: each for each in extended.units}
-        steps = Synthesis(
-            reading, _definitions(others, reading), options.keep_objects, committed, self._composer, units
-        )
+        steps = Keeping(reading, _definitions(others, reading), options.keep_objects, committed, self._composer, units)
         parts = with_platform(self._specs(steps, committed, report), steps, others)
         if parts.complete:
-            report.add(*_spoiled(problems, committed, reading))
-        settled = argocd_name.findings(reading.program.platform.argocd, found, tree)
+            report.add(*spoiled(committed, reading))
+        settled = argocd_name.findings(reading.program.platform.argocd, committed)
         report.add_findings(reading.program.platform_document, settled)
-        _check(parts, reading, {**parts.gone, **_strays(committed)}, report)
+        _check(parts, reading, {**parts.gone, **strays(committed)}, report)
         if report.failed:
             return Compiled(texts(self._checkout, report))
         more = self._composer.render_outputs(settings(reading.program))
         return replace(
             _compiled(self._checkout, reading, parts, report),
             outputs=(*parts.outputs, *more) if options.keep_objects else (),
-            files=(*parts.files, *Renderings().all(more, tree)),
+            files=(*parts.files, *Renderings().all(more, committed.tree)),
             objects=parts.objects + len(more),
-            committed=found,
+            committed=committed.inventory,
         )
 
-    def _specs(self, steps: Validation, committed: Committed | None, report: Report) -> Parts:
+    def _specs(self, steps: Validation, committed: "Committed | None", report: Report) -> Parts:
         """Compile all specs, or return what an equal target was compiled to.
 
         Equal targets are clusters of one environment, of which the same of specs is committed.
@@ -194,21 +193,3 @@ def _check(parts: Parts, reading: Reading, gone: Mapping[ObjectId, Json], report
     if parts.complete:
         report.add(*parts.reused)
         stage.conclude(parts.checked, reading.program, gone, report)
-
-
-def _strays(committed: Committed) -> Mapping[ObjectId, Json]:
-    compared = committed.compared
-    return runs.without_recompiled(compared.strays, Inventory(compared.gone), committed.recompile)
-
-
-def _spoiled(broken: Sequence[Diagnostic], committed: Committed, reading: Reading) -> list[Diagnostic]:
-    """Return what is to be said of a `broken` inventory, and of one that lacks specs.
-
-    It is an error; it is a warning if the user recompiles all specs, or the one whose entries are lost.
-    """
-    tree, recompile = committed.tree, committed.recompile
-    lost = lost_inventory(committed.inventory, tree, [each.id for each in reading.program.specs])
-    if recompile.everything:
-        return [inventory.unless_known_newer(tree.root, each) for each in (*broken, *(found for _, found in lost))]
-    given = [replace(each, severity=Severity.WARNING) for spec, each in lost if spec and recompile.covers(spec)]
-    return [*broken, *given, *(each for spec, each in lost if not (spec and recompile.covers(spec)))]

@@ -194,7 +194,7 @@ def _checked(out: Path, target: "Target", compiled: "Compiled") -> "Result":
     A run to start may be a committed one, whose spec has changed since. Without a committed output there the runs are
     not known: `synth` may write to another folder.
     """
-    from stowplan.compiler.committed.started import hashes  # noqa: PLC0415 - start-up time
+    from stowplan.compiler.compiling.compile_all import hashes  # noqa: PLC0415 - start-up time
     from stowplan.compiler.environments.together import Result  # noqa: PLC0415
     from stowplan.compiler.output import inventory  # noqa: PLC0415
 

@@ -1,13 +1,16 @@
 """The name of the Argo CD objects of the committed output, which a change of the platform file must not change."""
 
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
 
 from stowplan.compiler.output import paths
 from stowplan.compiler.output.folder import OutputFolder
-from stowplan.compiler.output.inventory import Inventory
 from stowplan.compiler.output.read_back import reread
 from stowplan.schema.diagnostics import Finding, finding
 from stowplan.schema.platform.argocd import ArgoCD
+
+if TYPE_CHECKING:
+    from stowplan.compiler.committed.last_output import Committed
 
 _ROOT = "-root"
 
@@ -22,13 +25,14 @@ def committed(out: Path) -> str:
     return manifest.id.name.removesuffix(_ROOT) if manifest else ""
 
 
-def findings(settings: ArgoCD, previous: Inventory, tree: OutputFolder) -> list[Finding]:
+def findings(settings: ArgoCD, previous: "Committed") -> list[Finding]:
     """Return SP812 if the committed root Application has another name than `settings`, those of `argocd`, give it.
 
-    `previous` is the inventory of the committed output, `tree` lists its folder. Without a committed root Application,
-    and if none is written any more, there is nothing to compare.
+    Without a committed root Application, and if none is written any more, there is nothing to compare.
     """
-    entries = (each for each in previous.entries if each.path == paths.ROOT and each.path in tree.files)
+    entries = (
+        each for each in previous.inventory.entries if each.path == paths.ROOT and each.path in previous.tree.files
+    )
     before = next((each.id.name.removesuffix(_ROOT) for each in entries), settings.name)
     if settings.repo_url is None or before == settings.name:
         return []

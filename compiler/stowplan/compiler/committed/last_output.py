@@ -1,14 +1,17 @@
 """The committed output: the output of the last command, as far as this command needs it."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
+from pathlib import Path
 
 from stowplan.compiler.committed.objects import body_of, unlisted
 from stowplan.compiler.committed.recompile import NOTHING, Recompile
 from stowplan.compiler.committed.vouching import Base
+from stowplan.compiler.diagnostics.report import Diagnostic
+from stowplan.compiler.output import inventory as inventories
 from stowplan.compiler.output import paths
-from stowplan.compiler.output.folder import OutputFiles, OutputFolder
+from stowplan.compiler.output.folder import OutputFiles, OutputFolder, seen
 from stowplan.compiler.output.inventory import Inventory
 from stowplan.compiler.output.inventory_files import OLD
 from stowplan.compiler.output.inventory_lines import Entry
@@ -44,7 +47,8 @@ class Committed:
 
     Both are the same without a base commit. With one, the changes are those since the merge base, so that an author
     who has compiled before and the CI that has not say the same about them. `base` are the runs that the base commit
-    vouches for; None without a base commit. The runs of the specs in `recompile` are not reused.
+    vouches for; None without a base commit. The runs of the specs in `recompile` are not reused. `broken` are the
+    diagnostics about the inventory itself.
     """
 
     inventory: Inventory
@@ -52,6 +56,13 @@ class Committed:
     compared: Compared
     base: Base | None = None
     recompile: Recompile = NOTHING
+    broken: tuple[Diagnostic, ...] = ()
+
+    @classmethod
+    def read(cls, out: Path, specs: Collection[SpecId], base: Base | None, recompile: Recompile) -> "Committed":
+        """Read the committed output in the folder `out`. `specs` are all specs that exist now."""
+        found, broken = inventories.read(out)
+        return replace(cls.of(found, seen(out), specs, base, recompile), broken=tuple(broken))
 
     @classmethod
     def of(

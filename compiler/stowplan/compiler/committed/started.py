@@ -17,10 +17,10 @@ from stowplan.compiler.model import Output, Spec
 from stowplan.compiler.output.inventory import Inventory
 from stowplan.compiler.output.inventory_lines import Entry
 from stowplan.library.engines.registry import STARTING_KINDS
-from stowplan.library.values.names import without_hash
+from stowplan.library.values.names import hash_of, without_hash
 from stowplan.schema.diagnostics import Severity, finding
 from stowplan.schema.kinds.table import TRAINING_KINDS
-from stowplan.schema.meta import ObjectId, SpecId
+from stowplan.schema.meta import SpecId
 from stowplan.schema.platform.environments import StartedRun
 
 
@@ -135,14 +135,9 @@ def _unknown(spec: SpecId, run: NamedRun, committed: Committed) -> Severity | No
     return None if any(_hash([each.name]) == run.hash for each in ids) else committed.base.severity
 
 
-def hashes(objects: Iterable[ObjectId]) -> frozenset[str]:
-    """Return the hashes of the runs that objects belong to by their names; those that start no pods belong to none."""
-    return frozenset(_hash([each.name]) for each in objects if each.kind in STARTING_KINDS) - {""}
-
-
 def _hash(names: Iterable[str]) -> str:
     """Return the hash at the end of the first of the names that has one; empty if none has."""
-    return next((name.rpartition("-")[2] for name in names if without_hash(name) != name), "")
+    return next(filter(None, map(hash_of, names)), "")
 
 
 def _waiting(started: Started, spec: Spec, run: NamedRun, before: NamedRun, *, kept: bool, renewed: bool) -> Diagnostic:

@@ -4,12 +4,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from stowplan.compiler.checks.spec_stage import Checked
-from stowplan.compiler.committed.started import hashes
 from stowplan.compiler.compiling import processes
 from stowplan.compiler.compiling.steps import Compilation, Validation
 from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.lowering.platform_objects import Place, delivered
 from stowplan.compiler.model import Output
+from stowplan.library.engines.registry import STARTING_KINDS
+from stowplan.library.values.names import hash_of
 from stowplan.schema.kinds.table import TRAINING_KINDS
 from stowplan.schema.meta import ObjectId, SpecId
 from stowplan.schema.platform.environments import StartedRun
@@ -55,6 +56,11 @@ class Parts(Compilation):
             if started is None or part.spec is None or part.spec.kind not in TRAINING_KINDS or started.get(part.spec)
             for each in part.facts.objects
         )
+
+
+def hashes(objects: Iterable[ObjectId]) -> frozenset[str]:
+    """Return the hashes of the runs that objects belong to by their names; those that start no pods belong to none."""
+    return frozenset(hash_of(each.name) for each in objects if each.kind in STARTING_KINDS) - {""}
 
 
 def specs_alone(steps: Validation, report: Report) -> Parts:

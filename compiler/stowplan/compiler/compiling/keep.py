@@ -1,19 +1,24 @@
 """What of the committed output stays: the runs of specs that have not changed, and of those that wait."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from stowplan.compiler.checks import spec_stage
 from stowplan.compiler.committed import retirement, runs
 from stowplan.compiler.committed.last_output import Committed
-from stowplan.compiler.committed.objects import previous
+from stowplan.compiler.committed.objects import lost_inventory, previous
 from stowplan.compiler.committed.runs import Start
 from stowplan.compiler.committed.started import Sorted, Started, sort
 from stowplan.compiler.compiling.reading import Reading
+from stowplan.compiler.compiling.steps import Compilation, Said, Validation
 from stowplan.compiler.diagnostics.report import Diagnostic
-from stowplan.compiler.model import Output
+from stowplan.compiler.lowering.composer_pool import ComposerPool
+from stowplan.compiler.model import Output, Spec
+from stowplan.compiler.output import inventory
 from stowplan.compiler.output.inventory import Inventory
 from stowplan.compiler.output.render import Renderings
-from stowplan.library.manifest import Json
+from stowplan.library.manifest import Json, Unit
+from stowplan.schema.diagnostics import Severity
 from stowplan.schema.meta import ObjectId, SpecId
 
 
@@ -62,3 +67,70 @@ def keep(outputs: Sequence[Output], specs: Sequence[SpecId | None], reading: Rea
         reused.diagnostics,
         chosen.said,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Keeping(Validation):
+    """The steps of `synth`, which writes what is compiled over the `committed` output.
+
+    `composer` renders the units by cdk8s. `extended` are the units that extensions returned, rendered before; empty
+    without extensions.
+    """
+
+    committed: Committed
+    composer: ComposerPool
+    extended: Mapping[SpecId, Unit]
+
+    def of_outputs(self, outputs: Sequence[Output], specs: Sequence[SpecId | None]) -> Compilation:
+        reading = self.reading
+        if other := reading.program.other_platform:
+            outputs = [replace(each, other_platform=other) for each in outputs]
+        kept = keep(outputs, specs, reading, self.committed)
+        checked = spec_stage.check(kept.outputs, reading.program.platform, self.definitions, kept.before)
+        wrong = any(found.found.severity is Severity.ERROR for each in checked for found in each.findings)
+        return Compilation(
+            lowered=kept.waiting,
+            outputs=kept.outputs if self.keep_objects else (),
+            # Some objects may have no YAML after an error, and nothing is written anyway.
+            files=() if wrong else tuple(kept.renderings.all(kept.outputs, self.committed.tree)),
+            checked=tuple(checked),
+            reused=kept.diagnostics,
+            starts=kept.starts,
+            gone=kept.gone,
+        )
+
+    @property
+    def alone(self) -> bool:
+        return self.composer.lasting
+
+    def composed(self, outputs: Sequence[Output]) -> Sequence[Output]:
+        return self.composer.render_outputs(outputs)
+
+    def prepare(self) -> None:
+        Validation.prepare(self)
+        self.composer.prepare()
+
+    def units(self, specs: Sequence[Spec]) -> tuple[list[Unit], Said]:
+        if self.extended:
+            return [self.extended[each.id] for each in specs], {each.id: () for each in specs}
+        units, said = Validation.units(self, specs)
+        return (units if Compilation(said).failed else self.composer.render(units)), said
+
+
+def strays(committed: Committed) -> Mapping[ObjectId, Json]:
+    """Return the committed objects that belong to no present spec, without those of runs to recompile."""
+    compared = committed.compared
+    return runs.without_recompiled(compared.strays, Inventory(compared.gone), committed.recompile)
+
+
+def spoiled(committed: Committed, reading: Reading) -> list[Diagnostic]:
+    """Return what is to be said of an inventory that is broken, or lacks specs of which there are files.
+
+    It is an error; it is a warning if the user recompiles all specs, or the one whose entries are lost.
+    """
+    tree, broken, recompile = committed.tree, committed.broken, committed.recompile
+    lost = lost_inventory(committed.inventory, tree, [each.id for each in reading.program.specs])
+    if recompile.everything:
+        return [inventory.unless_known_newer(tree.root, each) for each in (*broken, *(found for _, found in lost))]
+    given = [replace(each, severity=Severity.WARNING) for spec, each in lost if spec and recompile.covers(spec)]
+    return [*broken, *given, *(each for spec, each in lost if not (spec and recompile.covers(spec)))]

@@ -7,24 +7,24 @@ of specs would fill the memory.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from stowplan.compiler.checks import spec_stage
 from stowplan.compiler.checks.per_spec.custom_resources import Definitions
 from stowplan.compiler.checks.spec_stage import Checked
 from stowplan.compiler.committed import compiler_mark
-from stowplan.compiler.committed.last_output import Committed
-from stowplan.compiler.committed.runs import Start
-from stowplan.compiler.compiling.keep import keep
 from stowplan.compiler.compiling.reading import Reading
 from stowplan.compiler.diagnostics.report import Diagnostic, Report
 from stowplan.compiler.lowering import output_layout
-from stowplan.compiler.lowering.composer_pool import ComposerPool
 from stowplan.compiler.lowering.lower import lower
 from stowplan.compiler.model import Output, Spec
-from stowplan.compiler.output.render import Rendered
 from stowplan.library.manifest import Json, Unit
 from stowplan.schema.diagnostics import Severity
 from stowplan.schema.meta import ObjectId, SpecId
+
+if TYPE_CHECKING:
+    from stowplan.compiler.committed.runs import Start
+    from stowplan.compiler.output.render import Rendered
 
 Said = Mapping[SpecId, tuple[Diagnostic, ...]]
 """Diagnostics by the spec that they are about."""
@@ -40,10 +40,10 @@ class Compilation:
 
     lowered: Said = field(default_factory=dict)
     outputs: tuple[Output, ...] = ()
-    files: tuple[Rendered, ...] = ()
+    files: tuple["Rendered", ...] = ()
     checked: tuple[Checked, ...] = ()
     reused: tuple[Diagnostic, ...] = ()
-    starts: tuple[Start, ...] = ()
+    starts: tuple["Start", ...] = ()
     gone: Mapping[ObjectId, Json] = field(default_factory=dict)
 
     @property
@@ -99,51 +99,3 @@ class Validation:
             units += lower([spec], self.reading.program, self.reading.context, report)
             said[spec.id] = tuple(report.diagnostics)
         return units, said
-
-
-@dataclass(frozen=True, slots=True)
-class Synthesis(Validation):
-    """The steps of `synth`, which writes what is compiled over the `committed` output.
-
-    `composer` renders the units by cdk8s. `extended` are the units that extensions returned, rendered before; empty
-    without extensions.
-    """
-
-    committed: Committed
-    composer: ComposerPool
-    extended: Mapping[SpecId, Unit]
-
-    def of_outputs(self, outputs: Sequence[Output], specs: Sequence[SpecId | None]) -> Compilation:
-        reading = self.reading
-        if other := reading.program.other_platform:
-            outputs = [replace(each, other_platform=other) for each in outputs]
-        kept = keep(outputs, specs, reading, self.committed)
-        checked = spec_stage.check(kept.outputs, reading.program.platform, self.definitions, kept.before)
-        wrong = any(found.found.severity is Severity.ERROR for each in checked for found in each.findings)
-        return Compilation(
-            lowered=kept.waiting,
-            outputs=kept.outputs if self.keep_objects else (),
-            # Some objects may have no YAML after an error, and nothing is written anyway.
-            files=() if wrong else tuple(kept.renderings.all(kept.outputs, self.committed.tree)),
-            checked=tuple(checked),
-            reused=kept.diagnostics,
-            starts=kept.starts,
-            gone=kept.gone,
-        )
-
-    @property
-    def alone(self) -> bool:
-        return self.composer.lasting
-
-    def composed(self, outputs: Sequence[Output]) -> Sequence[Output]:
-        return self.composer.render_outputs(outputs)
-
-    def prepare(self) -> None:
-        Validation.prepare(self)
-        self.composer.prepare()
-
-    def units(self, specs: Sequence[Spec]) -> tuple[list[Unit], Said]:
-        if self.extended:
-            return [self.extended[each.id] for each in specs], {each.id: () for each in specs}
-        units, said = Validation.units(self, specs)
-        return (units if Compilation(said).failed else self.composer.render(units)), said

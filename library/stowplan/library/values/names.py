@@ -86,6 +86,11 @@ def without_hash(name: str) -> str:
     return _HASH.sub("", name)
 
 
+def hash_of(name: str) -> str:
+    """Return the hash that `with_hash` appended to `name`; empty if it has none."""
+    return name.rpartition("-")[2] if without_hash(name) != name else ""
+
+
 @dataclass(frozen=True, slots=True)
 class DatasetNames:
     """Names of the objects of one dataset. Claim, Service and StatefulSet have the same names as in paddle-operator.
