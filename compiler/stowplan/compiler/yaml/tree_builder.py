@@ -5,6 +5,7 @@ alias are shared, not copied: nothing may change the data below a value.
 """
 
 import math
+import sys
 from collections.abc import Callable, Mapping
 
 import yaml
@@ -174,7 +175,7 @@ class TreeBuilder:
         if not isinstance(value.data, str):
             self._refuse_key(value, spelled)
             return
-        parent.key = value.data
+        parent.key = sys.intern(value.data)  # thousands of specs have the same keys
         earlier = parent.children.get(value.data)
         if earlier is not None:
             self._refuse_duplicate(value.data, value.at, earlier.key_at, "Remove one of the two.")
