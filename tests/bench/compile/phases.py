@@ -34,9 +34,9 @@ PHASES = {
     "compare": (
         "cache.stamp:look",
         "cache.stamp:Look.remember",
-        "output.inventory:read",
-        "pipeline:lost_inventory",
-        "compiling.steps:keep",
+        "committed.last_output:Committed.read",
+        "compiling.keep:keep",
+        "compiling.keep:spoiled",
     ),
     "check": ("checks.spec_stage:definitions", "checks.spec_stage:check", "checks.stage:conclude"),
     "deliver": (
