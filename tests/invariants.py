@@ -9,7 +9,7 @@ import yaml
 
 from stowplan.compiler.committed.acceptance import refusal
 from stowplan.compiler.committed.vouching import RUN_KINDS, Base, Voucher
-from stowplan.compiler.model import Output
+from stowplan.compiler.model import OutputFile
 from stowplan.compiler.output.render import entry_of, render
 from stowplan.library.delivery.reporter import NAME as REPORTER
 from stowplan.library.manifest import Manifest
@@ -54,7 +54,7 @@ Body = dict[str, Any]
 class Pod:
     """A pod spec in an object of the output."""
 
-    output: Output
+    output: OutputFile
     spec: Body
 
     @property
@@ -85,7 +85,7 @@ class Repository:
         return (each for each in every if "/stowplan-" in each["image"])
 
     @property
-    def synced(self) -> list[Output]:
+    def synced(self) -> list[OutputFile]:
         """What Argo CD reads as manifests."""
         return [each for each in self.result.outputs if each.path.endswith(".yaml")]
 

@@ -13,7 +13,7 @@ from stowplan.compiler.compiling.destinations import destinations
 from stowplan.compiler.diagnostics.report import Diagnostic, Report
 from stowplan.compiler.environments.target import Target
 from stowplan.compiler.lowering.composer_pool import ComposerPool
-from stowplan.compiler.model import Output
+from stowplan.compiler.model import OutputFile
 from stowplan.compiler.pipeline import Compiled, Compiler, Options
 from stowplan.compiler.repository.layout import Repository
 from stowplan.compiler.repository.load import Checkout
@@ -55,7 +55,7 @@ images: {registry: registry.example.com/ml, tag: "1"}
 class Result:
     """What a repository compiles to, sorted by path, and what was said of it."""
 
-    outputs: tuple[Output, ...]
+    outputs: tuple[OutputFile, ...]
     diagnostics: tuple[Diagnostic, ...]
 
     @property
@@ -133,5 +133,5 @@ def lay_out(repo: Path, files: dict[str, str]) -> None:
     (repo / "stowplan.yaml").write_text(platform)
 
 
-def _result(outputs: tuple[Output, ...], report: Report) -> Result:
+def _result(outputs: tuple[OutputFile, ...], report: Report) -> Result:
     return Result(tuple(sorted(outputs, key=lambda output: output.path)), tuple(report.diagnostics))

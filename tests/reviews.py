@@ -4,15 +4,16 @@ from stowplan.compiler.diff.change import Action, Danger, Risk
 from stowplan.compiler.review.model import (
     ChangedObject,
     ChangedValue,
+    ChangeKind,
     ChangeOrigin,
     DiffLine,
-    Edge,
     Figure,
+    GraphEdge,
+    GraphNode,
     Hazard,
     Matrix,
     MatrixCell,
-    Node,
-    Part,
+    NodeKind,
     Pin,
     Review,
     Row,
@@ -22,7 +23,6 @@ from stowplan.compiler.review.model import (
     Side,
     SourceLine,
     SpecName,
-    State,
     Step,
     Verdict,
 )
@@ -52,7 +52,7 @@ def every_section(name: str = "llama") -> Review:
         ),
         nodes=nodes(name),
         edges=tuple(
-            Edge(start.id, end.id, f"waits for {name}"[:24], end.state)
+            GraphEdge(start.id, end.id, f"waits for {name}"[:24], end.state)
             for start, end in zip(nodes(name), nodes(name)[1:], strict=False)
         ),
         steps=(Step("Wave 0", (f"1 Training {name}",), "Argo CD"), Step("Training runs", (name,), "agents")),
@@ -65,11 +65,13 @@ def every_section(name: str = "llama") -> Review:
     )
 
 
-def nodes(name: str) -> tuple[Node, ...]:
+def nodes(name: str) -> tuple[GraphNode, ...]:
     """One node of each state and part."""
     return tuple(
-        Node(f"{part} {name}", part, name, (f"{name}, 8 GPUs",), state, SourceLine("specs/a.yaml", 3), (path,))
-        for part, state, path in zip(Part, State, ("a.yaml", "b.yaml", "c.yaml", "d.yaml", "e.yaml"), strict=True)
+        GraphNode(f"{part} {name}", part, name, (f"{name}, 8 GPUs",), state, SourceLine("specs/a.yaml", 3), (path,))
+        for part, state, path in zip(
+            NodeKind, ChangeKind, ("a.yaml", "b.yaml", "c.yaml", "d.yaml", "e.yaml"), strict=True
+        )
     )
 
 

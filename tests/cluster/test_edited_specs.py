@@ -12,7 +12,7 @@ import pytest
 
 from stowplan.compiler.checks.history import immutability
 from stowplan.compiler.kubernetes.fields import identity
-from stowplan.compiler.model import Output
+from stowplan.compiler.model import OutputFile
 from stowplan.schema.meta import ObjectId
 from tests.cluster import sync
 from tests.cluster.client import Manifest
@@ -104,19 +104,19 @@ for _name, _change in CHANGES.items():
     SOME.setdefault((_change.renamed, _change.refused), _name)
 
 
-def _compile(folder: Path, text: str) -> dict[str, Output]:
+def _compile(folder: Path, text: str) -> dict[str, OutputFile]:
     result = compiled(folder, {"specs.yaml": text})
     assert result.errors == []
     return {output.path: output for output in result.outputs}
 
 
 @pytest.fixture(scope="module")
-def before(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Output]]:
+def before(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, OutputFile]]:
     """The outputs by path."""
     yield from applied(cluster, tmp_path_factory.mktemp("before"))
 
 
-def applied(cluster: Cluster, folder: Path) -> Iterator[dict[str, Output]]:
+def applied(cluster: Cluster, folder: Path) -> Iterator[dict[str, OutputFile]]:
     """The outputs by path, applied in namespaces that let agents run."""
     cluster.namespace(NAMESPACE)
     outputs = _compile(folder, REPOSITORY)
@@ -130,12 +130,12 @@ def applied(cluster: Cluster, folder: Path) -> Iterator[dict[str, Output]]:
 
 @pytest.mark.parametrize("name", SOME.values())
 def test_server_does_what_the_compiler_says(
-    cluster: Cluster, before: dict[str, Output], name: str, tmp_path: Path
+    cluster: Cluster, before: dict[str, OutputFile], name: str, tmp_path: Path
 ) -> None:
     assert_predicted(cluster, before, CHANGES[name], tmp_path)
 
 
-def assert_predicted(cluster: Cluster, before: dict[str, Output], change: Change, folder: Path) -> None:
+def assert_predicted(cluster: Cluster, before: dict[str, OutputFile], change: Change, folder: Path) -> None:
     """The server renames and refuses what the change says, and the compiler finds what it refuses."""
     assert REPOSITORY.count(change.old) == 1
     after = _compile(folder, REPOSITORY.replace(change.old, change.new))

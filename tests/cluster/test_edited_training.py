@@ -14,7 +14,7 @@ import pytest
 
 from stowplan.compiler.checks.history import immutability
 from stowplan.compiler.kubernetes.fields import identity
-from stowplan.compiler.model import Output
+from stowplan.compiler.model import OutputFile
 from stowplan.library.values.labels import RUN_HASH
 from stowplan.schema.meta import ObjectId
 from tests.cluster import sync
@@ -174,7 +174,7 @@ GROUPS = [
 ]
 
 
-def _compile(folder: Path, text: str) -> dict[str, Output]:
+def _compile(folder: Path, text: str) -> dict[str, OutputFile]:
     result = compiled(folder, {"specs.yaml": text})
     assert result.errors == []
     return {output.path: output for output in result.outputs}
@@ -200,7 +200,7 @@ class Applied:
     """The objects of a group, which are in the cluster."""
 
     cluster: Cluster
-    outputs: dict[str, Output]
+    outputs: dict[str, OutputFile]
 
 
 Apply = Callable[[Group], Applied]
@@ -233,7 +233,7 @@ def applying(jobset_cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) 
     sync.remove(admin, [each for each in bodies if each["kind"] != "CustomResourceDefinition"])
 
 
-def _run(outputs: Mapping[str, Output]) -> str:
+def _run(outputs: Mapping[str, OutputFile]) -> str:
     """The hash of the only run."""
     (run,) = {run for output in outputs.values() for run in _runs(output.manifest.body)}
     return run
@@ -271,7 +271,7 @@ def assert_renamed(apply: Apply, cell: str, folder: Path) -> None:
     assert _found(manifests, written) == refused
 
 
-def _renamed(outputs: Mapping[str, Output], run: str, other: str) -> list[Manifest]:
+def _renamed(outputs: Mapping[str, OutputFile], run: str, other: str) -> list[Manifest]:
     """The objects as they would be if the edit left the run's names alone."""
     text = json.dumps([output.manifest.body for output in outputs.values()])
     manifests: list[Manifest] = json.loads(text.replace(run, other))

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from stowplan.compiler.model import Output
+from stowplan.compiler.model import OutputFile
 from stowplan.library.delivery import reporter
 from tests.cluster import sync
 from tests.cluster.attendants import Attendants, attending, end
@@ -100,7 +100,7 @@ class Story:
         return ""
 
 
-def _body(output: Output) -> Manifest:
+def _body(output: OutputFile) -> Manifest:
     return output.manifest.body
 
 

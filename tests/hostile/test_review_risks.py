@@ -10,7 +10,7 @@ from stowplan.compiler.diff.comparison import compare
 from stowplan.compiler.diff.risks.moves import PLACE
 from stowplan.compiler.diff.risks.pods import Pods
 from stowplan.compiler.diff.risks.rules import risks
-from stowplan.compiler.model import Output
+from stowplan.compiler.model import OutputFile
 from stowplan.compiler.output.render import render
 from stowplan.library.manifest import Json, Manifest
 from stowplan.schema.kinds.native.dataset import Dataset
@@ -393,8 +393,8 @@ def test_a_volume_on_a_node_is_a_risk() -> None:
         assert Danger.SECURITY in dangers(None, made("v1", "PersistentVolume", {kind: {"path": "/"}}))
 
 
-def output(body: Json, path: str) -> Output:
-    return Output(path=path, manifest=Manifest(body, "a"), source="specs/a.yaml", spec=None)
+def output(body: Json, path: str) -> OutputFile:
+    return OutputFile(path=path, manifest=Manifest(body, "a"), source="specs/a.yaml", spec=None)
 
 
 def test_the_first_object_in_a_namespace_is_a_risk() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from stowplan.compiler.diagnostics.report import Report
-from stowplan.compiler.model import Output
+from stowplan.compiler.model import OutputFile
 from stowplan.compiler.output import inventory, inventory_files
 from stowplan.compiler.output.folder import OutputFolder
 from stowplan.compiler.output.inventory import Inventory
@@ -41,23 +41,23 @@ def output(
     digest: str = "d1",
     run: bool = False,
     source: str = "specs/a.yaml",
-) -> Output:
+) -> OutputFile:
     name = path.rpartition("/")[2].removesuffix(".yaml")
     body = body or config_map(name)
     if run and spec:
         body = {**body, "metadata": {**body["metadata"], "labels": spec_selector(spec)}}
     manifest = Manifest(body, name, run=run)
-    return Output(path, manifest, spec, source, digest)
+    return OutputFile(path, manifest, spec, source, digest)
 
 
-def written(out: Path, outputs: Iterable[Output]) -> tuple[WriteResult, list[str]]:
+def written(out: Path, outputs: Iterable[OutputFile]) -> tuple[WriteResult, list[str]]:
     """Write with the present inventory, and return the result and the reported codes."""
     report = Report()
     result = write(rendered(outputs), out, inventory.read(out)[0], report)
     return result, [found.code for found in report.diagnostics]
 
 
-def rendered(outputs: Iterable[Output]) -> list[Rendered]:
+def rendered(outputs: Iterable[OutputFile]) -> list[Rendered]:
     """The files of outputs, with their contents."""
     return Renderings().all(outputs, OutputFolder(Path()))
 

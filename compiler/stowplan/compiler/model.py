@@ -63,7 +63,7 @@ class Program:
 
 
 @dataclass(frozen=True, slots=True)
-class Output:
+class OutputFile:
     """One file to write below the output folder.
 
     `path` is relative to the output folder, with forward slashes. `spec` is None for objects that belong to no spec:

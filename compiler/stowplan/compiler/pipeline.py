@@ -29,7 +29,7 @@ from stowplan.compiler.lowering.extensions import Extensions, extend
 from stowplan.compiler.lowering.lower import lower
 from stowplan.compiler.lowering.plain_objects import plain_objects
 from stowplan.compiler.lowering.platform_objects import settings
-from stowplan.compiler.model import Output, Program
+from stowplan.compiler.model import OutputFile, Program
 from stowplan.compiler.output.inventory import Inventory
 from stowplan.compiler.repository.load import Checkout
 from stowplan.compiler.repository.spec_count import SpecCount, count
@@ -69,7 +69,7 @@ class Compiled:
     """
 
     texts: Mapping[str, str]
-    outputs: tuple[Output, ...] = ()
+    outputs: tuple[OutputFile, ...] = ()
     files: tuple["Rendered", ...] = ()
     objects: int = 0
     committed: Inventory = field(default_factory=Inventory)
@@ -167,7 +167,7 @@ class Compiler:
         return extended
 
 
-def _definitions(outputs: Sequence[Output], reading: Reading) -> Definitions:
+def _definitions(outputs: Sequence[OutputFile], reading: Reading) -> Definitions:
     return spec_stage.definitions(outputs, reading.program.platform.kubernetes_version)
 
 

@@ -18,7 +18,7 @@ from stowplan.compiler.repository.work_tree import Around
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class CompiledTarget:
     """What one target compiles to. `out` is its folder. Diagnostics about it alone go to `report`."""
 
     target: Target
@@ -36,7 +36,7 @@ class Synthesis:
 
     repo: Repository
     out: Path
-    parts: Sequence[Part]
+    parts: Sequence[CompiledTarget]
     around: Around
     together: tuple[Diagnostic, ...]
 
@@ -83,10 +83,10 @@ def synthesis(
 
     `options` are those of each target, by its name.
     """
-    compiler, parts = Compiler(checkout, composer), list[Part]()
+    compiler, parts = Compiler(checkout, composer), list[CompiledTarget]()
     for target in targets:
         report, place = Report(), out / target.name
-        parts.append(Part(target, place, report, compiler.synth(target, place, options[target.name], report)))
+        parts.append(CompiledTarget(target, place, report, compiler.synth(target, place, options[target.name], report)))
     programs = [(each, each.compiled.program) for each in parts if each.compiled.program]
     around, said = surroundings(checkout.repo, out, [(part.target, found.platform.argocd) for part, found in programs])
     reports = {each.target.name: each.report for each in parts}

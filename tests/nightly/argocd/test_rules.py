@@ -13,7 +13,7 @@ from stowplan.compiler.checks.across_specs.facts import facts_of, graph_of
 from stowplan.compiler.checks.objects.object import Object, Objects, SpecObjects
 from stowplan.compiler.checks.objects.object_graph import ObjectGraph
 from stowplan.compiler.checks.per_spec import protection
-from stowplan.compiler.model import Output
+from stowplan.compiler.model import OutputFile
 from stowplan.library.manifest import Manifest as Built
 from stowplan.schema.platform.platform import Platform
 from tests.cluster.client import Client, Manifest, ref, wait_for
@@ -69,7 +69,9 @@ def held(made: SyncPlan) -> set[tuple[str, Gate]]:
 
 def checked(namespace: str, *bodies: Manifest) -> list[Object]:
     """The objects as the compiler's checks read them, in the folder of one Application."""
-    return [Object(Output(f"{namespace}/{i}.yaml", Built(body, stem=""), None, "")) for i, body in enumerate(bodies)]
+    return [
+        Object(OutputFile(f"{namespace}/{i}.yaml", Built(body, stem=""), None, "")) for i, body in enumerate(bodies)
+    ]
 
 
 def graph(objects: list[Object]) -> ObjectGraph:

@@ -27,7 +27,7 @@ from stowplan.compiler.checks.per_spec import (
 )
 from stowplan.compiler.checks.per_spec.custom_resources import Definitions
 from stowplan.compiler.checks.pods import accounts, claim_templates, images, literal_secrets, priority_classes, security
-from stowplan.compiler.model import Output
+from stowplan.compiler.model import OutputFile
 from stowplan.library.manifest import Json
 from stowplan.schema.meta import ObjectId, SpecId
 from stowplan.schema.platform.platform import Platform
@@ -45,7 +45,7 @@ class Checked(NamedTuple):
     changes: Changes
 
 
-def definitions(outputs: Iterable[Output], kubernetes: str) -> Definitions:
+def definitions(outputs: Iterable[OutputFile], kubernetes: str) -> Definitions:
     """Return the CRDs by which custom resources are checked: Stowplan's own, and those in `outputs` that are valid."""
     candidates = [Object(output) for output in outputs if output.manifest.body.get("kind") == crds.KIND]
     foreign = [obj for obj in candidates if not custom_resources.is_own(obj.body)]
@@ -53,7 +53,7 @@ def definitions(outputs: Iterable[Output], kubernetes: str) -> Definitions:
 
 
 def check(
-    outputs: Sequence[Output], platform: Platform, known: Definitions, previous: Mapping[ObjectId, Json]
+    outputs: Sequence[OutputFile], platform: Platform, known: Definitions, previous: Mapping[ObjectId, Json]
 ) -> list[Checked]:
     """Return one result for each spec, in the order of the outputs; `outputs` must hold all outputs of each spec.
 

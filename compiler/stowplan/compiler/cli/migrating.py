@@ -11,7 +11,7 @@ from stowplan.compiler.cli.options import Format, FormatOption
 from stowplan.compiler.diagnostics.report import Report
 
 
-class Target(StrEnum):
+class MigrationTarget(StrEnum):
     """What specs are rewritten as."""
 
     NATIVE = "native"
@@ -27,7 +27,7 @@ def migrate(
         bool, typer.Option("--check", help="Change nothing; fail if a file holds what would be rewritten.")
     ] = False,
     to: Annotated[
-        Target | None,
+        MigrationTarget | None,
         typer.Option(help="`native`: rewrite specs of the old kinds as Dataset, DatasetTask and Training."),
     ] = None,
     output_format: FormatOption = Format.TEXT,
@@ -42,7 +42,7 @@ def migrate(
     from stowplan.compiler.migrate import files as rewriting  # noqa: PLC0415 - start-up time
 
     report = Report()
-    done = rewriting.rewrite(rewriting.yaml_files(files), report, check=check, to_native=to is Target.NATIVE)
+    done = rewriting.rewrite(rewriting.yaml_files(files), report, check=check, to_native=to is MigrationTarget.NATIVE)
     word = "would rewrite" if check else "rewrote"
     ending = Ending(Path(), report, done.texts, output_format)
     lines = [f"{word} {name}" for name in done.changed] or ["Nothing to rewrite."]

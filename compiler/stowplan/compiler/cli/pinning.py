@@ -15,7 +15,7 @@ from stowplan.compiler.diagnostics.report import Report
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from stowplan.compiler.pins.moves import Move
+    from stowplan.compiler.pins.pin_changes import PinChange
     from stowplan.compiler.pins.renewal import Entries
     from stowplan.compiler.pins.trust import Trust
     from stowplan.schema.lock import Lock
@@ -106,20 +106,20 @@ def _trust(hosts: "Sequence[str]") -> "Trust":
         raise typer.BadParameter(str(error), param_hint=OPTION) from None
 
 
-def _moves(lock: "Lock", entries: "Entries") -> "tuple[Move, ...]":
-    from stowplan.compiler.pins.moves import moves  # noqa: PLC0415 - start-up time
+def _moves(lock: "Lock", entries: "Entries") -> "tuple[PinChange, ...]":
+    from stowplan.compiler.pins.pin_changes import pin_changes  # noqa: PLC0415 - start-up time
 
     after = lock.model_copy(update={section.value: dict(own) for section, own in entries.items()})
-    return moves(lock, after)
+    return pin_changes(lock, after)
 
 
-def _line(move: "Move") -> str:
+def _line(move: "PinChange") -> str:
     about = f" ({move.about})" if move.about else ""
     return f"{move.what} {move.key}: {move.revisions}{about}"
 
 
-def _records(moved: "tuple[Move, ...]") -> dict[str, object]:
-    from stowplan.compiler.pins.moves import records  # noqa: PLC0415 - start-up time
+def _records(moved: "tuple[PinChange, ...]") -> dict[str, object]:
+    from stowplan.compiler.pins.pin_changes import records  # noqa: PLC0415 - start-up time
 
     return {"pins": records(moved)}
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from stowplan.schema.meta import SpecId
 
 
-class Shape(StrEnum):
+class StatusFormat(StrEnum):
     """Format in which `status` prints its result."""
 
     TEXT = "text"
@@ -31,7 +31,7 @@ _EXTRA = "as `pip install '.[status]'` does in a checkout of Stowplan"
 
 Context = Annotated[str | None, typer.Option(help="Context of the kubeconfig.", show_default="the current one")]
 Kubeconfig = Annotated[Path | None, typer.Option(help="File to use.", show_default="as kubectl finds it")]
-ShapeOption = Annotated[Shape, typer.Option("--format", help="For people or for programs.")]
+FormatOption = Annotated[StatusFormat, typer.Option("--format", help="For people or for programs.")]
 
 
 def status(
@@ -42,7 +42,7 @@ def status(
     platform: PlatformOption = None,
     context: Context = None,
     kubeconfig: Kubeconfig = None,
-    shape: ShapeOption = Shape.TEXT,
+    shape: FormatOption = StatusFormat.TEXT,
 ) -> None:
     """Say how the specs of a repository are in the cluster. Fails where one is degraded, missing or unknown.
 
@@ -57,7 +57,7 @@ def status(
     from stowplan.compiler.repository.load import Checkout  # noqa: PLC0415
 
     try:
-        from stowplan.compiler.live.resources import Cluster, ClusterError, KubeconfigError  # noqa: PLC0415
+        from stowplan.compiler.live.resources import ClusterClient, ClusterError, KubeconfigError  # noqa: PLC0415
         from stowplan.compiler.live.spec_status import spec_status  # noqa: PLC0415
     except ModuleNotFoundError as error:
         fail(f"The package {error.name} is not installed: install Stowplan with its extra `status`, {_EXTRA}.")
@@ -71,7 +71,7 @@ def status(
         Ending(source.folder, report, texts(checkout, report), Format.TEXT).finish({})
     try:
         with busy("Asking the cluster"):
-            cluster = Cluster.connect(context, str(kubeconfig) if kubeconfig else None)
+            cluster = ClusterClient.connect(context, str(kubeconfig) if kubeconfig else None)
             live = cluster.custom_resources(specs)
     except KubeconfigError as error:
         if context or kubeconfig:
@@ -81,7 +81,7 @@ def status(
         fail(str(error))
     waiting = _waiting(checkout, top, target) if target.runs is not None else {}
     found = [spec_status(spec, live.get(spec), datetime.now(UTC), waiting.get(spec, "")) for spec in specs]
-    if shape is Shape.JSON:
+    if shape is StatusFormat.JSON:
         typer.echo(json.dumps({"specs": records(found)}, indent=2))
     else:
         print_whole(table(found))

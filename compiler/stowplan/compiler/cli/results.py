@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from stowplan.compiler.committed.recompile import Recompile
     from stowplan.compiler.diagnostics.report import Diagnostic
     from stowplan.compiler.output.write import WriteResult
-    from stowplan.compiler.synthesis import Part, Synthesis
+    from stowplan.compiler.synthesis import CompiledTarget, Synthesis
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ def write(found: "Synthesis", foreign: "Sequence[Diagnostic]") -> "tuple[Report,
     return done.report, [_written(each, result) for each, result in zip(found.parts, done.results, strict=True)]
 
 
-def _written(part: "Part", result: "WriteResult") -> Ended:
+def _written(part: "CompiledTarget", result: "WriteResult") -> Ended:
     from stowplan.compiler.output.write import digests  # noqa: PLC0415 - start-up time
 
     files = {} if part.report.failed else digests(part.compiled.files, result)
@@ -95,7 +95,7 @@ def check(found: "Synthesis", foreign: "Sequence[Diagnostic]") -> "tuple[Report,
     return report, ended
 
 
-def _compared(part: "Part", advice: str, beside: Report) -> Ended:
+def _compared(part: "CompiledTarget", advice: str, beside: Report) -> Ended:
     from stowplan.compiler.cli.ending import completed  # noqa: PLC0415 - start-up time
     from stowplan.compiler.output.up_to_date import compare  # noqa: PLC0415
 
@@ -110,17 +110,17 @@ def _compared(part: "Part", advice: str, beside: Report) -> Ended:
     return Ended(_numbers(part), {"upToDate": comparison.same and sound, "starts": _starts(part)}, tuple(lines))
 
 
-def _numbers(part: "Part", files: int = 0) -> "Numbers":
+def _numbers(part: "CompiledTarget", files: int = 0) -> "Numbers":
     from stowplan.compiler.cache.stamp import Numbers  # noqa: PLC0415 - start-up time
 
     return Numbers(part.target.name, part.compiled.objects, part.compiled.count, files)
 
 
-def _starts(part: "Part") -> list[str]:
+def _starts(part: "CompiledTarget") -> list[str]:
     return [str(each.run) for each in part.compiled.starts]
 
 
-def _start_lines(part: "Part") -> list[str]:
+def _start_lines(part: "CompiledTarget") -> list[str]:
     name = part.target.name
     return [*spec_lines(_numbers(part)), *(each.line(name) for each in part.compiled.starts)]
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from stowplan.compiler.committed.cache_nodes import ordinals
 from stowplan.compiler.committed.vouching import RUN_KINDS, Base, Voucher
-from stowplan.compiler.model import Output
+from stowplan.compiler.model import OutputFile
 from stowplan.compiler.output.inventory_lines import Entry
 from stowplan.compiler.output.paths import spec_folder
 from stowplan.library.manifest import Manifest
@@ -19,7 +19,7 @@ from stowplan.schema.diagnostics import Finding, Severity, finding
 from stowplan.schema.meta import SpecId
 
 
-def refusal(entry: Entry, manifest: Manifest, fresh: Sequence[Output], base: Base | None) -> Finding | None:
+def refusal(entry: Entry, manifest: Manifest, fresh: Sequence[OutputFile], base: Base | None) -> Finding | None:
     """Return SP519 for a committed file that is not accepted; None if it is.
 
     `entry` is the file's line in the inventory, `manifest` the object in the file. `fresh` are the outputs to which its
@@ -46,7 +46,7 @@ def refusal(entry: Entry, manifest: Manifest, fresh: Sequence[Output], base: Bas
     return None
 
 
-def gaps(reused: Sequence[Output], fresh: Sequence[Output], base: Base | None) -> dict[str, Finding]:
+def gaps(reused: Sequence[OutputFile], fresh: Sequence[OutputFile], base: Base | None) -> dict[str, Finding]:
     """Return SP519, by path, for each file of a spec's run that the base commit has and the reused run lacks.
 
     `reused` are the committed files, `fresh` the outputs to which the spec compiles now.
@@ -95,7 +95,7 @@ def _finding(message: str, hint: str, base: Base | None) -> Finding:
     return finding("SP519", (), message, hint, severity=base.severity if base else Severity.ERROR)
 
 
-def _misfits(entry: Entry, manifest: Manifest, spec: SpecId, runs: Mapping[str, Output]) -> Iterator[str]:
+def _misfits(entry: Entry, manifest: Manifest, spec: SpecId, runs: Mapping[str, OutputFile]) -> Iterator[str]:
     """Yield the reasons, as parts of a sentence, why a file cannot belong to the run of a spec; none if it can.
 
     `entry` and `manifest` are those of the file. `runs` are the compiled outputs of the run by path.

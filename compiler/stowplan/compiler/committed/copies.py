@@ -6,14 +6,14 @@ from typing import TypeVar
 
 from stowplan.compiler.committed.one_run import RunChoice
 from stowplan.compiler.lowering import output_layout
-from stowplan.compiler.model import Output
+from stowplan.compiler.model import OutputFile
 from stowplan.compiler.output.inventory_lines import Entry
 from stowplan.library.builders import gate
 from stowplan.library.dialects.training.outputs import following
 from stowplan.library.engines.registry import STARTING_KINDS
 from stowplan.schema.meta import ObjectId
 
-_Part = TypeVar("_Part", Output, Entry)
+_Part = TypeVar("_Part", OutputFile, Entry)
 
 
 def apart(of_spec: Sequence[_Part]) -> tuple[list[_Part], list[_Part]]:
@@ -23,13 +23,13 @@ def apart(of_spec: Sequence[_Part]) -> tuple[list[_Part], list[_Part]]:
     return [each for each, copies in pairs if not copies], [each for each, copies in pairs if copies]
 
 
-def run_of(outputs: Iterable[Output]) -> ObjectId | None:
+def run_of(outputs: Iterable[OutputFile]) -> ObjectId | None:
     """Return the Job or JobSet that trains, which the gate's Job does not; None if no run is among the outputs."""
     starting = (each for each in outputs if each.manifest.run and each.id.kind in STARTING_KINDS)
     return next((each.id for each in starting if not gate.is_gate(each.manifest.body)), None)
 
 
-def following_run(copies: Sequence[Output], compiled: ObjectId | None, run: ObjectId | None) -> list[Output]:
+def following_run(copies: Sequence[OutputFile], compiled: ObjectId | None, run: ObjectId | None) -> list[OutputFile]:
     """Return the outputs that copy from the run `compiled`, changed to copy from `run`."""
     if run is None or run == compiled:
         return [*copies]
@@ -37,8 +37,13 @@ def following_run(copies: Sequence[Output], compiled: ObjectId | None, run: Obje
 
 
 def written(
-    compiled: Sequence[Output], committed: Sequence[Entry], own: Sequence[Output], choice: RunChoice, *, changed: bool
-) -> list[Output]:
+    compiled: Sequence[OutputFile],
+    committed: Sequence[Entry],
+    own: Sequence[OutputFile],
+    choice: RunChoice,
+    *,
+    changed: bool,
+) -> list[OutputFile]:
     """Return the outputs that copy from a run that is written: the `committed` ones, or those that are `compiled`.
 
     `own` are all compiled outputs of the spec. With `changed`, an older run stays as it is, with its own copies.

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 
 from stowplan.compiler.diagnostics.report import Diagnostic
-from stowplan.compiler.model import Output
+from stowplan.compiler.model import OutputFile
 from stowplan.compiler.output import inventory_problems, paths
 from stowplan.compiler.output.folder import OutputFiles, OutputFolder
 from stowplan.compiler.output.inventory import Inventory
@@ -17,7 +17,7 @@ from stowplan.schema.meta import ObjectId, SpecId
 
 
 def previous(
-    outputs: Sequence[Output], inventory: Inventory, tree: OutputFiles, renderings: Renderings
+    outputs: Sequence[OutputFile], inventory: Inventory, tree: OutputFiles, renderings: Renderings
 ) -> Mapping[ObjectId, Json]:
     """Return the bodies of the objects in the files of `inventory`; files that are missing or unreadable are left out.
 

@@ -10,7 +10,7 @@ from stowplan.compiler.committed import acceptance
 from stowplan.compiler.committed.cache_nodes import larger_cache, ordinals
 from stowplan.compiler.committed.vouching import Base
 from stowplan.compiler.diagnostics.report import Diagnostic, diagnose_at
-from stowplan.compiler.model import Output
+from stowplan.compiler.model import OutputFile
 from stowplan.compiler.output import paths
 from stowplan.compiler.output.folder import OutputFolder
 from stowplan.compiler.output.inventory_lines import Entry
@@ -36,7 +36,7 @@ class RunChoice:
     base: Base | None
     problems: list[Diagnostic]
 
-    def written(self, own: Sequence[Output], committed: Sequence[Entry], *, changed: bool) -> list[Output]:
+    def written(self, own: Sequence[OutputFile], committed: Sequence[Entry], *, changed: bool) -> list[OutputFile]:
         """Return the outputs `own` of one spec, with the committed run in place of the compiled one if it is reused.
 
         `committed` are the entries of the spec. With `changed`, a change of the spec does not matter.
@@ -57,7 +57,7 @@ class RunChoice:
         written = [output for output in own if not output.manifest.run] + runs
         return larger_cache.warmed_again(written, own, committed, self.tree)
 
-    def _same(self, runs: Sequence[Output], own: Sequence[Output]) -> bool:
+    def _same(self, runs: Sequence[OutputFile], own: Sequence[OutputFile]) -> bool:
         """Whether the committed files of a run equal the compiled ones, and no Job would be added to it.
 
         A newer compiler may compile a further Job, such as a warmup, which must not start for a run that is over. A
@@ -69,7 +69,7 @@ class RunChoice:
         return not runs or (not any(output.reused for output in runs) and all(there))
 
 
-def _run(entries: Sequence[Entry], own: Sequence[Output], fixed: Collection[str], *, changed: bool) -> list[Entry]:
+def _run(entries: Sequence[Entry], own: Sequence[OutputFile], fixed: Collection[str], *, changed: bool) -> list[Entry]:
     """Return the inventory entries of a spec's committed run; empty if it has none, or if the spec has changed since.
 
     With `changed`, a change of the spec does not matter.
@@ -85,7 +85,9 @@ def _run(entries: Sequence[Entry], own: Sequence[Output], fixed: Collection[str]
     return run if any(digests) and any(entry.run for entry in run) and unchanged else []
 
 
-def _committed(entry: Entry, own: Sequence[Output], tree: OutputFolder, renderings: Renderings) -> Output | None:
+def _committed(
+    entry: Entry, own: Sequence[OutputFile], tree: OutputFolder, renderings: Renderings
+) -> OutputFile | None:
     """Return a committed file as an output; None if it is missing, differs from the inventory or is no manifest.
 
     If the file equals the compiled one, the compiled output in `own` is returned.
@@ -102,7 +104,7 @@ def _committed(entry: Entry, own: Sequence[Output], tree: OutputFolder, renderin
     manifest = reread(content, stem)
     if manifest is None or manifest.id != entry.id:
         return None
-    return Output(
+    return OutputFile(
         path=entry.path,
         manifest=manifest,
         spec=entry.spec,
@@ -116,7 +118,7 @@ def _committed(entry: Entry, own: Sequence[Output], tree: OutputFolder, renderin
     )
 
 
-def _of_present_nodes(run: Sequence[Output], own: Sequence[Output], renderings: Renderings) -> list[Output]:
+def _of_present_nodes(run: Sequence[OutputFile], own: Sequence[OutputFile], renderings: Renderings) -> list[OutputFile]:
     """Return the files of a committed run for the cache nodes that its dataset has now, see `ordinals`.
 
     `own` are the compiled outputs of the spec. A file that was added for a node, and that would be added again, counts
@@ -133,7 +135,7 @@ def _of_present_nodes(run: Sequence[Output], own: Sequence[Output], renderings: 
 
 
 def _refused(
-    reused: Sequence[Output], entries: Sequence[Entry], own: Sequence[Output], base: Base | None
+    reused: Sequence[OutputFile], entries: Sequence[Entry], own: Sequence[OutputFile], base: Base | None
 ) -> dict[str, Finding]:
     """Return SP519, by path, for each file that prevents the reuse of a spec's run.
 
@@ -161,7 +163,7 @@ def _changed_by_hand(tree: OutputFolder, path: str) -> Diagnostic:
     return diagnose_at(paths.location(tree.root, path), finding("SP513", (), message, hint))
 
 
-def _local(spec: SpecId, run: Sequence[Output], own: Sequence[Output]) -> dict[str, Finding]:
+def _local(spec: SpecId, run: Sequence[OutputFile], own: Sequence[OutputFile]) -> dict[str, Finding]:
     """Return SP543, by path, for each reused file with a local image in a run of `spec`.
 
     `own` are the compiled outputs of the spec. Empty if these have local images too.
@@ -172,7 +174,7 @@ def _local(spec: SpecId, run: Sequence[Output], own: Sequence[Output]) -> dict[s
     return {path: _built_here(spec, images[0]) for path, images in found.items() if images}
 
 
-def _local_images(output: Output) -> list[str]:
+def _local_images(output: OutputFile) -> list[str]:
     """Return the agent images of an object that no registry has."""
     images = [container.get("image") for pod in pods_anywhere(output.manifest.body) for _, container in pod.containers]
     return [image for image in images if isinstance(image, str) and agent_pod.is_local(image)]

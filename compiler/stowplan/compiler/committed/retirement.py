@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 
-from stowplan.compiler.model import Output
+from stowplan.compiler.model import OutputFile
 from stowplan.schema.meta import SpecId
 
 _LASTING = frozenset({"CronJob", "StatefulSet"})
@@ -11,7 +11,7 @@ _LASTING = frozenset({"CronJob", "StatefulSet"})
 _RIGHTS = frozenset({"Role", "RoleBinding", "ServiceAccount"})
 
 
-def without_runs(outputs: Sequence[Output], retired: Collection[SpecId]) -> list[Output]:
+def without_runs(outputs: Sequence[OutputFile], retired: Collection[SpecId]) -> list[OutputFile]:
     """Return the outputs without the runs of the specs `retired`, and without what only the pods of these runs need.
 
     The custom resource stays, as the record of what ran, and so do volumes, claims and cache pods.
@@ -24,7 +24,7 @@ def without_runs(outputs: Sequence[Output], retired: Collection[SpecId]) -> list
     return [each for each in kept if each.spec not in retired or _is_needed(each, homes.get(each.spec, set()))]
 
 
-def _is_needed(output: Output, homes: Collection[str]) -> bool:
+def _is_needed(output: OutputFile, homes: Collection[str]) -> bool:
     """Whether an object is of use although the run is gone. `homes` are the namespaces with other pods of the spec."""
     if output.manifest.kind == "NetworkPolicy":
         return output.manifest.namespace in homes

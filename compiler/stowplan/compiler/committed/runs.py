@@ -15,7 +15,7 @@ from stowplan.compiler.committed.last_output import Committed
 from stowplan.compiler.committed.one_run import RunChoice
 from stowplan.compiler.committed.recompile import Recompile
 from stowplan.compiler.diagnostics.report import Diagnostic
-from stowplan.compiler.model import Output
+from stowplan.compiler.model import OutputFile
 from stowplan.compiler.output.inventory import Inventory
 from stowplan.compiler.output.inventory_lines import Entry
 from stowplan.compiler.output.render import Renderings
@@ -29,12 +29,12 @@ from stowplan.schema.meta import ObjectId, SpecId
 class Reused:
     """The result of `reuse`: the outputs, sorted by path, with committed runs in place of compiled ones."""
 
-    outputs: tuple[Output, ...]
+    outputs: tuple[OutputFile, ...]
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
 def reuse(
-    outputs: Sequence[Output],
+    outputs: Sequence[OutputFile],
     previous: Inventory,
     committed: Committed,
     renderings: Renderings,
@@ -55,7 +55,7 @@ def reuse(
     starting a new run is safe. A reused file with an image that no registry has is SP543.
     """
     fixed = {output.path for output in outputs if not output.manifest.run}
-    chosen: list[Output] = []
+    chosen: list[OutputFile] = []
     choice = RunChoice(fixed, committed.tree, renderings, committed.base, problems=[])
     for spec, own in by_spec(outputs).items():
         renewed = spec is None or (committed.recompile.covers(spec) and spec not in kept)
@@ -86,7 +86,7 @@ class Start(NamedTuple):
         )
 
 
-def starts(outputs: Sequence[Output], previous: Mapping[ObjectId, Json]) -> tuple[Start, ...]:
+def starts(outputs: Sequence[OutputFile], previous: Mapping[ObjectId, Json]) -> tuple[Start, ...]:
     """Return the Jobs and JobSets that start when the outputs are synced, sorted: new ones, and resumed ones.
 
     Those that wait for a gate are among them, gates are not. `previous` holds the bodies of the committed objects.
@@ -119,9 +119,9 @@ def _suspended(body: Json) -> bool:
     return bool((body.get("spec") or {}).get("suspend")) and not gate.waits(body)
 
 
-def by_spec(outputs: Sequence[Output]) -> dict[SpecId | None, list[Output]]:
+def by_spec(outputs: Sequence[OutputFile]) -> dict[SpecId | None, list[OutputFile]]:
     """Return the outputs of each spec; under None, those of no spec."""
-    groups: defaultdict[SpecId | None, list[Output]] = defaultdict(list)
+    groups: defaultdict[SpecId | None, list[OutputFile]] = defaultdict(list)
     for output in outputs:
         groups[output.spec].append(output)
     return groups

@@ -13,7 +13,7 @@ from stowplan.compiler.committed.last_output import Committed
 from stowplan.compiler.committed.objects import body_of
 from stowplan.compiler.committed.runs import by_spec
 from stowplan.compiler.diagnostics.report import Diagnostic, diagnose
-from stowplan.compiler.model import Output, Spec
+from stowplan.compiler.model import OutputFile, Spec
 from stowplan.compiler.output.inventory import Inventory
 from stowplan.compiler.output.inventory_lines import Entry
 from stowplan.library.engines.registry import STARTING_KINDS
@@ -48,14 +48,14 @@ class Started:
 class Sorted:
     """The outputs without runs that wait, the specs whose committed run is kept, and the diagnostics by spec."""
 
-    outputs: Sequence[Output]
+    outputs: Sequence[OutputFile]
     kept: frozenset[SpecId] = frozenset()
     said: Mapping[SpecId, tuple[Diagnostic, ...]] = field(default_factory=dict)
 
 
 def sort(
     started: Started,
-    outputs: Sequence[Output],
+    outputs: Sequence[OutputFile],
     specs: Mapping[SpecId, Spec],
     previous: Inventory,
     committed: Committed,
@@ -67,7 +67,7 @@ def sort(
     else the committed one is kept if that is named. Without either, the objects of the run, what only its pods need,
     and the custom resource are left out. A run that is not named is SP810, an entry without a digest SP816.
     """
-    chosen: list[Output] = []
+    chosen: list[OutputFile] = []
     kept: set[SpecId] = set()
     said: dict[SpecId, tuple[Diagnostic, ...]] = {}
     for spec, own in by_spec(outputs).items():
@@ -98,19 +98,19 @@ def sort(
     return Sorted(chosen, frozenset(kept), said)
 
 
-def run_of(outputs: Iterable[Output]) -> str:
+def run_of(outputs: Iterable[OutputFile]) -> str:
     """Return the hash of the run among the outputs of a spec; empty if there is none."""
     job = copies.run_of(outputs)
     return _hash([job.name]) if job else ""
 
 
-def _compiled(own: Sequence[Output]) -> NamedRun:
+def _compiled(own: Sequence[OutputFile]) -> NamedRun:
     job = copies.run_of(own)
     bodies = [each.manifest.body for each in copies.apart(own)[0] if each.manifest.run]
     return NamedRun(_hash([job.name]), run_digest.of_objects(bodies)) if job else NamedRun()
 
 
-def _before(entries: Sequence[Entry], own: Sequence[Output], committed: Committed) -> NamedRun:
+def _before(entries: Sequence[Entry], own: Sequence[OutputFile], committed: Committed) -> NamedRun:
     """Return the committed run, whose files are `entries`; without a digest if one of them is missing or edited.
 
     `own` are the compiled outputs of the spec.

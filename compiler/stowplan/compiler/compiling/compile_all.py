@@ -7,8 +7,8 @@ from stowplan.compiler.checks.spec_stage import Checked
 from stowplan.compiler.compiling import processes
 from stowplan.compiler.compiling.steps import Compilation, Validation
 from stowplan.compiler.diagnostics.report import Report
-from stowplan.compiler.lowering.platform_objects import Place, delivered
-from stowplan.compiler.model import Output
+from stowplan.compiler.lowering.platform_objects import OutputPlace, delivered
+from stowplan.compiler.model import OutputFile
 from stowplan.library.engines.registry import STARTING_KINDS
 from stowplan.library.values.names import hash_of
 from stowplan.schema.kinds.table import TRAINING_KINDS
@@ -80,7 +80,7 @@ def specs_alone(steps: Validation, report: Report) -> Parts:
     )
 
 
-def with_platform(own: Parts, steps: Validation, others: Sequence[Output]) -> Parts:
+def with_platform(own: Parts, steps: Validation, others: Sequence[OutputFile]) -> Parts:
     """Return the results `own` of all specs together with those of the platform file and of `others`.
 
     `others` are the plain objects and those of extensions.
@@ -114,7 +114,7 @@ def _compiled(steps: Validation) -> Iterator[Compilation]:
     return processes.mapped(steps.of_specs, groups, number)
 
 
-def _places(parts: Iterable[Checked]) -> frozenset[Place]:
+def _places(parts: Iterable[Checked]) -> frozenset[OutputPlace]:
     """Return the distinct places (folder, namespace, namespace of the spec) of the objects of specs."""
     specs = ((part.spec, part.facts) for part in parts if part.spec)
     found = {
@@ -122,4 +122,4 @@ def _places(parts: Iterable[Checked]) -> frozenset[Place]:
         for spec, facts in specs
         for fact in facts.objects
     }
-    return frozenset(Place(*each) for each in found)
+    return frozenset(OutputPlace(*each) for each in found)

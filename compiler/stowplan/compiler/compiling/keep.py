@@ -13,7 +13,7 @@ from stowplan.compiler.compiling.reading import Reading
 from stowplan.compiler.compiling.steps import Compilation, Said, Validation
 from stowplan.compiler.diagnostics.report import Diagnostic
 from stowplan.compiler.lowering.composer_pool import ComposerPool
-from stowplan.compiler.model import Output, Spec
+from stowplan.compiler.model import OutputFile, Spec
 from stowplan.compiler.output import inventory
 from stowplan.compiler.output.inventory import Inventory
 from stowplan.compiler.output.render import Renderings
@@ -31,7 +31,7 @@ class Kept:
     `renderings` has the files that were rendered for the comparison.
     """
 
-    outputs: tuple[Output, ...]
+    outputs: tuple[OutputFile, ...]
     renderings: Renderings
     before: Mapping[ObjectId, Json]
     gone: Mapping[ObjectId, Json]
@@ -40,7 +40,7 @@ class Kept:
     waiting: Mapping[SpecId, tuple[Diagnostic, ...]]
 
 
-def keep(outputs: Sequence[Output], specs: Sequence[SpecId | None], reading: Reading, committed: Committed) -> Kept:
+def keep(outputs: Sequence[OutputFile], specs: Sequence[SpecId | None], reading: Reading, committed: Committed) -> Kept:
     """Reuse the committed runs of `specs`, of which `outputs` are all outputs; None stands for the platform file."""
     own, renderings = committed.inventory.of(specs), Renderings()
     if reading.retired:
@@ -81,7 +81,7 @@ class Keeping(Validation):
     composer: ComposerPool
     extended: Mapping[SpecId, Unit]
 
-    def of_outputs(self, outputs: Sequence[Output], specs: Sequence[SpecId | None]) -> Compilation:
+    def of_outputs(self, outputs: Sequence[OutputFile], specs: Sequence[SpecId | None]) -> Compilation:
         reading = self.reading
         if other := reading.program.other_platform:
             outputs = [replace(each, other_platform=other) for each in outputs]
@@ -103,7 +103,7 @@ class Keeping(Validation):
     def alone(self) -> bool:
         return self.composer.lasting
 
-    def composed(self, outputs: Sequence[Output]) -> Sequence[Output]:
+    def composed(self, outputs: Sequence[OutputFile]) -> Sequence[OutputFile]:
         return self.composer.render_outputs(outputs)
 
     def prepare(self) -> None:

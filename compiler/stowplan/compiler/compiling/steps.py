@@ -17,7 +17,7 @@ from stowplan.compiler.compiling.reading import Reading
 from stowplan.compiler.diagnostics.report import Diagnostic, Report
 from stowplan.compiler.lowering import output_layout
 from stowplan.compiler.lowering.lower import lower
-from stowplan.compiler.model import Output, Spec
+from stowplan.compiler.model import OutputFile, Spec
 from stowplan.library.manifest import Json, Unit
 from stowplan.schema.diagnostics import Severity
 from stowplan.schema.meta import ObjectId, SpecId
@@ -39,7 +39,7 @@ class Compilation:
     """
 
     lowered: Said = field(default_factory=dict)
-    outputs: tuple[Output, ...] = ()
+    outputs: tuple[OutputFile, ...] = ()
     files: tuple["Rendered", ...] = ()
     checked: tuple[Checked, ...] = ()
     reused: tuple[Diagnostic, ...] = ()
@@ -71,7 +71,7 @@ class Validation:
         made = self.of_outputs(output_layout.of_specs(units, specs, marks), [each.id for each in specs])
         return replace(made, lowered={spec: (*own, *made.lowered.get(spec, ())) for spec, own in said.items()})
 
-    def of_outputs(self, outputs: Sequence[Output], specs: Sequence[SpecId | None]) -> Compilation:  # noqa: ARG002
+    def of_outputs(self, outputs: Sequence[OutputFile], specs: Sequence[SpecId | None]) -> Compilation:  # noqa: ARG002
         """Take the steps after lowering for all outputs of `specs`; None stands for the platform file."""
         checked = spec_stage.check(outputs, self.reading.program.platform, self.definitions, {})
         return Compilation(outputs=tuple(outputs) if self.keep_objects else (), checked=tuple(checked))
@@ -81,7 +81,7 @@ class Validation:
         """Whether this process has to do all the work."""
         return False
 
-    def composed(self, outputs: Sequence[Output]) -> Sequence[Output]:
+    def composed(self, outputs: Sequence[OutputFile]) -> Sequence[OutputFile]:
         """Return outputs of no spec as they are written."""
         return outputs
 

@@ -14,7 +14,7 @@ from stowplan.compiler.diff.risks.rights import ROLES
 from stowplan.compiler.diff.risks.rules import risks
 from stowplan.compiler.diff.risks.unvouched import unvouched
 from stowplan.compiler.kubernetes.fields import annotation, identity
-from stowplan.compiler.model import Output
+from stowplan.compiler.model import OutputFile
 from stowplan.compiler.output.read_back import reread
 from stowplan.compiler.output.render import carries_header, render
 from stowplan.library.manifest import Json
@@ -27,7 +27,7 @@ _HASHED = re.compile(r"-[a-z2-7]{8}$")
 """Hash at the end of a name, made from the object's content; see `stowplan.library.values.names.content_hash`."""
 
 
-def compare(before: Mapping[str, bytes], outputs: Sequence[Output]) -> list[Change]:
+def compare(before: Mapping[str, bytes], outputs: Sequence[OutputFile]) -> list[Change]:
     """Return the changes from an earlier output to the compiled outputs; the riskiest first.
 
     `before` has the contents of the earlier output's files by path.
@@ -51,7 +51,7 @@ def _matters(change: Change) -> bool:
     return bool(change.action is not Action.CHANGED or change.fields or change.risks)
 
 
-def _pairs(before: Mapping[str, bytes], outputs: Sequence[Output]) -> Iterator[Pair]:
+def _pairs(before: Mapping[str, bytes], outputs: Sequence[OutputFile]) -> Iterator[Pair]:
     after = {output.path: output for output in outputs if output.path.endswith(".yaml")}
     for path in sorted(before.keys() | after.keys()):
         content, output = before.get(path), after.get(path)
@@ -104,13 +104,15 @@ class _Renaming:
         return new
 
 
-def _unchanged(pairs: Sequence[Pair], before: Mapping[str, bytes], outputs: Sequence[Output]) -> Iterator[Json]:
+def _unchanged(pairs: Sequence[Pair], before: Mapping[str, bytes], outputs: Sequence[OutputFile]) -> Iterator[Json]:
     """Yield the objects that are the same before and after."""
     changed = {pair.path for pair in pairs}
     yield from (each.manifest.body for each in outputs if each.path in before and each.path not in changed)
 
 
-def _entered(pairs: Sequence[Pair], before: Mapping[str, bytes], outputs: Sequence[Output]) -> dict[str, list[Risk]]:
+def _entered(
+    pairs: Sequence[Pair], before: Mapping[str, bytes], outputs: Sequence[OutputFile]
+) -> dict[str, list[Risk]]:
     """Return a risk for the first object in each namespace that had none before, by path of the object's file.
 
     Empty if there was no output before.

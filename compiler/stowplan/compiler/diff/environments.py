@@ -9,7 +9,7 @@ from stowplan.compiler.checks.objects.pods import pods_anywhere
 from stowplan.compiler.committed.runs import by_spec
 from stowplan.compiler.committed.started import run_of
 from stowplan.compiler.environments.target import Target
-from stowplan.compiler.model import Output, Program
+from stowplan.compiler.model import OutputFile, Program
 from stowplan.schema.meta import SpecId
 
 
@@ -37,7 +37,7 @@ Cells = Mapping[SpecId, Cell]
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class EnvironmentColumn:
     """An environment, or one of its clusters if they are not equal, with what it has by spec."""
 
     name: str
@@ -65,7 +65,7 @@ class Lag:
         return len(self.missing) + len(self.older)
 
 
-def cells(program: Program, outputs: Sequence[Output], waiting: Iterable[SpecId]) -> dict[SpecId, Cell]:
+def cells(program: Program, outputs: Sequence[OutputFile], waiting: Iterable[SpecId]) -> dict[SpecId, Cell]:
     """Return what a target has of each spec, by its outputs. `waiting` are the specs whose run is not started."""
     own, later = by_spec(outputs), frozenset(waiting)
     return {
@@ -79,24 +79,25 @@ def cells(program: Program, outputs: Sequence[Output], waiting: Iterable[SpecId]
     }
 
 
-def columns(found: Sequence[tuple[Target, Cells]]) -> list[Column]:
+def columns(found: Sequence[tuple[Target, Cells]]) -> list[EnvironmentColumn]:
     """Return one column for each environment, or for each of its clusters where these are not equal, in their order."""
     names = list(dict.fromkeys(target.environment.name for target, _ in found))
-    result: list[Column] = []
+    result: list[EnvironmentColumn] = []
     for name in names:
         own = [(target, held) for target, held in found if target.environment.name == name]
         same = all(held == own[0][1] for _, held in own)
-        result += [Column(name, name, own[0][1])] if same else [Column(each.name, name, held) for each, held in own]
+        shown = [(name, own[0][1])] if same else [(each.name, held) for each, held in own]
+        result += [EnvironmentColumn(title, name, held) for title, held in shown]
     return result
 
 
-def different(found: Sequence[Column]) -> list[SpecId]:
+def different(found: Sequence[EnvironmentColumn]) -> list[SpecId]:
     """Return the specs of which the columns do not have the same, sorted."""
     specs = sorted({spec for column in found for spec in column.cells})
     return [spec for spec in specs if len({column.cells.get(spec) for column in found}) > 1]
 
 
-def lags(found: Sequence[Column]) -> Iterator[Lag]:
+def lags(found: Sequence[EnvironmentColumn]) -> Iterator[Lag]:
     """Yield what each environment is behind the one before it, in the order of the platform file."""
     order = list(dict.fromkeys(each.environment for each in found))
     for before, after in pairwise(order):
@@ -105,7 +106,7 @@ def lags(found: Sequence[Column]) -> Iterator[Lag]:
                 yield _lag(ahead, behind)
 
 
-def _lag(ahead: Column, behind: Column) -> Lag:
+def _lag(ahead: EnvironmentColumn, behind: EnvironmentColumn) -> Lag:
     both = sorted(ahead.cells.keys() & behind.cells.keys())
     pairs = {spec: (ahead.cells[spec], behind.cells[spec]) for spec in both}
     return Lag(
@@ -141,7 +142,7 @@ def _name(image: str) -> str:
     return image.partition("@")[0].partition(":")[0]
 
 
-def _images(output: Output) -> Iterator[str]:
+def _images(output: OutputFile) -> Iterator[str]:
     for pod in pods_anywhere(output.manifest.body):
         yield from (str(container["image"]) for _, container in pod.containers if container.get("image"))
 

@@ -7,7 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from stowplan.compiler.diagnostics.escaping import visible
-from stowplan.compiler.diff.environments import Cell, Column, Lag, different, lags, other_images
+from stowplan.compiler.diff.environments import Cell, EnvironmentColumn, Lag, different, lags, other_images
 from stowplan.schema.meta import SpecId
 from stowplan.schema.wording import counted
 
@@ -15,7 +15,7 @@ MOST_ROWS = 50
 """Maximum number of rows of a table in a comment."""
 
 
-def table(columns: Sequence[Column]) -> Table:
+def table(columns: Sequence[EnvironmentColumn]) -> Table:
     """Return a table for a terminal with one row for each spec that is not the same everywhere."""
     found = Table(box=None, pad_edge=False, header_style="bold")
     for name in ("SPEC", *(column.name for column in columns)):
@@ -25,7 +25,7 @@ def table(columns: Sequence[Column]) -> Table:
     return found
 
 
-def lines(columns: Sequence[Column]) -> Iterator[str]:
+def lines(columns: Sequence[EnvironmentColumn]) -> Iterator[str]:
     """Yield lines such as `prod is behind stage by 1 of 3 specs:`, each with what is missing there."""
     same = len({spec for column in columns for spec in column.cells}) - len(different(columns))
     if same:
@@ -39,7 +39,7 @@ def lines(columns: Sequence[Column]) -> Iterator[str]:
         yield from (f"  {visible(text)}" for text in _reasons(lag))
 
 
-def markdown(columns: Sequence[Column]) -> str:
+def markdown(columns: Sequence[EnvironmentColumn]) -> str:
     """Return the table and the lines for a comment on a pull request."""
     rows = [_row(spec, columns) for spec in different(columns)]
     names = ("spec", *(column.name for column in columns))
@@ -50,7 +50,7 @@ def markdown(columns: Sequence[Column]) -> str:
     return "\n".join(["### Stowplan: environments", "", *text, *([""] if text else []), *said[: 2 * MOST_ROWS], ""])
 
 
-def records(columns: Sequence[Column]) -> dict[str, Any]:
+def records(columns: Sequence[EnvironmentColumn]) -> dict[str, Any]:
     """Return the comparison as data: `matrix` with all specs, and `behind` with what each environment is behind."""
     specs = sorted({spec for column in columns for spec in column.cells})
     matrix = [
@@ -72,7 +72,7 @@ def records(columns: Sequence[Column]) -> dict[str, Any]:
     return {"matrix": matrix, "behind": behind}
 
 
-def _row(spec: SpecId, columns: Sequence[Column]) -> list[str]:
+def _row(spec: SpecId, columns: Sequence[EnvironmentColumn]) -> list[str]:
     return [str(spec), *(cell(column.cells.get(spec)) for column in columns)]
 
 

@@ -7,7 +7,7 @@ from stowplan.compiler.diagnostics.escaping import visible
 from stowplan.compiler.diff.change import Change, Danger
 from stowplan.compiler.diff.groups import Group, grouped
 from stowplan.compiler.diff.wording import cut, field_line, others, summary, title
-from stowplan.compiler.pins.moves import Move
+from stowplan.compiler.pins.pin_changes import PinChange
 
 LIMIT = 60_000
 """Maximum length of a comment in characters: GitHub allows 65,536, GitLab a million."""
@@ -47,7 +47,7 @@ _HEADINGS = {
 
 
 def comment(
-    changes: Sequence[Change], moves: Sequence[Move] = (), *, limit: int = LIMIT, heading: str = "Stowplan"
+    changes: Sequence[Change], moves: Sequence[PinChange] = (), *, limit: int = LIMIT, heading: str = "Stowplan"
 ) -> str:
     """Return a comment of at most `limit` characters under `heading`, which is Markdown.
 
@@ -60,7 +60,7 @@ def comment(
     return _fitting(head, blocks, limit)
 
 
-def pins(moves: Sequence[Move]) -> Iterator[str]:
+def pins(moves: Sequence[PinChange]) -> Iterator[str]:
     """Yield the heading and the lines about pins that moved; nothing without any."""
     if moves:
         yield "\n#### Pins moved\n"

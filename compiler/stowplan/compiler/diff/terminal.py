@@ -8,7 +8,7 @@ from stowplan.compiler.diagnostics.escaping import visible
 from stowplan.compiler.diff.change import Action, Change, Danger
 from stowplan.compiler.diff.groups import Group, grouped
 from stowplan.compiler.diff.wording import field_line, others, summary, title
-from stowplan.compiler.pins.moves import Move
+from stowplan.compiler.pins.pin_changes import PinChange
 
 _STYLES = {
     Action.FOREIGN: "bold red",
@@ -28,7 +28,7 @@ def lines(changes: Sequence[Change]) -> Iterator[Text]:
     yield Text(summary(changes))
 
 
-def pins(moves: Sequence[Move]) -> Iterator[Text]:
+def pins(moves: Sequence[PinChange]) -> Iterator[Text]:
     """Yield the lines about pins that moved; nothing without any."""
     if moves:
         yield Text("Pins moved", style="bold")

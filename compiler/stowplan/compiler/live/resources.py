@@ -34,14 +34,14 @@ class ClusterError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Cluster:
+class ClusterClient:
     """A cluster: the client `api` for one context of a kubeconfig. `context` is its name, empty for the current one."""
 
     api: Any
     context: str = ""
 
     @classmethod
-    def connect(cls, context: str | None, kubeconfig: str | None) -> "Cluster":
+    def connect(cls, context: str | None, kubeconfig: str | None) -> "ClusterClient":
         """Make a client by kubectl's rules. None stands for the current context and for the usual kubeconfig files.
 
         Raises KubeconfigError if the kubeconfig is unreadable or lacks the context, or if its token would be sent by

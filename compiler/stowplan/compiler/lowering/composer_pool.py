@@ -11,7 +11,7 @@ from stowplan.compiler.repository.temporary_folder import TemporaryFolder
 from stowplan.library.composition import node
 
 if TYPE_CHECKING:
-    from stowplan.compiler.model import Output
+    from stowplan.compiler.model import OutputFile
     from stowplan.library.composition.rendering import Composer
     from stowplan.library.composition.tree import ChartSource
     from stowplan.library.manifest import Unit
@@ -57,7 +57,7 @@ class ComposerPool:
         rendered = self._started().render([chart_of(unit) for unit in units]) if units else []
         return [replace(unit, manifests=found) for unit, found in zip(units, rendered, strict=True)]
 
-    def render_outputs(self, outputs: "Sequence[Output]") -> "list[Output]":
+    def render_outputs(self, outputs: "Sequence[OutputFile]") -> "list[OutputFile]":
         """Return outputs that belong to no spec with their manifests as cdk8s rendered them.
 
         Each output is in a separate chart, because two objects with one name cannot be in one chart; the check stage
@@ -92,7 +92,7 @@ class ComposerPool:
         self._composer = self._packages = None
 
 
-def _chart_of_output(output: "Output") -> "ChartSource":
+def _chart_of_output(output: "OutputFile") -> "ChartSource":
     """Return the chart of one output. Its id is `platform` and the folders of the file, joined by dots."""
     from stowplan.library.composition.tree import ChartSource  # noqa: PLC0415 - start-up time
 

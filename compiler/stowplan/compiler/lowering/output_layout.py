@@ -5,14 +5,14 @@ from pathlib import PurePosixPath
 
 from stowplan.compiler.diagnostics.locations import PLATFORM_FILE
 from stowplan.compiler.lowering.extensions import Addition
-from stowplan.compiler.model import Output, Spec
+from stowplan.compiler.model import OutputFile, Spec
 from stowplan.compiler.output.paths import CLUSTER, spec_folder
 from stowplan.library.dialects.training.outputs import following
 from stowplan.library.manifest import Manifest, Unit
 from stowplan.library.values.names import FILE_LIMIT, shorten
 
 
-def of_specs(units: Sequence[Unit], specs: Sequence[Spec], marks: Sequence[str] = ()) -> list[Output]:
+def of_specs(units: Sequence[Unit], specs: Sequence[Spec], marks: Sequence[str] = ()) -> list[OutputFile]:
     """Return the outputs of specs, at `<namespace>/<spec kind>-<spec name>/<object kind>-<object name>.yaml`.
 
     Objects without a namespace are in `_cluster/`. `units` and `marks` have the order of `specs`. `marks` are compiler
@@ -34,10 +34,10 @@ def is_of_copies(digest: str) -> bool:
     return digest.endswith(_COPIES)
 
 
-def of_extensions(additions: Iterable[Addition]) -> list[Output]:
+def of_extensions(additions: Iterable[Addition]) -> list[OutputFile]:
     """Return the outputs of objects that extensions added, at `<namespace>/extension-<file>/…`."""
     return [
-        Output(
+        OutputFile(
             path=_path(each.manifest, f"extension-{PurePosixPath(each.extension).stem}"),
             manifest=each.manifest,
             spec=None,
@@ -47,27 +47,27 @@ def of_extensions(additions: Iterable[Addition]) -> list[Output]:
     ]
 
 
-def of_plain_objects(objects: Iterable[tuple[Manifest, str]]) -> list[Output]:
+def of_plain_objects(objects: Iterable[tuple[Manifest, str]]) -> list[OutputFile]:
     """Return the outputs of plain objects, at `<namespace>/plain/…`. `objects`: pairs of manifest and source file."""
     return [
-        Output(path=_path(manifest, "plain"), manifest=manifest, spec=None, source=source)
+        OutputFile(path=_path(manifest, "plain"), manifest=manifest, spec=None, source=source)
         for manifest, source in objects
     ]
 
 
-def of_platform(manifests: Iterable[Manifest], folder: str) -> list[Output]:
+def of_platform(manifests: Iterable[Manifest], folder: str) -> list[OutputFile]:
     """Return the outputs of objects that come from the platform file and no spec, at `<folder>/…`."""
     return [
-        Output(path=f"{folder}/{_file(manifest)}", manifest=manifest, spec=None, source=PLATFORM_FILE)
+        OutputFile(path=f"{folder}/{_file(manifest)}", manifest=manifest, spec=None, source=PLATFORM_FILE)
         for manifest in manifests
     ]
 
 
-def _of_spec(unit: Unit, spec: Spec, mark: str) -> Iterator[Output]:
+def _of_spec(unit: Unit, spec: Spec, mark: str) -> Iterator[OutputFile]:
     own = spec_folder(spec.id)
     for manifest in unit.manifests:
         copies = following.copies(manifest)
-        yield Output(
+        yield OutputFile(
             path=_path(manifest, own),
             manifest=manifest,
             spec=spec.id,

@@ -1,14 +1,14 @@
 """Plain objects: Kubernetes objects of users whose kinds the platform file allows in `passThrough`."""
 
 from stowplan.compiler.lowering import output_layout
-from stowplan.compiler.model import Output, Program
+from stowplan.compiler.model import OutputFile, Program
 from stowplan.compiler.specs import kinds
 from stowplan.library.manifest import Json, Manifest
 from stowplan.library.values import labels
 from stowplan.schema.platform.platform import Platform
 
 
-def plain_objects(program: Program) -> list[Output]:
+def plain_objects(program: Program) -> list[OutputFile]:
     """Return the outputs of the plain objects.
 
     They are unchanged, but a missing namespace is added, and custom resources get the sync option `labels.SKIP_DRY_RUN`

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from stowplan.compiler.diagnostics.locations import PLATFORM_FILE
 from stowplan.compiler.lowering import output_layout
-from stowplan.compiler.model import Output, Program
+from stowplan.compiler.model import OutputFile, Program
 from stowplan.compiler.output import paths
 from stowplan.library.builders.namespace import namespace
 from stowplan.library.delivery import argocd, reporter
@@ -25,7 +25,7 @@ _NOT_OURS = ("default",)
 _SYSTEM = "kube-"
 
 
-class Place(NamedTuple):
+class OutputPlace(NamedTuple):
     """Place of objects in the output: their top-level folder, their namespace, and the namespace of their spec.
 
     `home` is empty for objects of no spec.
@@ -36,15 +36,17 @@ class Place(NamedTuple):
     home: str
 
 
-def places(outputs: Iterable[Output]) -> set[Place]:
+def places(outputs: Iterable[OutputFile]) -> set[OutputPlace]:
     """Return the distinct places of outputs."""
     return {
-        Place(output.path.partition("/")[0], output.manifest.namespace, output.spec.namespace if output.spec else "")
+        OutputPlace(
+            output.path.partition("/")[0], output.manifest.namespace, output.spec.namespace if output.spec else ""
+        )
         for output in outputs
     }
 
 
-def delivered(specs: Set[Place], others: Sequence[Output], program: Program) -> list[Output]:
+def delivered(specs: Set[OutputPlace], others: Sequence[OutputFile], program: Program) -> list[OutputFile]:
     """Return all objects that belong to no spec: `others`, CRDs, reporters, Namespaces, and Argo CD's Applications.
 
     `others` are the plain objects and those of extensions. `specs` are the places of the objects of all specs.
@@ -57,7 +59,7 @@ def delivered(specs: Set[Place], others: Sequence[Output], program: Program) -> 
     return [*others, *(replace(each, source=program.platform_file) for each in outputs[len(others) :])]
 
 
-def settings(program: Program) -> list[Output]:
+def settings(program: Program) -> list[OutputFile]:
     """Return the patch that an administrator merges into Argo CD's settings by hand; empty without `argocd.repoURL`.
 
     The suffix of its file name excludes it from every sync.
@@ -67,10 +69,10 @@ def settings(program: Program) -> list[Output]:
         return []
     manifest = settings_patch(platform.argocd.namespace)
     source, other = program.platform_file, program.other_platform
-    return [Output(f"{manifest.stem}.patch.txt", manifest, spec=None, source=source, other_platform=other)]
+    return [OutputFile(f"{manifest.stem}.patch.txt", manifest, spec=None, source=source, other_platform=other)]
 
 
-def _crds(platform: Platform) -> list[Output]:
+def _crds(platform: Platform) -> list[OutputFile]:
     """Return the CRDs of all kinds, even unused ones: removing a CRD from a cluster removes every object of its kind.
 
     Empty if the platform file says that the CRDs are installed otherwise.
@@ -81,7 +83,7 @@ def _crds(platform: Platform) -> list[Output]:
     return output_layout.of_platform(definitions, paths.CRDS)
 
 
-def _reporters(homes: Sequence[str], platform: Platform) -> Iterator[Output]:
+def _reporters(homes: Sequence[str], platform: Platform) -> Iterator[OutputFile]:
     """Yield the objects of one reporter for each namespace of specs (`homes`), unless the platform switches it off."""
     if not platform.reporter:
         return
@@ -90,7 +92,7 @@ def _reporters(homes: Sequence[str], platform: Platform) -> Iterator[Output]:
         yield from output_layout.of_platform(reporter.manifests(home, site), f"{home}/{reporter.FOLDER}")
 
 
-def _namespaces(places: Set[Place], platform: Platform) -> list[Output]:
+def _namespaces(places: Set[OutputPlace], platform: Platform) -> list[OutputFile]:
     if not platform.namespaces.emit:
         return []
     used = sorted({each.namespace for each in places} - {"", *_NOT_OURS})
@@ -99,7 +101,7 @@ def _namespaces(places: Set[Place], platform: Platform) -> list[Output]:
     return output_layout.of_platform(wanted, paths.CLUSTER)
 
 
-def _argocd(places: Set[Place], platform: Platform) -> list[Output]:
+def _argocd(places: Set[OutputPlace], platform: Platform) -> list[OutputFile]:
     """Return an AppProject, an Application for each top-level folder, and the root Application that syncs these.
 
     Empty without `argocd.repoURL`.
@@ -113,13 +115,13 @@ def _argocd(places: Set[Place], platform: Platform) -> list[Output]:
     return [*output_layout.of_platform(manifests, paths.ARGOCD), *_root(settings)]
 
 
-def _root(settings: ArgoCD) -> list[Output]:
+def _root(settings: ArgoCD) -> list[OutputFile]:
     """Return the root Application, and its AppProject unless the platform file names an existing one."""
     root = argocd.root_application(settings, paths.ARGOCD)
-    outputs = [Output(paths.ROOT, root, spec=None, source=PLATFORM_FILE)]
+    outputs = [OutputFile(paths.ROOT, root, spec=None, source=PLATFORM_FILE)]
     if settings.root_project is None:
         project = argocd.root_project(settings)
-        outputs.append(Output(paths.ROOT_PROJECT, project, spec=None, source=PLATFORM_FILE))
+        outputs.append(OutputFile(paths.ROOT_PROJECT, project, spec=None, source=PLATFORM_FILE))
     return outputs
 
 

@@ -6,7 +6,7 @@ from hashlib import sha256
 from shlex import quote
 from typing import NamedTuple
 
-from stowplan.compiler.model import Output
+from stowplan.compiler.model import OutputFile
 from stowplan.compiler.output.folder import OutputFolder
 from stowplan.compiler.output.inventory_lines import Entry, to_line
 from stowplan.compiler.yaml.emitter import emit, quoted
@@ -44,39 +44,39 @@ class Renderings:
     """Cache of the files of outputs. Each file is rendered on first use and stays in memory as long as the cache."""
 
     def __init__(self) -> None:
-        self._made: dict[int, tuple[Output, Rendered]] = {}
+        self._made: dict[int, tuple[OutputFile, Rendered]] = {}
 
-    def of(self, output: Output) -> Rendered:
+    def of(self, output: OutputFile) -> Rendered:
         """Return the file of `output`. Raises what `emit` raises if the object cannot be written as YAML."""
         known = self._made.get(id(output))
         if known is None:
             known = self._made[id(output)] = (output, rendered(output))
         return known[1]
 
-    def find(self, output: Output) -> Rendered | None:
+    def find(self, output: OutputFile) -> Rendered | None:
         """Return the file of `output`; None if the object cannot be written as YAML, because it is not checked yet."""
         try:
             return self.of(output)
         except (TypeError, ValueError):
             return None
 
-    def settle(self, output: Output) -> None:
+    def settle(self, output: OutputFile) -> None:
         """Drop the cached content of an output's file. The caller knows that the output folder already has it."""
         self._made[id(output)] = (output, self.of(output)._replace(content=None))
 
-    def all(self, outputs: Iterable[Output], tree: OutputFolder) -> list[Rendered]:
+    def all(self, outputs: Iterable[OutputFile], tree: OutputFolder) -> list[Rendered]:
         """Return the files of `outputs`, without contents that the output folder, listed in `tree`, already has."""
         return [self.of(output).settled(tree) for output in outputs]
 
 
-def rendered(output: Output) -> Rendered:
+def rendered(output: OutputFile) -> Rendered:
     """Return the file of `output`, with its content."""
     content = render(output)
     entry = entry_of(output, content)
     return Rendered(entry.path, entry.id, output.spec, output.source, entry.sha256, to_line(entry), content)
 
 
-def entry_of(output: Output, content: bytes) -> Entry:
+def entry_of(output: OutputFile, content: bytes) -> Entry:
     """Return the inventory entry of an output whose file has the bytes `content`."""
     manifest = output.manifest
     return Entry(
@@ -93,7 +93,7 @@ def entry_of(output: Output, content: bytes) -> Entry:
     )
 
 
-def render(output: Output) -> bytes:
+def render(output: OutputFile) -> bytes:
     """Return the bytes of the file of `output`; for a file of a reused run, the committed bytes."""
     return output.reused or (_header(output.source, output.other_platform) + emit(output.manifest.body)).encode()
 

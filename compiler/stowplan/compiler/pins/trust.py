@@ -12,7 +12,7 @@ OPTION = "--trust-host"
 _HTTPS = 443
 
 
-class Kind(NamedTuple):
+class CredentialKind(NamedTuple):
     """Credentials of one kind: their name for people, and the variable by which users name a server of their own."""
 
     name: str
@@ -25,7 +25,7 @@ class Trust:
 
     hosts: frozenset[str] = frozenset()
 
-    def refusal(self, kind: Kind, url: str, own: Iterable[str]) -> str:
+    def refusal(self, kind: CredentialKind, url: str, own: Iterable[str]) -> str:
         """Return why credentials may not be sent to `url`, and what allows it, as sentences; empty if they may be sent.
 
         `own` are URLs of the servers that the credentials are of, and of the user's own servers.

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from stowplan.compiler.diagnostics.document import Node
-from stowplan.compiler.model import Output, Program
+from stowplan.compiler.model import OutputFile, Program
 from stowplan.compiler.output.render import render
 from stowplan.compiler.provenance.experiment import Input, key_of
 from stowplan.compiler.provenance.leaves import leaves, pointer, steps
@@ -17,18 +17,18 @@ from stowplan.schema.diagnostics import FieldPath
 class Effect:
     """A leaf of the output that depends on a field on a certain line of a spec or the platform file."""
 
-    output: Output
+    output: OutputFile
     path: FieldPath
     value: object
 
 
-def below(found: SourceMap, output: Output, place: str) -> list[ExplainedLeaf]:
+def below(found: SourceMap, output: OutputFile, place: str) -> list[ExplainedLeaf]:
     """Return the origins of the leaf at the JSON pointer `place` of an output, and of all leaves below it."""
     wanted = steps(place)
     return [each for each in found.entries(output) if list(map(str, each.leaf.path))[: len(wanted)] == wanted]
 
 
-def on_line(found: SourceMap, output: Output, line: int) -> list[ExplainedLeaf]:
+def on_line(found: SourceMap, output: OutputFile, line: int) -> list[ExplainedLeaf]:
     """Return the origins of the leaves on a line of an output's file, counted from 1, and of all leaves below them."""
     text = render(output).decode()
     if line > text.count("\n"):

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from stowplan.compiler.diagnostics.document import Document
 from stowplan.compiler.diagnostics.locations import Location, is_platform_file
-from stowplan.compiler.model import Output, Program
+from stowplan.compiler.model import OutputFile, Program
 from stowplan.compiler.provenance.experiment import HASH, Experiment, Input, ObjectKey, Objects, flattened, key_of
 from stowplan.compiler.provenance.leaves import Leaf, Place, leaves
 from stowplan.compiler.provenance.rules import RULES, Rule, rule_of
@@ -58,13 +58,13 @@ class ExplainedLeaf:
 class SourceMap:
     """The source map of all outputs of one program. A spec is studied once, for all of its objects, on first use."""
 
-    def __init__(self, program: Program, outputs: Sequence[Output], version: str) -> None:
+    def __init__(self, program: Program, outputs: Sequence[OutputFile], version: str) -> None:
         self.outputs = outputs
         self._program, self._version = program, version
         self._studies: dict[SpecId | None, Study] = {}
         self._flattened: dict[SpecId | None, Objects] = {}
 
-    def entries(self, output: Output) -> list[ExplainedLeaf]:
+    def entries(self, output: OutputFile) -> list[ExplainedLeaf]:
         """Return the origins of all leaves of an output, in the order of the manifest."""
         if output.spec is None and not is_platform_file(output.source):
             return _foreign(output, self._program)
@@ -117,7 +117,7 @@ def _with_hash(entry: ExplainedLeaf) -> ExplainedLeaf:
     return replace(entry, rules=(*entry.rules, _RUN_HASH)) if hashed else entry
 
 
-def _foreign(output: Output, program: Program) -> list[ExplainedLeaf]:
+def _foreign(output: OutputFile, program: Program) -> list[ExplainedLeaf]:
     """Return the origins of the leaves of a plain object, copied from the repository, or of an extension's object."""
     documents = [each for each in program.passed_through if each.file == output.source]
     body = output.manifest.body

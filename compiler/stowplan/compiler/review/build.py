@@ -9,7 +9,7 @@ from stowplan.compiler.diff.environments import different, lags
 from stowplan.compiler.diff.wording import summary, title
 from stowplan.compiler.output import inventory_lines
 from stowplan.compiler.output.inventory_files import is_inventory
-from stowplan.compiler.pins.moves import Move, short
+from stowplan.compiler.pins.pin_changes import PinChange, short
 from stowplan.compiler.review.figures import figures
 from stowplan.compiler.review.graph import graph
 from stowplan.compiler.review.model import (
@@ -67,7 +67,7 @@ def review(scenes: Scenes, base: str, version: str) -> Review:
     )
 
 
-def _pin(move: Move) -> Pin:
+def _pin(move: PinChange) -> Pin:
     before, after = (short(each) if each else "" for each in (move.before, move.after))
     return Pin(move.section.value, move.key, before, after, move.about)
 

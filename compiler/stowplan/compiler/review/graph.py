@@ -5,7 +5,7 @@ from typing import Any
 
 from stowplan.compiler.diff.change import Action
 from stowplan.compiler.kubernetes.fields import identity, mapping
-from stowplan.compiler.review.model import Edge, Node, Part, State
+from stowplan.compiler.review.model import ChangeKind, GraphEdge, GraphNode, NodeKind
 from stowplan.compiler.review.runs import spec_name
 from stowplan.compiler.review.scene import Objects, Scene, Scenes, runs, spec_of, specs
 from stowplan.library.dialects.registry import reading
@@ -17,10 +17,10 @@ from stowplan.schema.meta import ObjectId, SpecId
 _MOST_LINES = 4
 
 
-def graph(scenes: Scenes) -> tuple[tuple[Node, ...], tuple[Edge, ...]]:
+def graph(scenes: Scenes) -> tuple[tuple[GraphNode, ...], tuple[GraphEdge, ...]]:
     """Return the nodes and edges of all output folders, each in the order of their ids."""
-    nodes: dict[str, Node] = {}
-    edges: dict[tuple[str, str], Edge] = {}
+    nodes: dict[str, GraphNode] = {}
+    edges: dict[tuple[str, str], GraphEdge] = {}
     for scene in scenes.all:
         own = _Builder(scene)
         nodes |= own.nodes
@@ -30,7 +30,7 @@ def graph(scenes: Scenes) -> tuple[tuple[Node, ...], tuple[Edge, ...]]:
 
 class _Builder:
     def __init__(self, scene: Scene) -> None:
-        self.scene, self.nodes, self.edges = scene, dict[str, Node](), dict[tuple[str, str], Edge]()
+        self.scene, self.nodes, self.edges = scene, dict[str, GraphNode](), dict[tuple[str, str], GraphEdge]()
         self._before, self._after = specs(scene.before), specs(scene.after)
         self._changed = _changed_paths(scene)
         self._runs = [_runs(side) for side in (scene.before, scene.after)]
@@ -50,40 +50,40 @@ class _Builder:
         own = self._id(spec)
         title = self.scene.titled(f"{spec.kind} {name.name}")
         facts = tuple(_facts(body))[:_MOST_LINES]
-        self.nodes[own] = Node(own, _part(spec), title, facts, state, name.place, self._changed.get(spec, ()))
+        self.nodes[own] = GraphNode(own, _part(spec), title, facts, state, name.place, self._changed.get(spec, ()))
         kind = reading(spec.kind)
         for side in (old, new):
             for place, word in kind.sources(side or {}):
-                self._edge(self._place(place, Part.SOURCE), own, word, self._place_state(place, Part.SOURCE))
+                self._edge(self._place(place, NodeKind.SOURCE), own, word, self._place_state(place, NodeKind.SOURCE))
             for place, word in kind.sinks(side or {}):
-                self._edge(own, self._place(place, Part.OUTPUT), word, self._place_state(place, Part.OUTPUT))
+                self._edge(own, self._place(place, NodeKind.OUTPUT), word, self._place_state(place, NodeKind.OUTPUT))
         before = ((each, "runs after") for each in run_order.of_document(body, KINDS[spec.kind].model, spec.namespace))
         for other, text in (*_datasets(body, spec), *before):
             if other in self._before or other in self._after:
                 self._edge(self._id(other), own, text, state)
 
-    def _place(self, place: str, part: Part) -> str:
+    def _place(self, place: str, part: NodeKind) -> str:
         """Add a node for a place outside of the specs, and return its id."""
         node = f"{part.value}:{place}"
-        self.nodes[node] = Node(node, part, place, (), self._place_state(place, part), None, ())
+        self.nodes[node] = GraphNode(node, part, place, (), self._place_state(place, part), None, ())
         return node
 
-    def _place_state(self, place: str, part: Part) -> State:
+    def _place_state(self, place: str, part: NodeKind) -> ChangeKind:
         before, after = ((place, part) in each for each in self._places)
-        return State.UNCHANGED if before and after else State.CREATED if after else State.REMOVED
+        return ChangeKind.UNCHANGED if before and after else ChangeKind.CREATED if after else ChangeKind.REMOVED
 
-    def _state(self, spec: SpecId, old: Json | None, new: Json | None) -> State:
+    def _state(self, spec: SpecId, old: Json | None, new: Json | None) -> ChangeKind:
         if old is None:
-            return State.CREATED
+            return ChangeKind.CREATED
         if new is None:
-            return State.REMOVED
+            return ChangeKind.REMOVED
         before, after = (held.get(spec, frozenset()) for held in self._runs)
         if before - after:
-            return State.REPLACED
-        return State.CHANGED if spec in self._changed else State.UNCHANGED
+            return ChangeKind.REPLACED
+        return ChangeKind.CHANGED if spec in self._changed else ChangeKind.UNCHANGED
 
-    def _edge(self, start: str, end: str, text: str, state: State) -> None:
-        self.edges[start, end] = Edge(start, end, text, state)
+    def _edge(self, start: str, end: str, text: str, state: ChangeKind) -> None:
+        self.edges[start, end] = GraphEdge(start, end, text, state)
 
     def _id(self, spec: SpecId) -> str:
         return f"{_part(spec).value}:{self.scene.name}:{spec}"
@@ -107,10 +107,10 @@ def _changed_paths(scene: Scene) -> dict[SpecId, tuple[str, ...]]:
     return {spec: tuple(paths) for spec, paths in found.items()}
 
 
-def _part(spec: SpecId) -> Part:
+def _part(spec: SpecId) -> NodeKind:
     if spec.kind in DATASET_KINDS:
-        return Part.DATASET
-    return Part.TRAINING if spec.kind in TRAINING_KINDS else Part.TASK
+        return NodeKind.DATASET
+    return NodeKind.TRAINING if spec.kind in TRAINING_KINDS else NodeKind.TASK
 
 
 def _facts(body: Json) -> Iterator[str]:
@@ -131,10 +131,10 @@ def _facts(body: Json) -> Iterator[str]:
         yield f"at {schedule}"
 
 
-def _places(body: Json) -> Iterator[tuple[str, Part]]:
+def _places(body: Json) -> Iterator[tuple[str, NodeKind]]:
     own = reading(body.get("kind"))
-    yield from ((each.text, Part.SOURCE) for each in own.sources(body))
-    yield from ((each.text, Part.OUTPUT) for each in own.sinks(body))
+    yield from ((each.text, NodeKind.SOURCE) for each in own.sources(body))
+    yield from ((each.text, NodeKind.OUTPUT) for each in own.sinks(body))
 
 
 def _datasets(body: Json, spec: SpecId) -> Iterator[tuple[SpecId, str]]:

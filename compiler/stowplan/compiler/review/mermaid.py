@@ -5,30 +5,30 @@ from collections.abc import Iterator, Sequence
 
 from stowplan.compiler.diagnostics.escaping import visible
 from stowplan.compiler.diff.wording import cut
-from stowplan.compiler.review.model import Edge, Node, Part, Review, State
+from stowplan.compiler.review.model import ChangeKind, GraphEdge, GraphNode, NodeKind, Review
 
 MOST_NODES = 40
 _LONGEST = 60
 _SIGNS = {
-    State.CREATED: "(+) ",
-    State.CHANGED: "(~) ",
-    State.REPLACED: "(!) ",
-    State.REMOVED: "(-) ",
-    State.UNCHANGED: "",
+    ChangeKind.CREATED: "(+) ",
+    ChangeKind.CHANGED: "(~) ",
+    ChangeKind.REPLACED: "(!) ",
+    ChangeKind.REMOVED: "(-) ",
+    ChangeKind.UNCHANGED: "",
 }
 _SHAPES = {
-    Part.SOURCE: ("[/", "/]"),
-    Part.DATASET: ("[(", ")]"),
-    Part.TASK: ("([", "])"),
-    Part.TRAINING: ("[", "]"),
-    Part.OUTPUT: ("[/", "/]"),
+    NodeKind.SOURCE: ("[/", "/]"),
+    NodeKind.DATASET: ("[(", ")]"),
+    NodeKind.TASK: ("([", "])"),
+    NodeKind.TRAINING: ("[", "]"),
+    NodeKind.OUTPUT: ("[/", "/]"),
 }
 _STYLES = {
-    State.CREATED: "stroke:#1a7f37,stroke-width:2px",
-    State.CHANGED: "stroke:#9a6700,stroke-width:2px",
-    State.REPLACED: "stroke:#bc4c00,stroke-width:3px",
-    State.REMOVED: "stroke:#cf222e,stroke-width:2px,stroke-dasharray:4",
-    State.UNCHANGED: "stroke:#8c959f",
+    ChangeKind.CREATED: "stroke:#1a7f37,stroke-width:2px",
+    ChangeKind.CHANGED: "stroke:#9a6700,stroke-width:2px",
+    ChangeKind.REPLACED: "stroke:#bc4c00,stroke-width:3px",
+    ChangeKind.REMOVED: "stroke:#cf222e,stroke-width:2px,stroke-dasharray:4",
+    ChangeKind.UNCHANGED: "stroke:#8c959f",
 }
 _ITEM = re.compile(r"\s*([-+*]|\d+[.)])(?=\s|$)")
 """How an item of a list begins in Markdown. Mermaid shows an error in the place of a label that begins so."""
@@ -44,7 +44,7 @@ def mermaid(review: Review) -> str:
     return "\n".join(["```mermaid", "graph LR", *_lines(nodes, review.edges, names), "```"])
 
 
-def _lines(nodes: Sequence[Node], edges: Sequence[Edge], names: dict[str, str]) -> Iterator[str]:
+def _lines(nodes: Sequence[GraphNode], edges: Sequence[GraphEdge], names: dict[str, str]) -> Iterator[str]:
     for node in nodes:
         start, end = _SHAPES[node.part]
         yield f'  {names[node.id]}{start}"{_SIGNS[node.state]}{_safe(node.title)}"{end}'

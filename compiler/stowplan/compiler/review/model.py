@@ -6,7 +6,7 @@ from enum import StrEnum
 from stowplan.compiler.diff.change import Action, Risk
 
 
-class State(StrEnum):
+class ChangeKind(StrEnum):
     """What a change does to a node of the graph or to an object."""
 
     CREATED = "created"
@@ -24,7 +24,7 @@ class RunFate(StrEnum):
     STARTS = "starts"
 
 
-class Part(StrEnum):
+class NodeKind(StrEnum):
     """What a node of the graph is, from left to right."""
 
     SOURCE = "source"
@@ -101,27 +101,27 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class GraphNode:
     """A node of the graph. `lines` are short facts below the title, such as `4 nodes, 8 GPUs each`."""
 
     id: str
-    part: Part
+    part: NodeKind
     title: str
     lines: tuple[str, ...]
-    state: State
+    state: ChangeKind
     place: SourceLine | None
     objects: tuple[str, ...]
     """Paths of the changed files of the output that belong to it, for links to their diffs."""
 
 
 @dataclass(frozen=True, slots=True)
-class Edge:
+class GraphEdge:
     """An arrow from one node to another, by their ids. `text` may say how: `waits until warmed`."""
 
     start: str
     end: str
     text: str
-    state: State
+    state: ChangeKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,8 +253,8 @@ class Review:
     summary: str
     verdict: Verdict
     figures: tuple[Figure, ...]
-    nodes: tuple[Node, ...]
-    edges: tuple[Edge, ...]
+    nodes: tuple[GraphNode, ...]
+    edges: tuple[GraphEdge, ...]
     steps: tuple[Step, ...]
     matrix: Matrix | None
     hazards: tuple[Hazard, ...]
@@ -264,9 +264,9 @@ class Review:
     base: str
     """What the change is compared with, such as the name of a commit."""
 
-    def nodes_near_changes(self, most: int) -> list[Node]:
+    def nodes_near_changes(self, most: int) -> list[GraphNode]:
         """Return the changed nodes of the graph, then their unchanged neighbours, at most `most` of both together."""
-        changed = [node for node in self.nodes if node.state is not State.UNCHANGED]
+        changed = [node for node in self.nodes if node.state is not ChangeKind.UNCHANGED]
         ids = {node.id for node in changed}
         near = {end for edge in self.edges for end in (edge.start, edge.end) if ids & {edge.start, edge.end}} - ids
         return [*changed, *(node for node in self.nodes if node.id in near)][:most]

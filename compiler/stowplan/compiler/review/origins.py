@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from stowplan.compiler.diff.change import Change
 from stowplan.compiler.diff.fields import Field
-from stowplan.compiler.model import Output
+from stowplan.compiler.model import OutputFile
 from stowplan.compiler.provenance.experiment import Experiment, Input, ObjectKey, key_of
 from stowplan.compiler.provenance.leaves import INSIDE, Place, leaves
 from stowplan.compiler.provenance.source_map import reduced
@@ -67,7 +67,7 @@ class Origins:
         paths = self._changed.get(_cut(given.spec), ())
         return any(given.path[: len(path)] == path or path[: len(given.path)] == given.path for path in paths)
 
-    def _same_place(self, output: Output, field: Field) -> list[ChangeOrigin]:
+    def _same_place(self, output: OutputFile, field: Field) -> list[ChangeOrigin]:
         """Return the field of the spec that its custom resource repeats at the same path; empty if there is none."""
         spec = self._scene.program.spec(output.spec) if output.spec else None
         if spec is None or output.manifest.kind != spec.id.kind:

@@ -6,12 +6,12 @@ from functools import cached_property
 from pathlib import PurePosixPath
 
 from stowplan.compiler.diff.change import Change
-from stowplan.compiler.diff.environments import Column
+from stowplan.compiler.diff.environments import EnvironmentColumn
 from stowplan.compiler.kubernetes.fields import identity, mapping
-from stowplan.compiler.model import Output, Program
+from stowplan.compiler.model import OutputFile, Program
 from stowplan.compiler.output.read_back import reread
 from stowplan.compiler.output.render import carries_header, render
-from stowplan.compiler.pins.moves import Move
+from stowplan.compiler.pins.pin_changes import PinChange
 from stowplan.library.builders import gate
 from stowplan.library.engines.registry import STARTING_KINDS
 from stowplan.library.manifest import Json
@@ -34,7 +34,7 @@ class Scene:
 
     name: str
     files: Mapping[str, bytes]
-    outputs: Sequence[Output]
+    outputs: Sequence[OutputFile]
     changes: Sequence[Change]
     program: Program
 
@@ -62,7 +62,7 @@ class Scene:
         return {each.path: each.reused or render(each) for each in self.outputs if each.path.endswith(".yaml")}
 
     @cached_property
-    def places(self) -> Mapping[str, Output]:
+    def places(self) -> Mapping[str, OutputFile]:
         """The compiled objects by path."""
         return {each.path: each for each in self.outputs}
 
@@ -79,8 +79,8 @@ class Scenes:
     """
 
     all: tuple[Scene, ...]
-    columns: tuple[Column, ...] = ()
-    moved: Sequence[Move] | None = None
+    columns: tuple[EnvironmentColumn, ...] = ()
+    moved: Sequence[PinChange] | None = None
 
 
 def spec_of(body: Json) -> SpecId | None:

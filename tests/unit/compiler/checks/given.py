@@ -11,7 +11,7 @@ from stowplan.compiler.checks.objects.object import Object, Objects, SpecObjects
 from stowplan.compiler.checks.objects.object_graph import ObjectGraph
 from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.kubernetes.fields import mapping
-from stowplan.compiler.model import Output, Program
+from stowplan.compiler.model import OutputFile, Program
 from stowplan.library.manifest import ExternalReference, Json, Manifest
 from stowplan.schema.diagnostics import dotted
 from stowplan.schema.meta import ObjectId, SpecId
@@ -145,35 +145,35 @@ def output(
     source: str = "specs/a.yaml",
     externals: Iterable[ExternalReference] = (),
     folder: str = "",
-) -> Output:
+) -> OutputFile:
     metadata = mapping(made, "metadata")
     name = str(metadata.get("name", ""))
     home = folder or metadata.get("namespace", "_cluster")
     path = f"{home}/{str(made.get('kind')).lower()}-{name}.yaml"
-    return Output(path, Manifest(made, name, run=run), spec, source, externals=tuple(externals))
+    return OutputFile(path, Manifest(made, name, run=run), spec, source, externals=tuple(externals))
 
 
-def objects(*made: Json | Output) -> Objects:
+def objects(*made: Json | OutputFile) -> Objects:
     """The objects of outputs; a body counts as compiled from a spec."""
     return Objects(_read(made))
 
 
-def graph(*made: Json | Output) -> ObjectGraph:
+def graph(*made: Json | OutputFile) -> ObjectGraph:
     """The graph of outputs, as if no spec was compiled to them."""
     return graph_of([facts_of(SpecObjects(None, objects(*made), Platform()))], Platform())
 
 
-def check(outputs: Sequence[Output], program: Program, previous: Mapping[ObjectId, Json], report: Report) -> None:
+def check(outputs: Sequence[OutputFile], program: Program, previous: Mapping[ObjectId, Json], report: Report) -> None:
     """Run the check stage; `previous` holds the objects of the committed output."""
     known = spec_stage.definitions(outputs, program.platform.kubernetes_version)
     stage.conclude(spec_stage.check(outputs, program.platform, known, previous), program, previous, report)
 
 
-def _read(made: Iterable[Json | Output]) -> list[Object]:
-    return [Object(each if isinstance(each, Output) else output(each)) for each in made]
+def _read(made: Iterable[Json | OutputFile]) -> list[Object]:
+    return [Object(each if isinstance(each, OutputFile) else output(each)) for each in made]
 
 
-def foreign(made: Json) -> Output:
+def foreign(made: Json) -> OutputFile:
     """An object of a user or an extension."""
     return output(made, spec=None, source="extensions/a.py")
 

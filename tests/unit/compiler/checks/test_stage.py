@@ -19,7 +19,7 @@ from stowplan.compiler.lowering import output_layout
 from stowplan.compiler.lowering.lower import context_of, lower
 from stowplan.compiler.lowering.plain_objects import plain_objects
 from stowplan.compiler.lowering.platform_objects import delivered, places
-from stowplan.compiler.model import Output, Program
+from stowplan.compiler.model import OutputFile, Program
 from stowplan.compiler.repository.layout import Repository
 from stowplan.compiler.repository.load import Checkout
 from stowplan.library.manifest import Json, Manifest
@@ -71,7 +71,7 @@ def program_of(repo: Path, platform: str = PLATFORM, **files: str) -> Program:
     return program
 
 
-def compiled(program: Program) -> list[Output]:
+def compiled(program: Program) -> list[OutputFile]:
     report = Report()
     units = lower(program.specs, program, context_of(program, "1.0.0"), report)
     assert not report.failed, report.diagnostics
@@ -80,7 +80,7 @@ def compiled(program: Program) -> list[Output]:
 
 
 def checked(
-    outputs: list[Output], program: Program, previous: Mapping[ObjectId, Json] | None = None
+    outputs: list[OutputFile], program: Program, previous: Mapping[ObjectId, Json] | None = None
 ) -> list[Diagnostic]:
     report = Report()
     check(outputs, program, previous or {}, report)
@@ -169,7 +169,7 @@ JUNK = st.one_of(
 
 
 @cache
-def real(folder: Path) -> tuple[Program, tuple[Output, ...]]:
+def real(folder: Path) -> tuple[Program, tuple[OutputFile, ...]]:
     program = program_of(folder, once=task("warmup"), nightly=task("rmr", NIGHTLY, name="nightly"))
     return program, tuple(compiled(program))
 
@@ -205,7 +205,7 @@ def test_no_object_makes_the_stage_crash(folder: Path, data: st.DataObject) -> N
     several = st.lists(mangled(), min_size=5, max_size=5)
     new, old = data.draw(several), data.draw(several)
     at = data.draw(st.sampled_from(outputs))
-    bodies = [Output(at.path, Manifest(each, at.manifest.stem, at.manifest.run), at.spec, "a") for each in new]
+    bodies = [OutputFile(at.path, Manifest(each, at.manifest.stem, at.manifest.run), at.spec, "a") for each in new]
     previous = {identity(each.manifest.body): body for each, body in zip(outputs, cycle(old), strict=False)}
     for diagnostic in checked([*outputs, *bodies], program, previous):
         assert diagnostic.message

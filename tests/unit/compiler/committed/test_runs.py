@@ -10,7 +10,7 @@ from stowplan.compiler.committed.objects import previous
 from stowplan.compiler.committed.recompile import Recompile
 from stowplan.compiler.committed.runs import Reused, reuse, starts, without_recompiled
 from stowplan.compiler.committed.vouching import Base, vouchers
-from stowplan.compiler.model import Output
+from stowplan.compiler.model import OutputFile
 from stowplan.compiler.output.folder import seen
 from stowplan.compiler.output.inventory import Inventory
 from stowplan.compiler.output.render import Renderings, entry_of, render
@@ -29,20 +29,20 @@ def out(tmp_path: Path) -> Path:
     return tmp_path / "out"
 
 
-def run(name: str, value: str, *, path: str = JOB_FILE, spec: SpecId = SPEC, digest: str = "d1") -> Output:
+def run(name: str, value: str, *, path: str = JOB_FILE, spec: SpecId = SPEC, digest: str = "d1") -> OutputFile:
     return output(path, job(name, value), spec=spec, digest=digest, run=True)
 
 
-def custom_resource(*, spec: SpecId = SPEC, digest: str = "d1") -> Output:
+def custom_resource(*, spec: SpecId = SPEC, digest: str = "d1") -> OutputFile:
     return output(f"ml/{spec.name}.yaml", config_map(spec.name), spec=spec, digest=digest)
 
 
-def reused(out: Path, outputs: Iterable[Output], recompile: Recompile = NONE, base: Base | None = None) -> Reused:
+def reused(out: Path, outputs: Iterable[OutputFile], recompile: Recompile = NONE, base: Base | None = None) -> Reused:
     return chosen(out, tuple(outputs), last_inventory(out), recompile, base)
 
 
 def chosen(
-    out: Path, outputs: Sequence[Output], last: Inventory, recompile: Recompile = NONE, base: Base | None = None
+    out: Path, outputs: Sequence[OutputFile], last: Inventory, recompile: Recompile = NONE, base: Base | None = None
 ) -> Reused:
     return reuse(outputs, last, Committed.of(last, seen(out), (), base, recompile), Renderings())
 
@@ -196,7 +196,7 @@ def test_a_run_is_renewed_on_request(out: Path, name: str | None) -> None:
     assert started(out, found) == (job_id("sync-newhash2"),)
 
 
-def suspended(name: str, *, digest: str, suspend: bool) -> Output:
+def suspended(name: str, *, digest: str, suspend: bool) -> OutputFile:
     body = {**job(name, "same"), "spec": {"value": "same", "suspend": suspend}}
     return output(JOB_FILE, body, spec=SPEC, digest=digest, run=True)
 

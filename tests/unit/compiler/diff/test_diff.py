@@ -22,7 +22,7 @@ from stowplan.compiler.diff.risks.rules import risks
 from stowplan.compiler.diff.terminal import lines
 from stowplan.compiler.diff.wording import LONGEST, field_line
 from stowplan.compiler.generate import starter
-from stowplan.compiler.model import Output
+from stowplan.compiler.model import OutputFile
 from stowplan.compiler.output.render import render
 from stowplan.library.manifest import Json, Manifest
 from stowplan.library.values import labels
@@ -226,12 +226,12 @@ def test_rights_on_one_resource_are_reported_together() -> None:
 def test_rights_on_the_new_run_are_none_but_others_are() -> None:
     """A Role names the Job that its gate opens, and both names end in a hash."""
 
-    def version(suffix: str, *verbs: str) -> list[Output]:
+    def version(suffix: str, *verbs: str) -> list[OutputFile]:
         job = {**JOB, "metadata": {"name": f"a-{suffix}", "namespace": "ml"}}
         rule = {"apiGroups": ["batch"], "resources": ["jobs"], "resourceNames": [f"a-{suffix}"], "verbs": list(verbs)}
         gate = {**role(rule), "metadata": {"name": f"gate-{suffix}", "namespace": "ml"}}
         objects = (("job-a.yaml", Manifest(job, "a")), ("role-gate.yaml", Manifest(gate, "gate")))
-        return [Output(path, manifest, None, "specs/a.yaml") for path, manifest in objects]
+        return [OutputFile(path, manifest, None, "specs/a.yaml") for path, manifest in objects]
 
     before = {output.path: render(output) for output in version("aaaaaaaa", "get")}
     found = {change.id.kind: change.risks for change in compare(before, version("bbbbbbbb", "get"))}

@@ -12,7 +12,7 @@ from stowplan.compiler.compiling import compile_all
 from stowplan.compiler.compiling.compile_all import Parts
 from stowplan.compiler.compiling.steps import Validation
 from stowplan.compiler.diagnostics.report import Report
-from stowplan.compiler.diff.environments import Cell, Column, lags, other_images
+from stowplan.compiler.diff.environments import Cell, EnvironmentColumn, lags, other_images
 from stowplan.schema.meta import SpecId
 from tests.repositories import EXAMPLES
 from tests.unit.users import run
@@ -105,9 +105,9 @@ def test_clusters_that_differ_are_compared_one_by_one() -> None:
     old, new = Cell("b", images=("a:1",)), Cell("c", images=("a:2",))
     found = lags(
         [
-            Column("dev", "dev", {SPEC: new}),
-            Column("prod/a", "prod", {SPEC: new}),
-            Column("prod/b", "prod", {SPEC: old}),
+            EnvironmentColumn("dev", "dev", {SPEC: new}),
+            EnvironmentColumn("prod/a", "prod", {SPEC: new}),
+            EnvironmentColumn("prod/b", "prod", {SPEC: old}),
         ]
     )
     assert [(each.name, each.of, each.number) for each in found] == [("prod/a", "dev", 0), ("prod/b", "dev", 1)]

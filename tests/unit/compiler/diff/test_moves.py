@@ -6,7 +6,7 @@ import pytest
 
 from stowplan.compiler.diff.change import Danger
 from stowplan.compiler.diff.comparison import compare
-from stowplan.compiler.model import Output
+from stowplan.compiler.model import OutputFile
 from stowplan.compiler.output.render import render
 from stowplan.library.manifest import Json, Manifest
 from stowplan.library.values import labels
@@ -35,15 +35,15 @@ def job(owner: str, name: str, claim: str = "images") -> Json:
     return made("Job", name, ("Training", owner), {"template": template}, "batch/v1")
 
 
-def outputs(*bodies: Json) -> list[Output]:
+def outputs(*bodies: Json) -> list[OutputFile]:
     claim = made("PersistentVolumeClaim", "images", ("Dataset", "images"), {})
     return [
-        Output(f"ml/{number}.yaml", Manifest(body, "a"), None, "specs/data.yaml")
+        OutputFile(f"ml/{number}.yaml", Manifest(body, "a"), None, "specs/data.yaml")
         for number, body in enumerate((claim, *bodies))
     ]
 
 
-def said(before: list[Output], after: list[Output]) -> list[str]:
+def said(before: list[OutputFile], after: list[OutputFile]) -> list[str]:
     changes = compare({each.path: render(each) for each in before}, after)
     return [risk.text for each in changes for risk in each.risks if risk.danger is Danger.DATA]
 

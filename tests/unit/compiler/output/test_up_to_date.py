@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from stowplan.compiler.diagnostics.report import Report
-from stowplan.compiler.model import Output
+from stowplan.compiler.model import OutputFile
 from stowplan.compiler.output import inventory, lock
 from stowplan.compiler.output.up_to_date import OutputComparison, compare
 from stowplan.compiler.output.write import write
@@ -18,7 +18,7 @@ def out(tmp_path: Path) -> Path:
     return tmp_path / "out"
 
 
-def compared(out: Path, outputs: list[Output]) -> tuple[OutputComparison, list[str]]:
+def compared(out: Path, outputs: list[OutputFile]) -> tuple[OutputComparison, list[str]]:
     report = Report()
     before = (files(out), folders(out))
     found = compare(rendered(outputs), out, inventory.read(out)[0], report)

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from stowplan.compiler.model import Output
+from stowplan.compiler.model import OutputFile
 from stowplan.compiler.output import inventory
 from stowplan.compiler.output.inventory_files import PENDING, is_inventory
 from stowplan.schema.meta import SpecId
@@ -41,7 +41,7 @@ OUTPUTS = {
 }
 
 
-def killed(step: int, out: Path, outputs: Sequence[Output]) -> bool:
+def killed(step: int, out: Path, outputs: Sequence[OutputFile]) -> bool:
     """Write in a child that is killed just before its n-th system call; return whether it made so many calls."""
 
     def watch(_frame: FrameType, event: str, argument: Any) -> None:
@@ -72,7 +72,7 @@ def trees(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {name: root / name for name in OUTPUTS}
 
 
-def crashes(out: Path, base: Path, outputs: Sequence[Output]) -> Iterator[int]:
+def crashes(out: Path, base: Path, outputs: Sequence[OutputFile]) -> Iterator[int]:
     """Copy `base` to `out` and kill a run there, one call later each time; yield the number of the call."""
     for step in count():
         shutil.rmtree(out, ignore_errors=True)

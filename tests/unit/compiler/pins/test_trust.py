@@ -3,9 +3,9 @@
 import pytest
 
 from stowplan.compiler.pins.resolvers.s3 import is_aws
-from stowplan.compiler.pins.trust import Kind, Trust, trusting
+from stowplan.compiler.pins.trust import CredentialKind, Trust, trusting
 
-KIND = Kind("Tokens", "OWN")
+KIND = CredentialKind("Tokens", "OWN")
 OWN = ("https://hub.example.com", "not an address", "")
 
 

@@ -13,7 +13,7 @@ from typer.testing import Result
 from stowplan.compiler.cli import explaining
 from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.generate import starter
-from stowplan.compiler.model import Output
+from stowplan.compiler.model import OutputFile
 from stowplan.compiler.pipeline import Compiled
 from stowplan.compiler.provenance.leaves import leaves, pointer, steps
 from stowplan.compiler.provenance.source_map import ExplainedLeaf, How, SourceMap
@@ -50,7 +50,7 @@ def test_every_leaf_of_the_objects_of_a_spec_is_explained(case: str, tmp_path: P
     assert_explained([each for each in compiled.outputs if each.spec], found, tmp_path)
 
 
-def assert_explained(outputs: Iterable[Output], found: SourceMap, repo: Path) -> None:
+def assert_explained(outputs: Iterable[OutputFile], found: SourceMap, repo: Path) -> None:
     for output in outputs:
         entries = found.entries(output)
         assert [each.leaf for each in entries] == list(leaves(output.manifest.body).values())

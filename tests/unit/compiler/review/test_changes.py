@@ -13,7 +13,7 @@ from stowplan.compiler.cli.review.reviewing import reviewed
 from stowplan.compiler.environments.target import Target
 from stowplan.compiler.repository.layout import Repository
 from stowplan.compiler.repository.load import Checkout
-from stowplan.compiler.review.model import Review, RunFate, State
+from stowplan.compiler.review.model import ChangeKind, Review, RunFate
 from stowplan.compiler.review.page.render import render
 from stowplan.compiler.review.runs import MOST_REASONS
 from tests.unit.users import PLATFORM, codes, laid_out, run
@@ -87,7 +87,7 @@ def fates(found: Review) -> list[tuple[RunFate, str, str]]:
 def test_without_a_change_nothing_is_at_stake() -> None:
     found = review()
     assert (found.verdict.runs, found.verdict.data, found.verdict.rights, found.objects) == ((), (), (), ())
-    assert {node.state for node in found.nodes} == {State.UNCHANGED}
+    assert {node.state for node in found.nodes} == {ChangeKind.UNCHANGED}
     assert (
         "No run starts or ends; no data is at risk; no rights are added" in run("report", "--format", "markdown").stdout
     )
@@ -111,7 +111,7 @@ def test_an_edit_of_a_dataset_replaces_its_sync_and_says_which_field() -> None:
     assert sync.fate is RunFate.REPLACED
     assert (sync.spec.place.file, sync.spec.place.line) == ("specs/imagenet.yaml", 1)
     assert any("acme/c4" in each and "acme/c5" in each for each in sync.reasons)
-    assert "Dataset" in {str(each.part).capitalize() for each in found.nodes if each.state is not State.UNCHANGED}
+    assert "Dataset" in {str(each.part).capitalize() for each in found.nodes if each.state is not ChangeKind.UNCHANGED}
 
 
 def test_a_changed_value_names_the_line_of_the_spec_that_it_comes_from() -> None:
@@ -202,7 +202,7 @@ def test_a_renamed_dataset_leaves_its_data_behind() -> None:
     )
     assert found.verdict.data[0].endswith(found.hazards[0].risk.text)
     states = {node.title: node.state for node in found.nodes if node.part == "dataset"}
-    assert states == {"Dataset c4": State.REMOVED, "Dataset c4-en": State.CREATED}
+    assert states == {"Dataset c4": ChangeKind.REMOVED, "Dataset c4-en": ChangeKind.CREATED}
 
 
 def test_a_removed_dataset_is_about_data() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from stowplan.compiler.diagnostics.document import Document, Node
 from stowplan.compiler.diagnostics.locations import Mark
-from stowplan.compiler.model import Output, Program
+from stowplan.compiler.model import OutputFile, Program
 from stowplan.compiler.review.graph import graph
 from stowplan.compiler.review.scene import Scene, Scenes
 from stowplan.library.dialects.reading.api import Address, Reading
@@ -31,10 +31,10 @@ def edges(*bodies: tuple[str, Any], annotations: Any = None) -> list[str]:
 PROGRAM = Program(Platform(), Document("stowplan.yaml", 0, Node({}, Mark(1, 1), Mark(1, 1), {})), ())
 
 
-def output(kind: str, spec: Any, name: str, annotations: Any) -> Output:
+def output(kind: str, spec: Any, name: str, annotations: Any) -> OutputFile:
     metadata = {"name": name, "namespace": "ml", "annotations": annotations}
     body = {"apiVersion": KINDS[kind].api_version, "kind": kind, "metadata": metadata, "spec": spec}
-    return Output(f"ml/{name}.yaml", Manifest(body, name), None, "specs/a.yaml")
+    return OutputFile(f"ml/{name}.yaml", Manifest(body, name), None, "specs/a.yaml")
 
 
 HUB = {"huggingface": {"repo": "acme/c4", "revision": "v1"}}

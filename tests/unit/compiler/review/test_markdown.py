@@ -9,7 +9,7 @@ from stowplan.compiler.diff.change import Action, Change
 from stowplan.compiler.diff.markdown import LIMIT
 from stowplan.compiler.review.markdown import MOST_ENVIRONMENTS, MOST_LINES, comment
 from stowplan.compiler.review.mermaid import MOST_NODES, mermaid
-from stowplan.compiler.review.model import Node, Part, State
+from stowplan.compiler.review.model import ChangeKind, GraphNode, NodeKind
 from stowplan.schema.meta import ObjectId
 from tests.reviews import MARKUP, every_section
 
@@ -59,9 +59,9 @@ def test_names_of_users_cannot_end_the_graph_or_bring_markup() -> None:
     assert not any(each in graph for each in ("<", ";", "%%", "@", '"]"'))
 
 
-@pytest.mark.parametrize("state", State)
+@pytest.mark.parametrize("state", ChangeKind)
 @pytest.mark.parametrize("title", ["x", "- x", "+ x", "* x", "1. x", "2) x", "-\tx", "-"])
-def test_no_label_of_the_graph_is_a_list_of_markdown(title: str, state: State) -> None:
+def test_no_label_of_the_graph_is_a_list_of_markdown(title: str, state: ChangeKind) -> None:
     """Mermaid shows an error in the place of such a label."""
     found = every_section()
     nodes = tuple(replace(each, title=title, state=state) for each in found.nodes)
@@ -76,7 +76,9 @@ def test_the_comment_fits_into_one_of_github_however_large_the_change_is() -> No
     many = replace(
         few,
         verdict=replace(few.verdict, runs=few.verdict.runs * 300, data=few.verdict.data * 300),
-        nodes=tuple(Node(f"n{each}", Part.TASK, "x" * 400, (), State.CREATED, None, ()) for each in range(300)),
+        nodes=tuple(
+            GraphNode(f"n{each}", NodeKind.TASK, "x" * 400, (), ChangeKind.CREATED, None, ()) for each in range(300)
+        ),
         pins=few.pins * 300,
         secrets=few.secrets * 300,
         figures=few.figures * 300,

@@ -12,7 +12,7 @@ from stowplan.compiler.checks.objects.summary import ObjectSummary
 from stowplan.compiler.checks.objects.sync_phases import HOOK, is_awaited, phase_of
 from stowplan.compiler.diagnostics.locations import is_platform_file
 from stowplan.compiler.kubernetes.fields import identity, parts, wave_from
-from stowplan.compiler.model import Output
+from stowplan.compiler.model import OutputFile
 from stowplan.library.builders import gate
 from stowplan.library.builders.pods import waits
 from stowplan.library.builders.pods.await_pod import CONTAINER
@@ -55,7 +55,7 @@ class Object:
         "wave",
     )
 
-    def __init__(self, output: Output) -> None:
+    def __init__(self, output: OutputFile) -> None:
         body = output.manifest.body
         metadata: Json = found if isinstance(found := body.get("metadata"), dict) else {}
         annotations: Json = found if isinstance(found := metadata.get("annotations"), dict) else {}

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from stowplan.compiler.diff.environments import Cells
     from stowplan.compiler.environments.target import Target
-    from stowplan.compiler.pins.moves import Move
+    from stowplan.compiler.pins.pin_changes import PinChange
     from stowplan.compiler.pipeline import Compiler
     from stowplan.compiler.repository.layout import Repository
     from stowplan.compiler.repository.load import Checkout
@@ -83,7 +83,7 @@ def _compare(
     return Scene(target.name, before, compiled.outputs, changes, compiled.program), held
 
 
-def _moves(source: "Repository", base: str | None) -> "Sequence[Move] | None":
+def _moves(source: "Repository", base: str | None) -> "Sequence[PinChange] | None":
     """Return the pins that moved since the commit `base`; None without one: no output says by which pins it was made.
 
     A lock file at the base that is not valid counts as none; the present one was read without errors. Raises
@@ -93,8 +93,8 @@ def _moves(source: "Repository", base: str | None) -> "Sequence[Move] | None":
         return None
     from stowplan.compiler.git.commit import merge_base  # noqa: PLC0415 - start-up time
     from stowplan.compiler.git.work_tree import around  # noqa: PLC0415
-    from stowplan.compiler.pins.moves import moves  # noqa: PLC0415
+    from stowplan.compiler.pins.pin_changes import pin_changes  # noqa: PLC0415
     from stowplan.compiler.repository.load import lock_at_commit, lock_of  # noqa: PLC0415
 
     top = around(source.folder, source.folder)
-    return moves(lock_at_commit(top, source, merge_base(top, base)), lock_of(source))
+    return pin_changes(lock_at_commit(top, source, merge_base(top, base)), lock_of(source))

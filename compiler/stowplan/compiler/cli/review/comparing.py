@@ -15,12 +15,12 @@ from stowplan.compiler.cli.review.risk_gates import FailOn, stop_on
 
 if TYPE_CHECKING:
     from stowplan.compiler.diff.change import Change
-    from stowplan.compiler.diff.environments import Column
-    from stowplan.compiler.pins.moves import Move
+    from stowplan.compiler.diff.environments import EnvironmentColumn
+    from stowplan.compiler.pins.pin_changes import PinChange
     from stowplan.compiler.review.scene import Scenes
 
 
-class Shape(StrEnum):
+class DiffFormat(StrEnum):
     """Format in which `diff` prints changes."""
 
     TEXT = "text"
@@ -32,7 +32,7 @@ Base = Annotated[
     str | None,
     typer.Option(metavar="REV", help="Commit to compare with.", show_default="the output folder as it is"),
 ]
-ShapeOption = Annotated[Shape, typer.Option("--format", help="For a terminal, for a comment, or for programs.")]
+FormatOption = Annotated[DiffFormat, typer.Option("--format", help="For a terminal, for a comment, or for programs.")]
 
 
 def diff(
@@ -42,7 +42,7 @@ def diff(
     env: EnvOption = None,
     platform: PlatformOption = None,
     base: Base = None,
-    shape: ShapeOption = Shape.TEXT,
+    shape: FormatOption = DiffFormat.TEXT,
     fail_on: FailOn = None,
 ) -> None:
     """Say what the specs change in the output, object by object, the riskiest first. Writes nothing.
@@ -65,11 +65,11 @@ def diff(
     stop_on(found, fail_on)
 
 
-def _print_all(found: "Scenes", shape: Shape) -> None:
+def _print_all(found: "Scenes", shape: DiffFormat) -> None:
     """Print the changes of each target and, with several environments, how these differ from each other."""
     from stowplan.compiler.diff.change import records  # noqa: PLC0415 - start-up time
 
-    if shape is Shape.JSON:
+    if shape is DiffFormat.JSON:
         from stowplan.compiler.diff import environments_wording  # noqa: PLC0415
 
         parts: dict[str, Any] = {"environments": {each.name: {"changes": records(each.changes)} for each in found.all}}
@@ -77,7 +77,7 @@ def _print_all(found: "Scenes", shape: Shape) -> None:
         typer.echo(json.dumps(parts | (environments_wording.records(found.columns) if found.columns else {}), indent=2))
         return
     for index, each in enumerate(found.all):
-        heading = f"# {each.name}\n" if shape is Shape.MARKDOWN else f"{each.name}:"
+        heading = f"# {each.name}\n" if shape is DiffFormat.MARKDOWN else f"{each.name}:"
         typer.echo(heading if index == 0 else f"\n{heading}")
         _print(each.changes, shape)
     _print_moves(found.moved, shape)
@@ -86,12 +86,12 @@ def _print_all(found: "Scenes", shape: Shape) -> None:
         _print_columns(found.columns, shape)
 
 
-def _print_columns(found: "Sequence[Column]", shape: Shape) -> None:
+def _print_columns(found: "Sequence[EnvironmentColumn]", shape: DiffFormat) -> None:
     from stowplan.compiler.diagnostics.console import print_whole  # noqa: PLC0415 - start-up time
     from stowplan.compiler.diff import environments_wording as wording  # noqa: PLC0415
     from stowplan.compiler.diff.environments import different  # noqa: PLC0415
 
-    if shape is Shape.MARKDOWN:
+    if shape is DiffFormat.MARKDOWN:
         typer.echo(wording.markdown(found))
         return
     if different(found):
@@ -100,15 +100,15 @@ def _print_columns(found: "Sequence[Column]", shape: Shape) -> None:
         typer.echo(line)
 
 
-def _pins(found: "Sequence[Move] | None") -> dict[str, Any]:
-    from stowplan.compiler.pins.moves import records  # noqa: PLC0415 - start-up time
+def _pins(found: "Sequence[PinChange] | None") -> dict[str, Any]:
+    from stowplan.compiler.pins.pin_changes import records  # noqa: PLC0415 - start-up time
 
     return {} if found is None else {"pins": records(found)}
 
 
-def _print_moves(found: "Sequence[Move] | None", shape: Shape) -> None:
+def _print_moves(found: "Sequence[PinChange] | None", shape: DiffFormat) -> None:
     """Print the pins that moved, below the changes of all targets."""
-    if found and shape is Shape.MARKDOWN:
+    if found and shape is DiffFormat.MARKDOWN:
         from stowplan.compiler.diff.markdown import pins  # noqa: PLC0415 - start-up time
 
         typer.echo("".join(pins(found)))
@@ -121,12 +121,12 @@ def _print_moves(found: "Sequence[Move] | None", shape: Shape) -> None:
             console.print(line, soft_wrap=True, highlight=False)
 
 
-def _print(changes: "Sequence[Change]", shape: Shape, moved: "Sequence[Move] | None" = None) -> None:
-    if shape is Shape.MARKDOWN:
+def _print(changes: "Sequence[Change]", shape: DiffFormat, moved: "Sequence[PinChange] | None" = None) -> None:
+    if shape is DiffFormat.MARKDOWN:
         from stowplan.compiler.diff.markdown import comment  # noqa: PLC0415 - start-up time
 
         typer.echo(comment(changes, moved or ()))
-    elif shape is Shape.JSON:
+    elif shape is DiffFormat.JSON:
         from stowplan.compiler.diff.change import records  # noqa: PLC0415 - start-up time
 
         typer.echo(json.dumps({"changes": records(changes), **_pins(moved)}, indent=2))

@@ -20,7 +20,7 @@ _DIGITS = 12
 """Digits of a commit that reviewers see."""
 
 
-class Shape(StrEnum):
+class ReviewFormat(StrEnum):
     """Format of a review."""
 
     HTML = "html"
@@ -31,7 +31,7 @@ File = Annotated[
     Path | None,
     typer.Option("--output", "-o", help="File to write.", show_default="report.html, or standard output for Markdown"),
 ]
-ShapeOption = Annotated[Shape, typer.Option("--format", help="A page for a browser, or a comment.")]
+FormatOption = Annotated[ReviewFormat, typer.Option("--format", help="A page for a browser, or a comment.")]
 Page = Annotated[str, typer.Option(metavar="URL", help="Where the page is, for a link in the comment.")]
 
 
@@ -43,7 +43,7 @@ def report(
     platform: PlatformOption = None,
     base: Base = None,
     file: File = None,
-    shape: ShapeOption = Shape.HTML,
+    shape: FormatOption = ReviewFormat.HTML,
     page: Page = "",
     fail_on: FailOn = None,
 ) -> None:
@@ -60,7 +60,7 @@ def report(
     checkout = Checkout(source)
     found = compared(checkout, top, base, chosen(checkout, top, env))
     made = reviewed(found, source.folder, base)
-    if shape is Shape.MARKDOWN:
+    if shape is ReviewFormat.MARKDOWN:
         _write_comment(made, found, page, file)
     else:
         from stowplan.compiler.review.page.render import render  # noqa: PLC0415 - start-up time

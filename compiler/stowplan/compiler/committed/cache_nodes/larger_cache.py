@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from stowplan.compiler.committed.cache_nodes import ordinals
 from stowplan.compiler.kubernetes.fields import mapping
-from stowplan.compiler.model import Output
+from stowplan.compiler.model import OutputFile
 from stowplan.compiler.output.folder import OutputFolder
 from stowplan.compiler.output.inventory_lines import Entry
 from stowplan.compiler.output.read_back import reread
@@ -28,8 +28,8 @@ class _Cache(NamedTuple):
 
 
 def warmed_again(
-    outputs: Sequence[Output], own: Sequence[Output], committed: Sequence[Entry], tree: OutputFolder
-) -> list[Output]:
+    outputs: Sequence[OutputFile], own: Sequence[OutputFile], committed: Sequence[Entry], tree: OutputFolder
+) -> list[OutputFile]:
     """Return the outputs of one spec, with warmups that run again if its caches are larger than in the last output.
 
     `own` are the outputs to which the spec compiles now, `committed` its entries in the inventory of the last output,
@@ -49,7 +49,7 @@ def warmed_again(
     ]
 
 
-def _enlarged(own: Sequence[Output], committed: Sequence[Entry], tree: OutputFolder) -> _Cache | None:
+def _enlarged(own: Sequence[OutputFile], committed: Sequence[Entry], tree: OutputFolder) -> _Cache | None:
     """Return the caches that the spec asks for now, if they hold more than the last output's; else None."""
     runtime = next((each for each in own if _is_runtime(each)), None)
     before = next((each for each in committed if runtime and each.path == runtime.path), None)
@@ -63,7 +63,7 @@ def _enlarged(own: Sequence[Output], committed: Sequence[Entry], tree: OutputFol
     return new
 
 
-def _is_runtime(output: Output) -> bool:
+def _is_runtime(output: OutputFile) -> bool:
     tags = mapping(output.manifest.body, "metadata", "labels")
     return output.manifest.kind == "ConfigMap" and tags.get(labels.COMPONENT) == labels.CACHE_POD
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from stowplan.compiler.kubernetes.fields import mapping
-from stowplan.compiler.model import Output
+from stowplan.compiler.model import OutputFile
 from stowplan.library.builders.pods.agent_pod import PARTITION, PARTITIONS
 from stowplan.library.manifest import Json
 from stowplan.library.values import labels, names
@@ -17,7 +17,7 @@ from stowplan.library.values.names import HASH_LENGTH
 _WARMUP = "warmup"
 
 
-def removed(paths: Iterable[str], own: Sequence[Output]) -> set[str]:
+def removed(paths: Iterable[str], own: Sequence[OutputFile]) -> set[str]:
     """Return those of the `paths` that are files of Jobs on nodes that are gone.
 
     `own` are the outputs to which the spec compiles now, with a Job for each node that remains.
@@ -27,7 +27,7 @@ def removed(paths: Iterable[str], own: Sequence[Output]) -> set[str]:
     return {path for path in paths if path not in present and _series(path) in series}
 
 
-def added(run: Sequence[Output], own: Sequence[Output]) -> Iterator[Output]:
+def added(run: Sequence[OutputFile], own: Sequence[OutputFile]) -> Iterator[OutputFile]:
     """Yield the warmups of nodes that the committed files `run` lack: as compiled now, but as a part of that run.
 
     `own` are the outputs to which the spec compiles now. A node loads its share of as many nodes as there are now.
@@ -40,7 +40,7 @@ def added(run: Sequence[Output], own: Sequence[Output]) -> Iterator[Output]:
             yield _joined(output, sibling, total)
 
 
-def as_added(committed: Output, run: Sequence[Output], own: Sequence[Output]) -> Output | None:
+def as_added(committed: OutputFile, run: Sequence[OutputFile], own: Sequence[OutputFile]) -> OutputFile | None:
     """Return the warmup of a node, compiled now, as it was added to the run when there were as many nodes as then.
 
     `committed` is the warmup's file in the committed files `run`; None if it was not added later.
@@ -57,7 +57,7 @@ def as_added(committed: Output, run: Sequence[Output], own: Sequence[Output]) ->
     return _joined(compiled, sibling, total)
 
 
-def again(compiled: Output, sibling: Output, total: int, cache: str) -> Output:
+def again(compiled: OutputFile, sibling: OutputFile, total: int, cache: str) -> OutputFile:
     """Return the warmup of a node under another name, so that it runs once more. The name depends on `cache`.
 
     `sibling` is a warmup of the run, and `total` the number of nodes.
@@ -70,7 +70,7 @@ def again(compiled: Output, sibling: Output, total: int, cache: str) -> Output:
     return replace(joined, manifest=replace(joined.manifest, body={**body, "metadata": changed}))
 
 
-def _sibling(output: Output, run: Sequence[Output]) -> Output | None:
+def _sibling(output: OutputFile, run: Sequence[OutputFile]) -> OutputFile | None:
     """Return a warmup of the first run, or of a larger cache, with which a warmup shares its configuration and hash."""
     if not is_warmup(output):
         return None
@@ -79,11 +79,11 @@ def _sibling(output: Output, run: Sequence[Output]) -> Output | None:
     return next(first, None)
 
 
-def _larger_cache(output: Output) -> str:
+def _larger_cache(output: OutputFile) -> str:
     return str(mapping(output.manifest.body, "metadata", "annotations").get(labels.LARGER_CACHE) or "")
 
 
-def _joined(output: Output, sibling: Output, total: int) -> Output:
+def _joined(output: OutputFile, sibling: OutputFile, total: int) -> OutputFile:
     body = output.manifest.body
     template = body["spec"]["template"]
     pod = template["spec"]
@@ -104,17 +104,17 @@ def _mounting(volume: Json, configuration: str) -> Json:
     return {**volume, "configMap": {"name": configuration}} if "configMap" in volume else volume
 
 
-def _is_job(output: Output) -> bool:
+def _is_job(output: OutputFile) -> bool:
     return output.manifest.run and output.manifest.kind == "Job"
 
 
-def is_warmup(output: Output) -> bool:
+def is_warmup(output: OutputFile) -> bool:
     """Return whether an output is the Job that warms one cache node."""
     tags = mapping(output.manifest.body, "metadata", "labels")
     return _ordinal(output) is not None and tags.get(labels.COMPONENT) == _WARMUP
 
 
-def _ordinal(output: Output) -> int | None:
+def _ordinal(output: OutputFile) -> int | None:
     """Return the number of the cache node on which a Job of a run works; None for other objects."""
     return _argument(output.manifest.body, PARTITION) if _is_job(output) else None
 
@@ -130,7 +130,7 @@ def _argument(body: Json, name: str) -> int | None:
     return int(given[at]) if at and str(given[at]).isdecimal() else None
 
 
-def _configuration(output: Output) -> str | None:
+def _configuration(output: OutputFile) -> str | None:
     """Return the name of the ConfigMap that a Job mounts."""
     volumes = mapping(output.manifest.body, "spec", "template", "spec").get("volumes")
     mounted = volumes if isinstance(volumes, list) else ()

@@ -6,7 +6,7 @@ from typing import Any
 from stowplan.compiler.checks.objects.pods import pods_anywhere
 from stowplan.compiler.diff.change import Action, Danger, Pair, Risk
 from stowplan.compiler.kubernetes.fields import identity, mapping
-from stowplan.compiler.model import Output
+from stowplan.compiler.model import OutputFile
 from stowplan.library.engines.registry import STARTING_KINDS
 from stowplan.library.manifest import Json
 from stowplan.library.values import labels
@@ -20,7 +20,7 @@ PLACE = {**{name: place.IDENTITY for name, place in SOURCES.items()}, "storage":
 """Fields below `spec.source` of a Dataset that say what is copied; of a SampleSet, `uri` does. A test looks them up."""
 
 
-def moved(pairs: Sequence[Pair], outputs: Sequence[Output]) -> dict[str, Risk]:
+def moved(pairs: Sequence[Pair], outputs: Sequence[OutputFile]) -> dict[str, Risk]:
     """Return a risk for each dataset whose source is another one, by path of its custom resource."""
     found = {}
     for pair in pairs:
@@ -40,7 +40,7 @@ def _place(body: Json) -> list[Any]:
     return own + [(kind, field, place.get(field)) for kind, place, fields in given for field in fields]
 
 
-def _jobs(dataset: Json, pairs: Sequence[Pair], outputs: Sequence[Output]) -> str:
+def _jobs(dataset: Json, pairs: Sequence[Pair], outputs: Sequence[OutputFile]) -> str:
     """Return a sentence about the jobs that mount the dataset."""
     claims = set(_claims(dataset, outputs))
     names = sorted({owner for output in outputs for owner in _mounting(output.manifest.body, claims)})
@@ -58,7 +58,7 @@ def _jobs(dataset: Json, pairs: Sequence[Pair], outputs: Sequence[Output]) -> st
     return f"{what} ({listed}); {count or 'none'} starts again."
 
 
-def _claims(dataset: Json, outputs: Sequence[Output]) -> Iterator[tuple[str, str]]:
+def _claims(dataset: Json, outputs: Sequence[OutputFile]) -> Iterator[tuple[str, str]]:
     """Yield namespace and name of the claims that hold the dataset."""
     own = identity(dataset)
     if name := mapping(dataset, "spec", "volume", "claim").get("name"):

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from stowplan.compiler.committed.vouching import RUN_KINDS, Base, Voucher, vouchers
 from stowplan.compiler.diff.change import Danger, Risk
-from stowplan.compiler.model import Output
+from stowplan.compiler.model import OutputFile
 from stowplan.compiler.output.render import entry_of
 from stowplan.schema.diagnostics import Severity
 
@@ -19,7 +19,7 @@ def judged(before: Mapping[str, bytes], revision: str | None) -> Base:
     return Base(revision or "the output folder", runs, severity=Severity.WARNING)
 
 
-def unvouched(before: Mapping[str, bytes], outputs: Iterable[Output]) -> dict[str, Risk]:
+def unvouched(before: Mapping[str, bytes], outputs: Iterable[OutputFile]) -> dict[str, Risk]:
     """Return a risk, by path, for each file of a reused run that is not in `before`, the files to compare with."""
     reused = [output for output in outputs if output.reused]
     known = vouchers(before) if reused else frozenset()

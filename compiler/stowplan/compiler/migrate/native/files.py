@@ -9,7 +9,7 @@ from stowplan.compiler.migrate.native.document import rewritten
 from stowplan.compiler.migrate.native.draft import Draft, draft, omitted
 from stowplan.compiler.migrate.native.kinds.registry import PLANS
 from stowplan.compiler.migrate.native.references import settled
-from stowplan.compiler.migrate.native.repository import Part
+from stowplan.compiler.migrate.native.repository import SpecText
 from stowplan.compiler.migrate.native.scope import Scope
 from stowplan.schema.diagnostics import Finding, finding
 from stowplan.schema.meta import SpecId
@@ -48,7 +48,7 @@ def _of_repository(home: Path | None, texts: Mapping[str, str], report: Report) 
     return {name: text for name, text in new.items() if text != texts[name]}
 
 
-def _drafts(parts: Sequence[Part], scope: Scope) -> tuple[list[Draft], dict[SpecId, str]]:
+def _drafts(parts: Sequence[SpecText], scope: Scope) -> tuple[list[Draft], dict[SpecId, str]]:
     """Return the drafts of all specs, and the new sources of those that can be carried out, by identity."""
     drafts: list[Draft] = []
     sources: dict[SpecId, str] = {}
@@ -75,7 +75,7 @@ def _became(each: Draft) -> Finding:
     return finding("SP429", ("kind",), message, "Read `stowplan explain SP429` before you commit the change.")
 
 
-def _spliced(text: str, parts: Sequence[Part], sources: Mapping[SpecId, str]) -> str:
+def _spliced(text: str, parts: Sequence[SpecText], sources: Mapping[SpecId, str]) -> str:
     """Return the content of a file with new sources of some of its specs, in the file's line ends."""
     broken = "\r\n" if "\r\n" in text else "\n"
     for part in reversed(parts):

@@ -22,7 +22,7 @@ from stowplan.schema.platform.platform import Platform
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class SpecText:
     """One spec in a file: its place in the text of the file, and its source in canonical spelling.
 
     `given` is the document with the positions of the file; that of `spec` is in canonical spelling. `source` is None if
@@ -55,7 +55,7 @@ def home_of(name: str) -> Path | None:
     return next((each for each in folders if any((each / name).is_file() for name in PLATFORM_FILES)), None)
 
 
-def parts(text: str, name: str, site: Platform, report: Report) -> Iterator[Part]:
+def parts(text: str, name: str, site: Platform, report: Report) -> Iterator[SpecText]:
     """Yield the specs in the file `name` with the content `text`. Findings about them are reported."""
     documents, problems = reader.read(text, name)
     report.add(*problems)
@@ -70,7 +70,7 @@ def parts(text: str, name: str, site: Platform, report: Report) -> Iterator[Part
         by_hand = any(each.severity == "error" for each in spelling.diagnostics)
         source = None if by_hand else spelling.text or old
         canonical = reader.read(source or old, name)[0][0]
-        yield Part(start, end, source, document, replace(spec, document=canonical))
+        yield SpecText(start, end, source, document, replace(spec, document=canonical))
 
 
 def _spec(document: Document, site: Platform, report: Report) -> Spec | None:

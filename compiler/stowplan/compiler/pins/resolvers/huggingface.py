@@ -14,13 +14,13 @@ from huggingface_hub.errors import (
 )
 
 from stowplan.compiler.pins.resolvers.failure import UnresolvedError
-from stowplan.compiler.pins.trust import Kind, Trust
+from stowplan.compiler.pins.trust import CredentialKind, Trust
 from stowplan.library.dialects.reading.floating import HUB, FloatingReference
 from stowplan.schema.lock import HubPin
 
 _SECONDS = 60
 _KINDS = ("model", "dataset", "space")
-_TOKENS = Kind("Hugging Face tokens", "HF_ENDPOINT")
+_TOKENS = CredentialKind("Hugging Face tokens", "HF_ENDPOINT")
 
 
 def resolve(reference: FloatingReference, trust: Trust) -> HubPin:

@@ -22,7 +22,7 @@ from stowplan.agents.transfer.remotes.s3.protocol.rest_client import RestClient
 from stowplan.agents.transfer.remotes.s3.protocol.signing import S3Credentials
 from stowplan.agents.transfer.remotes.s3.revision import listed
 from stowplan.compiler.pins.resolvers.failure import UnresolvedError
-from stowplan.compiler.pins.trust import Kind, Trust
+from stowplan.compiler.pins.trust import CredentialKind, Trust
 from stowplan.library.dialects.reading.floating import FloatingReference
 from stowplan.schema.agents.exit_codes import ExitCode
 from stowplan.schema.lock import ListingPin
@@ -30,7 +30,7 @@ from stowplan.schema.lock import ListingPin
 _RETRIES = 3
 _HINT = "Check the address, and that AWS_PROFILE, or AWS_ACCESS_KEY_ID with AWS_SECRET_ACCESS_KEY, gives you access."
 _KEYS = ("aws_access_key_id", "aws_secret_access_key", "aws_session_token")
-_KEYS_OF_AWS = Kind("AWS credentials", "AWS_ENDPOINT_URL")
+_KEYS_OF_AWS = CredentialKind("AWS credentials", "AWS_ENDPOINT_URL")
 _AWS = re.compile(
     r"([\w.-]+\.)?s3(-fips|-accelerate)?(\.dualstack)?([.-][a-z]+(-[a-z]+)+-[0-9]+)?\.amazonaws\.(com|com\.cn|eu)"
 )

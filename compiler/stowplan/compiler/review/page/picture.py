@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from stowplan.compiler.diff.wording import cut
-from stowplan.compiler.review.model import Edge, Node, Review, State
+from stowplan.compiler.review.model import ChangeKind, GraphEdge, GraphNode, Review
 from stowplan.compiler.review.page.layout import Line, Point, Size, layout
 
 MOST_NODES = 150
@@ -28,7 +28,7 @@ class Text:
 class DrawnNode:
     """A node of the picture; `target` is the id of the element that it links to, empty for none."""
 
-    node: Node
+    node: GraphNode
     target: str
     x: float
     y: float
@@ -42,7 +42,7 @@ class DrawnNode:
 class DrawnEdge:
     """An arrow of the picture: the path of its line, and its text at a place."""
 
-    edge: Edge
+    edge: GraphEdge
     path: str
     label: Text | None
 
@@ -60,11 +60,11 @@ class Picture:
 
 
 SIGNS = {
-    State.CREATED: "+",
-    State.CHANGED: "~",
-    State.REPLACED: "!",
-    State.REMOVED: "−",  # noqa: RUF001 - a minus sign, as wide as the plus
-    State.UNCHANGED: "",
+    ChangeKind.CREATED: "+",
+    ChangeKind.CHANGED: "~",
+    ChangeKind.REPLACED: "!",
+    ChangeKind.REMOVED: "−",  # noqa: RUF001 - a minus sign, as wide as the plus
+    ChangeKind.UNCHANGED: "",
 }
 """Signs of the states, so that nobody needs to see colours."""
 
@@ -78,21 +78,21 @@ def picture(review: Review, targets: dict[str, str]) -> Picture:
     placed = layout(sizes, [(each.start, each.end, len(each.text) * _SMALL) for each in edges])
     drawn = tuple(_node(each, sizes[each.id], placed.boxes[each.id], _target(each, targets)) for each in nodes)
     lines = tuple(_edge(each, line) for each, line in zip(edges, placed.lines, strict=True))
-    missing = [each.state is State.UNCHANGED for each in review.nodes if each.id not in known]
+    missing = [each.state is ChangeKind.UNCHANGED for each in review.nodes if each.id not in known]
     return Picture(placed.width, placed.height, drawn, lines, missing.count(True), missing.count(False))
 
 
-def _size(node: Node) -> Size:
+def _size(node: GraphNode) -> Size:
     widths = [(len(_title(node))) * _LETTER, *(len(cut(fact, _LONGEST)) * _SMALL for fact in node.lines)]
     return max(widths) + 2 * _PADDING, _LINE * (1 + len(node.lines)) + 2 * _PADDING - 2
 
 
-def _title(node: Node) -> str:
+def _title(node: GraphNode) -> str:
     sign = SIGNS[node.state]
     return f"{sign} {cut(node.title, _LONGEST)}" if sign else cut(node.title, _LONGEST)
 
 
-def _node(node: Node, size: Size, middle: Point, target: str) -> DrawnNode:
+def _node(node: GraphNode, size: Size, middle: Point, target: str) -> DrawnNode:
     (x, y), (width, height) = (round(at - side / 2, 1) for at, side in zip(middle, size, strict=True)), size
     title = _title(node)
     facts = tuple(
@@ -103,11 +103,11 @@ def _node(node: Node, size: Size, middle: Point, target: str) -> DrawnNode:
     return DrawnNode(node, target, x, y, round(width, 1), round(height, 1), head, facts)
 
 
-def _target(node: Node, targets: dict[str, str]) -> str:
+def _target(node: GraphNode, targets: dict[str, str]) -> str:
     return next((targets[path] for path in node.objects if path in targets), "")
 
 
-def _edge(edge: Edge, line: Line) -> DrawnEdge:
+def _edge(edge: GraphEdge, line: Line) -> DrawnEdge:
     first, *rest = line.points
     path = f"M{_pair(first)}" + "".join(f"L{_pair(each)}" for each in rest)
     label = None

@@ -11,7 +11,7 @@ from stowplan.library.dialects.shared.claim_writes import Write
 from stowplan.library.dialects.shared.dialect import Lineage
 from stowplan.library.dialects.training.datasets import MountedDataset
 from stowplan.library.dialects.training.job import CHECKPOINTS, CheckpointClaim, Job
-from stowplan.library.dialects.training.pod import Pod
+from stowplan.library.dialects.training.pod import TrainingPod
 from stowplan.library.ir.data import Origin, Site
 from stowplan.library.manifest import ExternalReference, Json, Manifest
 from stowplan.library.values.names import HASH_LENGTH, LABEL_LIMIT, content_hash, shorten
@@ -36,7 +36,7 @@ def externals(kept: CheckpointClaim, namespace: str) -> set[ExternalReference]:
     return {ExternalReference("PersistentVolumeClaim", namespace, kept.name)} if kept.given.claim.name else set()
 
 
-def held(job: Job, pod: Pod, datasets: Sequence[MountedDataset], site: Site) -> Json:
+def held(job: Job, pod: TrainingPod, datasets: Sequence[MountedDataset], site: Site) -> Json:
     """Return the pod template with the sidecar that holds the lineage; unchanged for a job without checkpoints."""
     kept = job.checkpoints
     if kept is None:
@@ -54,7 +54,7 @@ def held(job: Job, pod: Pod, datasets: Sequence[MountedDataset], site: Site) -> 
     return lineage_container.with_lineage(pod.template, pod.trainer, config, mounts, site)
 
 
-def findings(job: Job, pod: Pod) -> Iterator[Finding]:
+def findings(job: Job, pod: TrainingPod) -> Iterator[Finding]:
     """Yield findings about the claim: its name and template, and whether all pods of the job can write to it."""
     kept = job.checkpoints
     if kept is None:

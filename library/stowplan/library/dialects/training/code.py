@@ -11,7 +11,7 @@ from stowplan.library.builders.metadata import Part
 from stowplan.library.builders.pods import code_container, secret_files
 from stowplan.library.dialects.dataset.places import registry as places
 from stowplan.library.dialects.shared.context import Context
-from stowplan.library.dialects.training.pod import Pod
+from stowplan.library.dialects.training.pod import TrainingPod
 from stowplan.library.ir.data import Remote
 from stowplan.library.ir.training import TrainingGroup
 from stowplan.library.manifest import ExternalReference, Json, Manifest
@@ -52,7 +52,7 @@ def findings(model: Training) -> Iterator[Finding]:
         yield _hidden(kept.mount_path, code, ("spec", "checkpoints", "mountPath"))
 
 
-def clashes(code: TrainingCode, pod: Pod) -> Iterator[Finding]:
+def clashes(code: TrainingCode, pod: TrainingPod) -> Iterator[Finding]:
     """Yield findings about other mounts of the trainer in the code, at their paths in the compiled pod template."""
     for index, mount in enumerate(pod.trainer.get("volumeMounts") or ()):
         if _is_within(str(mount.get("mountPath")), code):

@@ -10,7 +10,7 @@ from stowplan.library.dialects.shared.claim_paths import canonical
 from stowplan.library.dialects.shared.context import Context
 from stowplan.library.dialects.training import revisions
 from stowplan.library.dialects.training.job import CHECKPOINTS, Job
-from stowplan.library.dialects.training.pod import SHM, SHM_PATH, Pod
+from stowplan.library.dialects.training.pod import SHM, SHM_PATH, TrainingPod
 from stowplan.library.dialects.training_group import cache_placement, pod_template, waiting
 from stowplan.library.drivers.registry import STORAGE_DRIVERS
 from stowplan.library.ir.data import CachedDataset
@@ -59,7 +59,7 @@ def resolve(job: Job, context: Context) -> tuple[tuple[MountedDataset, ...], lis
     return tuple(mounted), [*found, *_twice(job)]
 
 
-def clashes(mount: DatasetMount, pod: Pod, what: str = "A dataset is") -> Iterator[Finding]:
+def clashes(mount: DatasetMount, pod: TrainingPod, what: str = "A dataset is") -> Iterator[Finding]:
     """Yield findings about volumes of the template with the name of the mount's volume, and mounts at its path.
 
     The paths are those in the compiled template of the pod, without the datasets. `what` is the beginning of sentences

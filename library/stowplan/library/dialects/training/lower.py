@@ -11,7 +11,7 @@ from stowplan.library.dialects.training.job import Job
 from stowplan.library.dialects.training.outputs import lower as output_jobs
 from stowplan.library.dialects.training.outputs import rules as output_rules
 from stowplan.library.dialects.training.outputs import writable
-from stowplan.library.dialects.training.pod import Pod, compiled
+from stowplan.library.dialects.training.pod import TrainingPod, compiled
 from stowplan.library.dialects.training.pod_rules import located
 from stowplan.library.dialects.training_group import pod_template, restarts, waiting
 from stowplan.library.dialects.training_group.group_rules import group_findings
@@ -57,7 +57,7 @@ def lower(model: Training, context: Context) -> Lowered:
     return Lowered(replace(run, manifests=(*run.manifests, *copies)), tuple(found))
 
 
-def _clashes(job: Job, pod: Pod, datasets: Sequence[MountedDataset]) -> Iterator[Finding]:
+def _clashes(job: Job, pod: TrainingPod, datasets: Sequence[MountedDataset]) -> Iterator[Finding]:
     """Yield findings about names and mount paths that datasets, checkpoints, code and template give twice."""
     for each in datasets:
         yield from clashes(each.mount, pod)
@@ -68,7 +68,7 @@ def _clashes(job: Job, pod: Pod, datasets: Sequence[MountedDataset]) -> Iterator
         yield from code.clashes(job.spec.code, pod)
 
 
-def _group(job: Job, pod: Pod, datasets: Sequence[MountedDataset], context: Context) -> TrainingGroup:
+def _group(job: Job, pod: TrainingPod, datasets: Sequence[MountedDataset], context: Context) -> TrainingGroup:
     spec, launch, kept = job.spec, pod.launch, job.checkpoints
     engine, framework = JOB_ENGINES[context.platform.engines.jobs], job.plugin(launch, context.platform)
     least = launch.bounds.least if launch.bounds else None

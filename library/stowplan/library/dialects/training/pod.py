@@ -24,7 +24,7 @@ _NEEDS_ESCALATION = ("SYS_ADMIN", "CAP_SYS_ADMIN", "ALL")
 """Capabilities with which Kubernetes refuses `allowPrivilegeEscalation: false` (`ValidateSecurityContext`)."""
 
 
-class Pod(NamedTuple):
+class TrainingPod(NamedTuple):
     """The compiled pods of a Training, without datasets, checkpoints and code.
 
     `template` is their PodTemplateSpec, and `container` the index of its container that trains. `launch` is how that
@@ -48,7 +48,7 @@ class Pod(NamedTuple):
         return trainer
 
 
-def compiled(job: Job) -> tuple[Pod | None, list[Finding]]:
+def compiled(job: Job) -> tuple[TrainingPod | None, list[Finding]]:
     """Return the pods of a job, and findings; None if the user's template cannot be merged or takes out the trainer."""
     try:
         template = strategic_merge.merge(_own(job), job.spec.template or {}, TEMPLATE)
@@ -62,7 +62,7 @@ def compiled(job: Job) -> tuple[Pod | None, list[Finding]]:
         template = _secured(template)
     index = names.index(TRAINER)
     count = processes.count(job.spec.num_proc_per_node, template["spec"]["containers"][index])
-    return Pod(template, index, Launch(job.spec.num_nodes, count, job.bounds)), []
+    return TrainingPod(template, index, Launch(job.spec.num_nodes, count, job.bounds)), []
 
 
 def _no_trainer(model: Training) -> Finding:

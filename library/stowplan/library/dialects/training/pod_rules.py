@@ -8,7 +8,7 @@ from stowplan.library.builders.pods.training_pod import CONTAINER_LISTS
 from stowplan.library.dialects.training import checkpoints, processes
 from stowplan.library.dialects.training.job import Job
 from stowplan.library.dialects.training.places import written
-from stowplan.library.dialects.training.pod import Pod
+from stowplan.library.dialects.training.pod import TrainingPod
 from stowplan.library.dialects.training_group import image_rules, pod_template
 from stowplan.library.frameworks.neutral import dataset_variable
 from stowplan.library.manifest import Json
@@ -19,7 +19,7 @@ from stowplan.schema.kinds.native.training import TRAINER, Training
 _PREFIX = "STOWPLAN_"
 
 
-def of_trainer(job: Job, pod: Pod) -> Iterator[Finding]:
+def of_trainer(job: Job, pod: TrainingPod) -> Iterator[Finding]:
     """Yield findings about the processes, memory, variables and checkpoints of the container that trains."""
     yield from processes.findings(job.spec.num_proc_per_node, pod.trainer)
     yield from _memory(job, pod.trainer)
@@ -28,7 +28,7 @@ def of_trainer(job: Job, pod: Pod) -> Iterator[Finding]:
     yield from checkpoints.findings(job, pod)
 
 
-def of_template(job: Job, pod: Pod) -> Iterator[Finding]:
+def of_template(job: Job, pod: TrainingPod) -> Iterator[Finding]:
     """Yield findings about containers without an image or, if all have one, those that any job's template may have.
 
     Another one is about `restartPolicy: Always` without a `restart` in the spec.
@@ -114,7 +114,7 @@ def _imageless(spec: Json) -> Iterator[Finding]:
                 yield finding("SP202", ("spec", field, index), message, hint)
 
 
-def _template(job: Job, pod: Pod) -> Iterator[Finding]:
+def _template(job: Job, pod: TrainingPod) -> Iterator[Finding]:
     """Yield the findings that the pod template of any training job may have, at their paths in the template."""
     template, nowhere = pod.template, ()
     yield from pod_template.findings(template, nowhere, host_network=bool(pod.spec.get("hostNetwork")))

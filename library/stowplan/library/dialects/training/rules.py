@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from stowplan.library.dialects.training import code, pod_rules, scheduling
 from stowplan.library.dialects.training.job import Job
 from stowplan.library.dialects.training.outputs import rules as output_rules
-from stowplan.library.dialects.training.pod import Pod, compiled
+from stowplan.library.dialects.training.pod import TrainingPod, compiled
 from stowplan.library.dialects.training_group import order_rules, restarts
 from stowplan.library.engines.gang.registry import GANG_ENGINES
 from stowplan.library.frameworks.registry import PLUGINS
@@ -29,7 +29,7 @@ def of_model(model: Training, platform: Platform) -> list[Finding]:
     return [*found, *findings(job, pod)]
 
 
-def findings(job: Job, pod: Pod | None) -> list[Finding]:
+def findings(job: Job, pod: TrainingPod | None) -> list[Finding]:
     """Return the findings about a job and its pods; those about the job alone if the pods cannot be compiled."""
     model, platform = job.model, job.platform
     found = [

@@ -6,7 +6,7 @@ import pytest
 
 from stowplan.compiler.checks.across_specs.facts import roles_of
 from stowplan.compiler.checks.objects.object import Object
-from stowplan.compiler.model import Output
+from stowplan.compiler.model import OutputFile
 from stowplan.library.dialects.registry import reading
 from stowplan.library.manifest import Json, Manifest
 from stowplan.schema.diagnostics import FieldPath
@@ -35,9 +35,9 @@ def in_template(
     return None
 
 
-def output(manifest: Manifest, kind: str = "PaddleJob") -> Output:
+def output(manifest: Manifest, kind: str = "PaddleJob") -> OutputFile:
     spec = SpecId(kind, "ml", "train")
-    return Output("ml/a.yaml", manifest, spec, "specs/a.yaml", "digest", ())
+    return OutputFile("ml/a.yaml", manifest, spec, "specs/a.yaml", "digest", ())
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from dataclasses import replace
 from hashlib import sha256
 from html.parser import HTMLParser
 
-from stowplan.compiler.review.model import Node, Part, Review, State
+from stowplan.compiler.review.model import ChangeKind, GraphNode, NodeKind, Review
 from stowplan.compiler.review.page.picture import MOST_NODES, SIGNS
 from stowplan.compiler.review.page.render import MOST, render
 from tests.reviews import MARKUP, changed, every_section
@@ -82,7 +82,7 @@ def test_ids_are_unique_and_every_link_has_its_target() -> None:
 
 def test_each_state_has_a_sign_and_a_word() -> None:
     page = render(every_section())
-    for state in State:
+    for state in ChangeKind:
         assert f"{state.value}" in Tags(page).text
         assert f"{SIGNS[state]} llama".strip() in page
 
@@ -95,7 +95,9 @@ def test_change_of_nothing_has_a_page() -> None:
 
 
 def test_unchanged_nodes_far_from_a_change_are_counted() -> None:
-    far = tuple(Node(f"far {index}", Part.TASK, "far", (), State.UNCHANGED, None, ()) for index in range(12))
+    far = tuple(
+        GraphNode(f"far {index}", NodeKind.TASK, "far", (), ChangeKind.UNCHANGED, None, ()) for index in range(12)
+    )
     page = render(replace(every_section(), nodes=every_section().nodes + far))
     assert "12 unchanged nodes are not drawn." in page
     assert ">far<" not in page
@@ -103,7 +105,8 @@ def test_unchanged_nodes_far_from_a_change_are_counted() -> None:
 
 def test_nodes_beyond_the_limit_are_counted() -> None:
     many = tuple(
-        Node(f"n{index}", Part.TASK, f"n{index}", (), State.CREATED, None, ()) for index in range(MOST_NODES + 7)
+        GraphNode(f"n{index}", NodeKind.TASK, f"n{index}", (), ChangeKind.CREATED, None, ())
+        for index in range(MOST_NODES + 7)
     )
     assert "7 changed nodes are left out" in render(replace(EMPTY, nodes=many))
 

@@ -22,7 +22,7 @@ class Moving(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
+class PinChange:
     """One entry that differs, by its section and key. `before` and `after` are None where a lock file lacks it."""
 
     section: Section
@@ -49,7 +49,7 @@ class Move:
         return ", ".join(pin.known) if pin else ""
 
 
-def moves(before: Lock | None, after: Lock | None) -> tuple[Move, ...]:
+def pin_changes(before: Lock | None, after: Lock | None) -> tuple[PinChange, ...]:
     """Return what differs between two lock files, by section and key; None is a lock file that is not there.
 
     Entries for the same revision are the same, whatever else they say.
@@ -60,7 +60,7 @@ def moves(before: Lock | None, after: Lock | None) -> tuple[Move, ...]:
         for key in sorted(keys):
             old, new = (entry(lock, section, key) if lock else None for lock in (before, after))
             if old is None or new is None or old.revision != new.revision:
-                found.append(Move(section, key, old, new))
+                found.append(PinChange(section, key, old, new))
     return tuple(found)
 
 
@@ -69,7 +69,7 @@ def short(pin: Pin) -> str:
     return pin.revision.removeprefix("sha256:")[:_SHOWN]
 
 
-def records(found: Sequence[Move]) -> list[dict[str, Any]]:
+def records(found: Sequence[PinChange]) -> list[dict[str, Any]]:
     """Return one record for each move, as data for programs."""
     return [
         {

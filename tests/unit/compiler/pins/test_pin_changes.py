@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from stowplan.compiler.pins.moves import Move, moves, records
+from stowplan.compiler.pins.pin_changes import PinChange, pin_changes, records
 from stowplan.schema.lock import Lock
 
 A, B = f"sha256:{'a' * 64}", f"sha256:{'b' * 64}"
@@ -12,7 +12,7 @@ def lock(**sections: Any) -> Lock:
     return Lock.model_validate({"apiVersion": "stowplan.dev/v1alpha1", "kind": "Lock", **sections})
 
 
-def words(found: tuple[Move, ...]) -> list[tuple[str, ...]]:
+def words(found: tuple[PinChange, ...]) -> list[tuple[str, ...]]:
     return [(each.what, each.key, each.revisions, each.about) for each in found]
 
 
@@ -22,7 +22,7 @@ def test_pins_are_added_moved_and_removed() -> None:
     after = lock(
         images={"a:1": {"digest": B, "platforms": ["linux/amd64"]}, "c:1": {"digest": B}}, git={"u#main": commit}
     )
-    assert words(moves(before, after)) == [
+    assert words(pin_changes(before, after)) == [
         ("moved", "a:1", f"{'a' * 12} → {'b' * 12}", "linux/amd64"),
         ("removed", "b:1", "a" * 12, ""),
         ("added", "c:1", "b" * 12, ""),
@@ -36,15 +36,15 @@ def test_other_words_about_the_same_revision_are_no_move() -> None:
         s3={"s3://a/": {"listing": A, "objects": 1}},
         huggingface={"models/a@HEAD": {"commit": "c" * 40, "date": "2026-11-20T09:30:00Z"}},
     )
-    assert moves(before, after) == ()
+    assert pin_changes(before, after) == ()
 
 
 def test_no_lock_file_has_no_pins() -> None:
     after = lock(s3={"s3://a/": {"listing": A, "objects": 2, "size": 4096}})
-    assert words(moves(None, after)) == [("added", "s3://a/", "a" * 12, "2 objects, 4,096 bytes")]
-    assert moves(None, None) == ()
+    assert words(pin_changes(None, after)) == [("added", "s3://a/", "a" * 12, "2 objects, 4,096 bytes")]
+    assert pin_changes(None, None) == ()
 
 
 def test_programs_get_whole_entries() -> None:
-    (found,) = records(moves(lock(images={"a:1": {"digest": A}}), lock()))
+    (found,) = records(pin_changes(lock(images={"a:1": {"digest": A}}), lock()))
     assert found == {"section": "images", "key": "a:1", "change": "removed", "before": {"digest": A}}
