@@ -20,12 +20,12 @@ READY = "ready"
 """An empty file in an environment that is complete."""
 KUSTOMIZE = Tool("kustomize", "sigs.k8s.io/kustomize/kustomize/v5", ("kustomize",))
 KUBECONFORM = Tool("kubeconform", "github.com/yannh/kubeconform", ("kubeconform",))
-HELM_CHECKED = "Helm SDK, checked"
+HELM_CHECKED, KCL = "Helm SDK, checked", "KCL"
 
 PEERS = {
     "Helm SDK": ("helm", "Go SDK in the process, a render and a file for each spec, no checks"),
     HELM_CHECKED: ("helm_checked", "the same, and kubeconform reads all objects by the schemas that Stowplan has"),
-    "KCL": ("kcl", "schemas with checks, an execution for 100 specs, a file of JSON for each"),
+    KCL: ("kcl", "schemas with checks, an execution for 100 specs, a file of JSON for each"),
     "jrsonnet": ("jrsonnet", "an evaluation for 20 specs, a file of JSON for each, no checks"),
     "go-jsonnet": ("go_jsonnet", "the same"),
     "kustomize": ("kustomize", "a process for 10 overlays, a file for each object, no checks"),
