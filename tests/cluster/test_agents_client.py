@@ -59,7 +59,7 @@ def worker(deciders: Deciders) -> ObjectAddress:
 
 async def first(client: Client, place: ObjectAddress, version: str | None) -> object:
     """The first item of a watch."""
-    return await anext(client.watch(place, version))
+    return await anext(client.watch(place.collection, place.selector, version))
 
 
 def status(answer: object) -> int:

@@ -14,7 +14,7 @@ import pytest
 
 from stowplan.agents.cluster.access import Access
 from stowplan.agents.cluster.client import Client
-from stowplan.agents.reporter.applying import manifest
+from stowplan.agents.cluster.place import collection
 from stowplan.agents.reporter.objects import resources
 from stowplan.agents.reporter.objects.cache import ObjectCache
 from stowplan.agents.reporter.rules import registry
@@ -30,7 +30,7 @@ from tests.cluster.ownership import leaves
 from tests.cluster.reporters import EXIT_CODE, HOLD, Site, data_cube, paddle_job
 from tests.tier import KILLS
 
-KINDS = {kind.kind: kind for kind in registry.KINDS}
+NEEDED = registry.RULES["PaddleJob"].observed
 NUMBERS = itertools.count()
 LIBRARIES = (
     "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1",
@@ -128,14 +128,14 @@ def test_version_that_the_server_no_longer_has(site: Site) -> None:
     (site.folder / "token").write_text(site.token(), encoding="ascii")
     trust = site.cluster.trust
     access = Access(trust.server, site.folder / "token", trust.authority.certificate)
-    kind = KINDS["PaddleJob"]
-    known = ObjectCache(partial(resources.resource, namespace=site.namespace, kind=kind), lambda _: None)
+    read = partial(resources.resource, namespace=site.namespace, kind="PaddleJob", needed=NEEDED)
+    known = ObjectCache(read, lambda _: None)
 
     async def story() -> None:
         async with Client(access, "test") as client:
             # The server has versions of a custom kind from the moment on at which its CRD was made.
             watching = asyncio.create_task(
-                Watching(client, kind.served.collection(site.namespace), known, Log()).run("1")
+                Watching(client, collection("PaddleJob", site.namespace), known, Log()).run("1")
             )
             async with asyncio.timeout(30):
                 while not known.complete:
@@ -165,7 +165,7 @@ def test_report_on_another_version_or_object_is_refused(site: Site, *, anew: boo
     site.apply([paddle_job("job")])
     admin, (made,) = site.cluster.admin, site.made("PaddleJob")
     live = admin.get(made)
-    seen = resources.resource(live, site.namespace, KINDS["PaddleJob"])
+    seen = resources.resource(live, site.namespace, "PaddleJob", NEEDED)
     assert seen is not None
     if anew:
         admin.delete(made)
@@ -173,7 +173,7 @@ def test_report_on_another_version_or_object_is_refused(site: Site, *, anew: boo
     else:
         admin.patch(made, {"status": {"phase": "Running"}}, subresource="status")
     with pytest.raises(ApiError) as error:
-        admin.apply(manifest(seen, {"phase": "Pending"}), manager=REPORTER, subresource="status")
+        admin.apply(resources.with_status(seen, {"phase": "Pending"}), manager=REPORTER, subresource="status")
     assert error.value.status == 409
 
 

@@ -267,17 +267,17 @@ def test_a_place_is_a_module_for_each_program_and_a_word(source: Source) -> None
 
 
 REPORT = """
+from stowplan.agents.cluster.place import collection
 from stowplan.agents.reporter.objects import resources
 from stowplan.agents.reporter.objects.observed import Observed
 from stowplan.agents.reporter.rules import registry
 
-(kind,) = (each for each in registry.KINDS if each.kind == "ToyTraining")
 labels = {"stowplan.dev/kind": "ToyTraining", "stowplan.dev/name": "words"}
 manifest = {"metadata": {"name": "words", "uid": "1", "resourceVersion": "1", "labels": labels}, "spec": {"nodes": 2}}
-seen = Observed(resources.resource(manifest, "ml", kind))
+seen = Observed(resources.resource(manifest, "ml", "ToyTraining", registry.RULES["ToyTraining"].observed))
 assert seen.resource.spec == {"nodes": 2}
 assert registry.status(seen) == {"phase": "Running"}
-assert kind.served.collection("ml") == "/apis/toy.example.com/v1/namespaces/ml/toytrainings"
+assert collection("ToyTraining", "ml") == "/apis/toy.example.com/v1/namespaces/ml/toytrainings"
 """
 
 TOY_TRAINING = """

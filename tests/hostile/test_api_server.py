@@ -94,7 +94,7 @@ def got(status: int, body: Callable[[], AsyncIterator[bytes]], directory: Path) 
 def watched(status: int, body: Callable[[], AsyncIterator[bytes]], directory: Path) -> list[object]:
     async def ask() -> list[object]:
         async with asyncio.timeout(20), server(status, body, directory) as client:
-            return [each async for each in client.watch(PLACE, None)]
+            return [each async for each in client.watch(PLACE.collection, PLACE.selector, None)]
 
     return asyncio.run(ask())
 

@@ -15,11 +15,12 @@ from stowplan.agents.cluster import access
 from stowplan.agents.cluster.access import Access
 from stowplan.agents.cluster.answers import Manifest, Refused, Unreachable
 from stowplan.agents.cluster.backoff import Backoff
-from stowplan.agents.cluster.custom_resources import SERVED
+from stowplan.agents.cluster.place import resource
 from stowplan.agents.runtime.log import Log
 from stowplan.agents.runtime.settings import SettingsError
 from stowplan.agents.runtime.timestamp import now
 from stowplan.schema.agents.agent_config import Target
+from stowplan.schema.kinds.table import KINDS
 
 if TYPE_CHECKING:
     from stowplan.agents.cluster.client import Client
@@ -128,7 +129,7 @@ class StatusReporter:
                         await asyncio.sleep(min(wait, 1.0))
 
     async def _apply(self, client: "Client") -> bool:
-        place = SERVED[self.target.kind].place(self.target.namespace, self.target.name)
+        place = resource(self.target.kind, self.target.namespace, self.target.name)
         found = await client.status(place)
         if isinstance(found, Refused | Unreachable):
             # The custom resource may be created after its Job.
@@ -151,7 +152,7 @@ class StatusReporter:
                 {**each, "lastTransitionTime": self._transition(each, found), **both} for each in status["conditions"]
             ]
         return {
-            "apiVersion": SERVED[self.target.kind].api_version,
+            "apiVersion": KINDS[self.target.kind].api_version,
             "kind": self.target.kind,
             "metadata": {"name": self.target.name, "namespace": self.target.namespace},
             "status": complete,

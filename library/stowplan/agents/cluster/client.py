@@ -104,16 +104,6 @@ class Client:
         parameters = {"fieldManager": manager, "fieldValidation": "Strict", "force": "true"}
         return await self._call("PATCH", f"{place.path}/status", manifest, parameters, APPLY_PATCH)
 
-    def watch(self, place: ObjectAddress, resource_version: str | None) -> AsyncIterator[WatchEvent | Trouble]:
-        """Watch one object and yield its events until the server ends the watch.
-
-        A refusal or a lost connection is yielded too, as the last item. The events begin after `resource_version`;
-        with None the first event is the current object, if it exists. An RBAC rule with `resourceNames` allows a watch
-        only with the field selector.
-        """
-        selector = {"fieldSelector": f"metadata.name={place.name}"}
-        return self._watch(place.collection, selector, resource_version)
-
     async def page(self, collection: str, selector: Mapping[str, str], size: int, token: str = "") -> Answer:
         """Get one page of a list: at most `size` of the objects in `collection` that match the selector.
 
@@ -125,19 +115,15 @@ class Client:
         parameters = {**selector, "limit": str(size)} | ({"continue": token} if token else {})
         return await self._call("GET", collection, parameters=parameters)
 
-    def watch_all(
-        self, collection: str, selector: Mapping[str, str], resource_version: str
-    ) -> AsyncIterator[WatchEvent | Trouble]:
-        """Watch all objects in `collection` that match the selector, as in `page`, and yield their events.
-
-        The watch begins after `resource_version`, which comes from a list, an event or a bookmark. It ends as in
-        `watch`.
-        """
-        return self._watch(collection, selector, resource_version)
-
-    async def _watch(
+    async def watch(
         self, collection: str, selector: Mapping[str, str], resource_version: str | None
     ) -> AsyncIterator[WatchEvent | Trouble]:
+        """Watch all objects in `collection` that match the selector, as in `page`, until the server ends the watch.
+
+        Yields their events; a refusal or a lost connection too, as the last item. The events begin after
+        `resource_version`, which comes from an object, a list, an event or a bookmark; with None with the current
+        objects.
+        """
         parameters = {
             "watch": "true",
             "allowWatchBookmarks": "true",

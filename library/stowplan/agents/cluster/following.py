@@ -68,7 +68,7 @@ async def _round(client: Client, place: ObjectAddress) -> AsyncIterator[News]:
         case found:
             yield Live(found)
             version = found["metadata"].get("resourceVersion")
-    async for event in client.watch(place, version):
+    async for event in client.watch(place.collection, place.selector, version):
         match event:
             case WatchEvent("ADDED" | "MODIFIED", now):
                 yield Live(now)

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from stowplan.schema.kinds.table import KINDS
+
 
 @dataclass(frozen=True, slots=True)
 class ObjectAddress:
@@ -13,6 +15,24 @@ class ObjectAddress:
     @property
     def path(self) -> str:
         return f"{self.collection}/{self.name}"
+
+    @property
+    def selector(self) -> dict[str, str]:
+        """Parameters that select this object alone in its collection.
+
+        An RBAC rule with `resourceNames` allows a watch only with them.
+        """
+        return {"fieldSelector": f"metadata.name={self.name}"}
+
+
+def collection(kind: str, namespace: str) -> str:
+    """Return the path of all custom resources of a kind of ours in a namespace."""
+    return f"/apis/{KINDS[kind].api_version}/namespaces/{namespace}/{KINDS[kind].plural}"
+
+
+def resource(kind: str, namespace: str, name: str) -> ObjectAddress:
+    """Return the address of a custom resource of a kind of ours."""
+    return ObjectAddress(collection(kind, namespace), name)
 
 
 def job(namespace: str, name: str) -> ObjectAddress:

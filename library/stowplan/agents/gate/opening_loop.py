@@ -8,9 +8,8 @@ from time import monotonic
 from stowplan.agents.cluster import main_loop
 from stowplan.agents.cluster.answers import Manifest, Refused, Unreachable
 from stowplan.agents.cluster.client import Client
-from stowplan.agents.cluster.custom_resources import SERVED
 from stowplan.agents.cluster.following import Live, News, follow
-from stowplan.agents.cluster.place import ObjectAddress, job, job_set
+from stowplan.agents.cluster.place import ObjectAddress, job, job_set, resource
 from stowplan.agents.gate.readiness import Readiness, unseen
 from stowplan.agents.gate.settings import arguments, settings
 from stowplan.agents.gate.workload import WorkloadState, opening, state_of
@@ -74,8 +73,8 @@ class OpeningLoop:
 
     def __post_init__(self) -> None:
         config, namespace = self.config, self.config.namespace
-        self.owner = SERVED[config.owner.kind].place(namespace, config.owner.name)
-        self.waits = {SERVED[wait.kind].place(namespace, wait.name): unseen(wait) for wait in config.waits}
+        self.owner = resource(config.owner.kind, namespace, config.owner.name)
+        self.waits = {resource(wait.kind, namespace, wait.name): unseen(wait) for wait in config.waits}
         places = ((job if each.kind == "Job" else job_set)(namespace, each.name) for each in config.objects)
         self.objects = dict.fromkeys(places)
         self.log.info("Waiting", waits=", ".join(f"{wait.kind} {wait.name}" for wait in config.waits))

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
-from stowplan.agents.cluster.custom_resources import SERVED
 from stowplan.agents.runtime.arguments import Arguments, parse
 from stowplan.agents.runtime.settings import SettingsError, read_config
 from stowplan.schema.agents.gate_config import GateConfig
+from stowplan.schema.kinds.table import KINDS
 
 _ABOUT = """\
 Opens the run of a training job, which is compiled closed, once all that it waits for is ready: datasets, and
@@ -25,6 +25,6 @@ def settings(given: Arguments, _: Mapping[str, str]) -> GateConfig:
     """Read the configuration. Raises SettingsError if something is missing or wrong."""
     config = read_config(given.config, GateConfig.model_validate_json)
     for kind in (config.owner.kind, *(wait.kind for wait in config.waits)):
-        if kind not in SERVED:
+        if kind not in KINDS:
             raise SettingsError(f"The configuration {given.config} names {kind}, which is no kind of Stowplan")
     return config

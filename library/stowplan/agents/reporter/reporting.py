@@ -8,10 +8,10 @@ from functools import partial
 from time import monotonic
 from typing import Any
 
-from stowplan.agents.cluster.answers import Manifest
+from stowplan.agents.cluster.answers import Manifest, Refused, Unreachable
 from stowplan.agents.cluster.backoff import Backoff
 from stowplan.agents.cluster.client import Client
-from stowplan.agents.reporter.applying import Written, apply
+from stowplan.agents.cluster.place import collection, resource
 from stowplan.agents.reporter.objects import events, pods, resources, workloads
 from stowplan.agents.reporter.objects.cache import Caches, ObjectCache
 from stowplan.agents.reporter.objects.observed import Observed
@@ -20,6 +20,7 @@ from stowplan.agents.reporter.queue import Queue
 from stowplan.agents.reporter.rules import registry
 from stowplan.agents.reporter.watching import Watching
 from stowplan.agents.runtime.log import Log
+from stowplan.schema.agents.field_managers import REPORTER
 from stowplan.schema.agents.reporter_config import ReporterConfig
 
 SETTLE_SECONDS = 0.3
@@ -62,8 +63,10 @@ class Reporting:
         changed = partial(self.queue.add, delay=SETTLE_SECONDS)
         self.caches = Caches(
             resources={
-                kind.kind: ObjectCache(partial(resources.resource, namespace=namespace, kind=kind), self._renewed)
-                for kind in registry.KINDS
+                kind: ObjectCache(
+                    partial(resources.resource, namespace=namespace, kind=kind, needed=rules.observed), self._renewed
+                )
+                for kind, rules in registry.RULES.items()
             },
             jobs=ObjectCache(partial(workloads.job, namespace=namespace), changed),
             job_sets=ObjectCache(partial(workloads.job_set, namespace=namespace), changed),
@@ -110,8 +113,8 @@ class Reporting:
 
     def _watches(self) -> Iterator[Watching[Any]]:
         namespace = self.config.namespace
-        for kind in registry.KINDS:
-            yield self._watching(kind.served.collection(namespace), self.caches.resources[kind.kind])
+        for kind, cache in self.caches.resources.items():
+            yield self._watching(collection(kind, namespace), cache)
         yield self._watching(f"/apis/batch/v1/namespaces/{namespace}/jobs", self.caches.jobs)
         yield self._watching(f"/apis/apps/v1/namespaces/{namespace}/statefulsets", self.caches.sets)
         yield self._watching(f"/api/v1/namespaces/{namespace}/pods", self.caches.pods)
@@ -121,11 +124,11 @@ class Reporting:
         else:
             self.caches.job_sets.complete = True
 
-        for reason, cache in self.caches.events.items():
+        for reason, events_of in self.caches.events.items():
             yield Watching(
                 self.client,
                 f"/api/v1/namespaces/{namespace}/events",
-                cache,
+                events_of,
                 self.log,
                 {"fieldSelector": f"reason={reason}"},
                 events.MOST_PAGES,
@@ -161,15 +164,22 @@ class Reporting:
         status = registry.status(seen)
         if status is None or registry.is_reported(seen, status):
             return
-        written, now = await apply(self.client, seen, status, self.log)
-        if written is Written.DONE and now is not None:
-            self._backoffs.pop(key, None)
-            self._not_before[key] = monotonic() + BETWEEN_SECONDS
-            self._remember(key, seen, now)
-            self._log_phase(seen, status.get("phase"))
-        elif written is not Written.GONE:
-            backoff = self._backoffs.setdefault(key, Backoff())
-            self.queue.add(key, backoff.seconds())
+        found = seen.resource
+        place = resource(found.kind, found.namespace, found.name)
+        answer = await self.client.apply_status(place, resources.with_status(found, status), REPORTER)
+        match answer:
+            case Refused(status=404):
+                return
+            case Refused() | Unreachable():
+                # With 409 the custom resource has changed or was created again since the status was derived.
+                if not isinstance(answer, Refused) or answer.status != 409:
+                    self.log.warning("Cannot report", kind=found.kind, name=found.name, error=str(answer))
+                self.queue.add(key, self._backoffs.setdefault(key, Backoff()).seconds())
+            case now:
+                self._backoffs.pop(key, None)
+                self._not_before[key] = monotonic() + BETWEEN_SECONDS
+                self._remember(key, seen, now)
+                self._log_phase(seen, status.get("phase"))
 
     def _remember(self, key: Key, seen: Observed, now: Manifest) -> None:
         """Put the written custom resource into the cache, unless the watch has delivered it, or a newer one, meanwhile.
@@ -182,11 +192,11 @@ class Reporting:
 
     def _wait(self, key: Key, seen: Observed) -> float:
         """Return the seconds to wait before the status of a custom resource may be derived; 0 for none."""
-        resource, now = seen.resource, monotonic()
-        generation = (resource.uid, resource.generation)
+        found, now = seen.resource, monotonic()
+        generation = (found.uid, found.generation)
         if self._generations.get(key) != generation:
             self._generations[key] = generation
-            if resource.status.get("observedGeneration") != resource.generation:
+            if found.status.get("observedGeneration") != found.generation:
                 self._not_before[key] = now + NEW_SPEC_SECONDS
         return max(0.0, self._not_before.get(key, now) - now)
 
@@ -198,7 +208,7 @@ class Reporting:
         before = seen.resource.status.get("phase")
         if phase != before:
             name = seen.resource.name
-            self.log.info("Phase", kind=seen.resource.kind.kind, name=name, before=before, phase=str(phase))
+            self.log.info("Phase", kind=seen.resource.kind, name=name, before=before, phase=str(phase))
 
     async def _resync(self) -> None:
         while True:

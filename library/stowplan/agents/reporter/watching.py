@@ -92,7 +92,7 @@ class Watching(Generic[T]):
 
         None if the server no longer has that version or no longer serves the kind, so that a new list is needed.
         """
-        async for event in self.client.watch_all(self.collection, self.selector, version):
+        async for event in self.client.watch(self.collection, self.selector, version):
             match event:
                 case WatchEvent(kind, found):
                     version = str(found["metadata"].get("resourceVersion") or version)

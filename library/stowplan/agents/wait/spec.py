@@ -12,8 +12,8 @@ from stowplan.agents.cluster import access
 from stowplan.agents.cluster.answers import Manifest, Refused, Unreachable
 from stowplan.agents.cluster.client import Client
 from stowplan.agents.cluster.conditions import condition
-from stowplan.agents.cluster.custom_resources import SERVED
 from stowplan.agents.cluster.following import Live, News, follow
+from stowplan.agents.cluster.place import resource
 from stowplan.agents.runtime.arguments import account_parser
 from stowplan.agents.runtime.log import Log, identity
 from stowplan.agents.wait.outcome import WaitOutcome, end_after
@@ -49,7 +49,7 @@ async def _wait(given: _Given, log: Log) -> WaitOutcome:
 
 async def _wait_for(kind: str, name: str, namespace: str, client: Client, log: Log) -> None:
     last, at, spec = "", 0.0, f"{kind} {namespace}/{name}"
-    async for news in follow(client, SERVED[kind].place(namespace, name)):
+    async for news in follow(client, resource(kind, namespace, name)):
         missing = _missing(kind, news)
         if not missing:
             log.info("Done", spec=spec, detail=f"it is {KINDS[kind].done}")
@@ -70,17 +70,17 @@ def _missing(kind: str, news: News) -> str:
             return "it is not there"
 
 
-def _missing_in(resource: Manifest, wanted: str) -> str:
+def _missing_in(spec: Manifest, wanted: str) -> str:
     """Return why the custom resource has not the condition `wanted`, for people; empty if it has.
 
     The condition counts only if it is about the newest version of the spec: an edited task is not done before its new
     run is. A spec that has failed is not done, but may be later, when somebody has mended it.
     """
-    found = condition(resource, wanted)
+    found = condition(spec, wanted)
     if not found:
         return "nothing is known of it yet"
-    generation = found.get("observedGeneration", resource["status"].get("observedGeneration"))
-    if generation is not None and generation != resource["metadata"].get("generation"):
+    generation = found.get("observedGeneration", spec["status"].get("observedGeneration"))
+    if generation is not None and generation != spec["metadata"].get("generation"):
         return "its newest version was not seen yet"
     if found.get("status") == "True":
         return ""
@@ -95,6 +95,6 @@ def _arguments(words: Sequence[str]) -> tuple[_Given, Log]:
     given = parser.parse_args(words)
     pairs = [(kind, name) for kind, _, name in (each.partition("/") for each in given.spec)]
     for kind, name in pairs:
-        if kind not in SERVED or not name:
+        if kind not in KINDS or not name:
             parser.error(f"--spec: {kind}/{name} names no custom resource")
     return _Given(given.namespace, pairs, given.service_account), Log(given.log_format, identity(os.environ))

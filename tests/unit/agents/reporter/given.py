@@ -11,7 +11,6 @@ from stowplan.schema.kinds import table
 Manifest = dict[str, Any]
 NAMESPACE = "ml"
 RUN = "abcdefgh"
-KINDS = {kind.kind: kind for kind in registry.KINDS}
 
 
 def time(minute: int) -> str:
@@ -169,7 +168,7 @@ def job_set(kind: str, status: Manifest | None = None, *, run: str = RUN, **size
 
 def observed(kind: str, given: Manifest, *objects: Manifest, partitions: int | None = None) -> Observed:
     """Return a custom resource with its objects as from the caches."""
-    found = resources.resource(given, NAMESPACE, KINDS[kind])
+    found = resources.resource(given, NAMESPACE, kind, registry.RULES[kind].observed)
     assert found is not None
     job_manifests = [each for each in objects if "template" in each["spec"]]
     set_manifests = [each for each in objects if "replicas" in each["spec"]]

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from stowplan.agents.cluster.place import collection
 from stowplan.agents.reporter import probe
 from stowplan.agents.reporter.command import arguments, settings
 from stowplan.agents.reporter.rules import registry
-from stowplan.agents.reporter.rules.registry import KINDS
 from stowplan.agents.runtime.settings import SettingsError
 from stowplan.schema.agents.reporter_config import ReporterConfig
 from stowplan.schema.export.crd import custom_resource_definition
@@ -48,15 +48,15 @@ def test_probe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.C
 
 def test_every_kind_is_reported_on_and_only_in_fields_that_it_has() -> None:
     models = {name: kind.model for name, kind in table.KINDS.items()}
-    assert {kind.kind for kind in KINDS} == set(models) == set(registry.RULES)
-    for kind in KINDS:
-        model = models[kind.kind]
+    assert set(models) == set(registry.RULES)
+    for kind, rules in registry.RULES.items():
+        model = models[kind]
         served = custom_resource_definition(model)["spec"]
         version = f"{served['group']}/{served['versions'][0]['name']}"
-        assert (kind.served.plural, kind.served.api_version) == (served["names"]["plural"], version)
+        assert collection(kind, "ml") == f"/apis/{version}/namespaces/ml/{served['names']['plural']}"
         schema = served["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]
-        for name, below in kind.needed.items():
+        for name, below in rules.observed.items():
             inside = schema[name].get("items", schema[name]).get("properties", {})
             assert set(below or ()) <= set(inside), name
         fields = {field.alias or name for name, field in model.STATUS.model_fields.items()}
-        assert fields >= registry.RULES[kind.kind].fields
+        assert fields >= rules.fields

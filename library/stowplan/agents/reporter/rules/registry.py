@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from importlib import import_module
 
 from stowplan.agents.reporter.objects.observed import Observed
-from stowplan.agents.reporter.objects.resources import Kind
 from stowplan.agents.reporter.rules.api import Rules
 from stowplan.agents.reporter.rules.conditions import Status
 from stowplan.schema.kinds import table
@@ -14,13 +13,10 @@ RULES: Mapping[str, Rules] = {
 }
 """The rules by kind."""
 
-KINDS = tuple(Kind(name, rules.observed) for name, rules in RULES.items())
-"""All kinds of this project, with the fields of their specs that the rules read."""
-
 
 def status(seen: Observed) -> Status | None:
     """Return all status fields that the reporter owns, without absent ones; None to leave the status unchanged."""
-    return RULES[seen.resource.kind.kind].status(seen)
+    return RULES[seen.resource.kind].status(seen)
 
 
 def is_reported(seen: Observed, wanted: Status) -> bool:
@@ -29,7 +25,7 @@ def is_reported(seen: Observed, wanted: Status) -> bool:
     Of the conditions, only those in `wanted` are compared.
     """
     present = seen.resource.status
-    for field in RULES[seen.resource.kind.kind].fields - {"conditions"}:
+    for field in RULES[seen.resource.kind].fields - {"conditions"}:
         if present.get(field) != wanted.get(field):
             return False
     present_conditions = {each.get("type"): each for each in present.get("conditions") or ()}

@@ -22,7 +22,7 @@ def status(seen: Observed) -> Status | None:
 
 def of_task(seen: Observed, task: str) -> Status | None:
     """Return the status of a task on a dataset, of any kind, as `status` does. `task` is the agents' word for it."""
-    job_field, counts_field = TASK_FIELDS[seen.resource.kind.kind]
+    job_field, counts_field = TASK_FIELDS[seen.resource.kind]
     run = _run_of(task, seen)
     entries = tasks.attempts(seen.resource.status, task)
     elsewhere = not run.is_there and task == "sync" and bool(entries)
