@@ -6,7 +6,7 @@ from typing import Literal
 
 from stowplan.agents.reporter.causes import DEADLINE, Cause
 from stowplan.agents.reporter.objects.observed import ObservedRun, latest
-from stowplan.agents.reporter.objects.workloads import Job, JobSet, TrueCondition
+from stowplan.agents.reporter.objects.workloads import Job, JobSet, Sign
 from stowplan.schema.agents.await_config import END_AT_ONCE
 
 State = Literal["absent", "suspended", "active", "complete", "failed"]
@@ -127,5 +127,5 @@ def _complete(parts: Sequence[RunOutcome]) -> RunOutcome:
     return RunOutcome("complete", "Succeeded", message, latest(part.at for part in parts))
 
 
-def _failed(mark: TrueCondition, name: str) -> RunOutcome:
+def _failed(mark: Sign, name: str) -> RunOutcome:
     return RunOutcome("failed", mark.reason or "Failed", f"{name}: {mark.message or mark.reason}", mark.at)

@@ -198,7 +198,7 @@ class Caches:
     def _pod(self, uid: str, pod: Pod) -> Pod:
         if pod.mounted or not (found := self._about("Pod", uid)):
             return pod
-        return replace(pod, obstacle=events.of_pod(found, placed=bool(pod.node), mounted=pod.mounted))
+        return replace(pod, obstacle=events.of_pod(found, placed=bool(pod.node)))
 
     def _job(self, uid: str, job: Job, pods: Sequence[Pod]) -> Job:
         if not (found := self._about("Job", uid)):

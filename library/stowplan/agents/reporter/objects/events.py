@@ -73,13 +73,11 @@ def event(manifest: Manifest) -> Event | None:
     )
 
 
-def of_pod(events: Iterable[Event], *, placed: bool, mounted: bool) -> Event | None:
+def of_pod(events: Iterable[Event], *, placed: bool) -> Event | None:
     """Return the event that says why a pod has not begun; None if there is none, or if the pod has got over it.
 
-    `placed` is whether the pod has a cluster node, and `mounted` whether its volumes are mounted.
+    `placed` is whether the pod has a cluster node. Call this only while its volumes are not mounted.
     """
-    if mounted:
-        return None
     reasons = (FAILED_MOUNT, FAILED_ATTACH) if placed else (FAILED_SCHEDULING,)
     found = [each for each in events if each.reason in reasons]
     # The kubelet says after two minutes which volumes are missing, and the driver says each time why.

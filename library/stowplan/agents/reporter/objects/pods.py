@@ -8,7 +8,17 @@ from sys import intern
 
 from stowplan.agents.cluster.answers import Manifest
 from stowplan.agents.reporter.objects.events import Event
-from stowplan.agents.reporter.objects.workloads import COMPONENT, LINEAGE, PEERS, ROLE, RUN_HASH, WAIT, Key, key_of
+from stowplan.agents.reporter.objects.workloads import (
+    COMPONENT,
+    LINEAGE,
+    PEERS,
+    ROLE,
+    RUN_HASH,
+    WAIT,
+    Key,
+    Sign,
+    key_of,
+)
 
 JOB_NAME = "batch.kubernetes.io/job-name"
 JOB_INDEX = "batch.kubernetes.io/job-completion-index"
@@ -48,16 +58,6 @@ class Container:
     restarts: int
     waiting: Waiting | None
     ended: ContainerEnd | None
-
-
-@dataclass(frozen=True, slots=True)
-class Sign:
-    """A condition of a pod. `at` is the time of its last transition (RFC 3339)."""
-
-    status: str
-    reason: str
-    message: str
-    at: str
 
 
 @dataclass(frozen=True, slots=True)

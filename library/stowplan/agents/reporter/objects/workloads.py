@@ -36,13 +36,13 @@ Key = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class TrueCondition:
-    """A condition whose status is True."""
+class Sign:
+    """A condition of an object. `at` is the time of its last transition (RFC 3339); empty if unknown."""
 
+    status: str
     reason: str
     message: str
     at: str
-    """Time at which the condition became true (RFC 3339); empty if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class Job:
     started: str
     completed: str
     succeeded: int
-    conditions: Mapping[str, TrueCondition]
+    conditions: Mapping[str, Sign]
     """Conditions that are true, by type."""
     obstacle: Event | None = None
     """Event that says why no more of its pods can be created; None if there is none."""
@@ -96,7 +96,7 @@ class JobSet:
     """How often all its Jobs were made anew after a failure."""
     counted: int
     """How many of these restarts count towards the number that is allowed."""
-    conditions: Mapping[str, TrueCondition]
+    conditions: Mapping[str, Sign]
     obstacle: Event | None = None
     """Event that says why its Jobs cannot be created; None if there is none."""
 
@@ -206,11 +206,9 @@ def _tail(name: str) -> str:
     return str(name).rpartition("-")[2]
 
 
-def _true(manifest: Manifest) -> dict[str, TrueCondition]:
+def _true(manifest: Manifest) -> dict[str, Sign]:
     return {
-        kind: TrueCondition(
-            str(each.get("reason") or ""), str(each.get("message") or ""), str(each.get("lastTransitionTime") or "")
-        )
+        kind: Sign("True", *(str(each.get(key) or "") for key in ("reason", "message", "lastTransitionTime")))
         for kind, each in true_conditions(manifest).items()
     }
 

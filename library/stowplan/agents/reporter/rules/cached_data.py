@@ -40,7 +40,7 @@ class DatasetSpec:
 
 
 def status(seen: Observed, spec: DatasetSpec, run: ObservedRun, more: Sequence[Condition] = ()) -> Status:
-    """Return all status fields that the reporter owns, without absent ones.
+    """Return the status fields, as `Rules.status`.
 
     `run` has the Jobs and pods of the newest sync and warmup. `more` are further conditions.
     """
@@ -69,14 +69,12 @@ def status(seen: Observed, spec: DatasetSpec, run: ObservedRun, more: Sequence[C
         drafts.append(tasks.cache_fit_of(entries, [job.name for job in run.jobs], partitions))
     drafts += more
     drafts.append(_stalled(cause, causes.of_work(run.pods, run.jobs), [*runtime, *run.pods]))
-    fields: Status = {
+    return {
         "phase": phase,
         "run": (_run(run, seen) or None) if spec.filled else None,
         "runtimeStatus": _runtime(found),
         "conditions": settled(drafts, seen),
-        "observedGeneration": seen.resource.generation,
     }
-    return {key: value for key, value in fields.items() if value is not None}
 
 
 def _task(run: ObservedRun, task: str, seen: Observed) -> RunOutcome:

@@ -3,50 +3,31 @@
 from collections.abc import Mapping
 from typing import Any
 
-from stowplan.agents.reporter import causes
 from stowplan.agents.reporter.objects.observed import Observed, ObservedRun, latest, newest_time, present_run
 from stowplan.agents.reporter.objects.pods import Pod
-from stowplan.agents.reporter.outcome import ABSENT, RunOutcome, explained, together
-from stowplan.agents.reporter.outcome import of_job as outcome_of
+from stowplan.agents.reporter.outcome import RunOutcome, of_job, together
 from stowplan.agents.reporter.rules import tasks
 from stowplan.agents.reporter.rules.api import Rules
-from stowplan.agents.reporter.rules.conditions import (
-    Condition,
-    Status,
-    by_type,
-    is_final,
-    last_cause,
-    of_work,
-    settled,
-)
+from stowplan.agents.reporter.rules.conditions import Condition, Status, by_type, is_final, of_work, settled
 from stowplan.schema.kinds.data_cube_status import INITIALIZED
 
 
 def status(seen: Observed) -> Status | None:
-    """Return all status fields that the reporter owns, without absent ones; None to leave the status unchanged."""
+    """Return the status fields, as `Rules.status`."""
     if is_final(seen):
         return None
     run = present_run(seen)
     if not run.is_there and seen.resource.spec.get("schedule"):
-        return {"observedGeneration": seen.resource.generation}
-    found = together([outcome_of(job) for job in run.jobs]) if run.jobs else ABSENT
-    cause = causes.of_work(run.pods, run.jobs)
-    before = _before(seen.resource.status, run)
-    if found.state == "failed":
-        cause = cause or tasks.reported_cause(
-            [seen.resource.status.get("attempt") or {}], [job.name for job in run.jobs]
-        )
-        cause = last_cause(cause, before)
-    found = explained(found, cause)
+        return {}
+    before, entries = _before(seen.resource.status, run), [seen.resource.status.get("attempt") or {}]
+    found, cause = tasks.judged(together([of_job(job) for job in run.jobs]), run, entries, before)
     begun = found.is_over or tasks.has_begun(run.pods) or (bool(before) and before.get("phase") == "Running")
-    fields: Status = {
+    return {
         "phase": tasks.phase(found, begun=begun),
         "run": run.name or None,
         "pod": _pod(run) or before.get("pod"),
         "conditions": _probed(settled([_initialized(found, run, begun=begun), *of_work(found, cause)[:3]], seen), seen),
-        "observedGeneration": seen.resource.generation,
     }
-    return {key: value for key, value in fields.items() if value is not None}
 
 
 def _probed(conditions: list[Status], seen: Observed) -> list[Status]:

@@ -5,12 +5,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from stowplan.agents.reporter import causes
-from stowplan.agents.reporter.objects.observed import Observed, ObservedRun, present_run
-from stowplan.agents.reporter.outcome import explained, of_job, together
-from stowplan.agents.reporter.rules import cached_data
+from stowplan.agents.reporter.objects.observed import Observed, ObservedRun
+from stowplan.agents.reporter.rules import cached_data, tasks
 from stowplan.agents.reporter.rules.api import Rules
-from stowplan.agents.reporter.rules.conditions import Condition, Status
+from stowplan.agents.reporter.rules.conditions import Status
 from stowplan.schema.drivers.table import DRIVERS
 
 _REFRESH = re.compile(r"-refresh(-warmup-[0-9]+)?-[0-9]+\Z")
@@ -18,7 +16,7 @@ _REFRESH = re.compile(r"-refresh(-warmup-[0-9]+)?-[0-9]+\Z")
 
 
 def status(seen: Observed) -> Status:
-    """Return all status fields that the reporter owns, without absent ones.
+    """Return the status fields, as `Rules.status`.
 
     The first sync decides the phase: the data of a refresh that fails are still those of the last one.
     """
@@ -26,9 +24,10 @@ def status(seen: Observed) -> Status:
     nodes = _cache_nodes(spec)
     wanted = cached_data.DatasetSpec(nodes, filled=bool(spec.get("source")), cached=nodes is not None)
     first = _only(seen, refresh=False)
-    copied, warmed = _run_of("sync", first), _run_of("warmup", seen)
+    copied, warmed = tasks.run_of("sync", first), tasks.run_of("warmup", seen)
     run = ObservedRun(copied.name, (*copied.jobs, *warmed.jobs), (), (*copied.pods, *warmed.pods))
-    refreshed = _refreshed(_run_of("sync", _only(seen, refresh=True)))
+    refresh = tasks.run_of("sync", _only(seen, refresh=True))
+    refreshed = [tasks.condition_of("Refreshed", refresh)] if refresh.jobs else []
     return cached_data.status(first, wanted, run, refreshed)
 
 
@@ -44,22 +43,6 @@ def _only(seen: Observed, *, refresh: bool) -> Observed:
     jobs = [each for each in seen.jobs if bool(_REFRESH.search(each.name)) == refresh]
     pods = [each for each in seen.pods if bool(_REFRESH.search(each.job)) == refresh]
     return replace(seen, jobs=jobs, pods=pods)
-
-
-def _run_of(task: str, seen: Observed) -> ObservedRun:
-    """Return the newest run of one task: each task has Jobs of its own."""
-    jobs = [each for each in seen.jobs if each.role == task]
-    return present_run(replace(seen, jobs=jobs, pods=[each for each in seen.pods if each.role == task]))
-
-
-def _refreshed(run: ObservedRun) -> list[Condition]:
-    """Return the condition about the newest refresh, whose Jobs are in `run`; an empty list before the first one."""
-    if not run.jobs:
-        return []
-    cause = causes.of_work(run.pods, run.jobs)
-    found = explained(together([of_job(job) for job in run.jobs]), cause)
-    why = cause if cause and not found.is_over else found
-    return [Condition("Refreshed", found.state == "complete", why.reason, why.message, found.at)]
 
 
 RULES = Rules(status, cached_data.FIELDS, {"source": None, "volume": None, "cache": ("nodes",)})

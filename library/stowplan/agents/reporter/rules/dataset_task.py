@@ -8,7 +8,7 @@ from stowplan.schema.kinds.native.dataset_task import TASKS
 
 
 def status(seen: Observed) -> Status | None:
-    """Return all status fields that the reporter owns, without absent ones; None to leave the status unchanged."""
+    """Return the status fields, as `Rules.status`."""
     spec = seen.resource.spec
     task = next((word for field, word in TASKS.items() if field in spec), "")
     found = sample_job.of_task(seen, task)

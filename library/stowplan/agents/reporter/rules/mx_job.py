@@ -12,7 +12,7 @@ ORDER = ("scheduler", "server", "worker")
 
 
 def status(seen: Observed) -> Status | None:
-    """Return all status fields that the reporter owns, without absent ones; None to leave the status unchanged.
+    """Return the status fields, as `Rules.status`.
 
     The platform's setting `mxnet_success` decides when a distributed job succeeds. With `scheduler`, the job succeeds
     when the scheduler succeeds, even if a worker failed, as in the old operator. With `worker`, every deciding role
@@ -25,17 +25,14 @@ def status(seen: Observed) -> Status | None:
     deciders = [role for role in roles if role != "server"] or ["worker"]
     enough = ("scheduler",) if distributed and seen.mxnet_success == "scheduler" else ()
     found = training(seen, deciders, enough=enough)
-    phase = _phase(found)
-    fields: Status = {
-        "phase": phase,
+    return {
+        "phase": _phase(found),
         "state": {"complete": "Succeeded", "failed": "Failed"}.get(found.outcome.state),
         "reason": reason_of(found) or None if found.outcome.state != "complete" else None,
         "replicaStatuses": [_replica(found.roles[name]) for name in ORDER if name in found.roles] or None,
         "run": found.run.name or None,
         "conditions": settled(of_work(found.outcome, found.cause), seen),
-        "observedGeneration": seen.resource.generation,
     }
-    return {key: value for key, value in fields.items() if value is not None}
 
 
 def _roles(spec: Mapping[str, Any]) -> Sequence[str]:

@@ -15,24 +15,22 @@ MOST_REFERENCES = 100
 
 
 def status(seen: Observed) -> Status | None:
-    """Return all status fields that the reporter owns, without absent ones; None to leave the status unchanged."""
+    """Return the status fields, as `Rules.status`."""
     if is_final(seen):
         return None
     spec = seen.resource.spec
     sizes = {name: int((spec.get(name) or {}).get("replicas") or 0) for name in ROLES}
     found = training(seen, (decider(sizes) or "worker",))
     phase = _phase(found)
-    fields: Status = {
+    return {
         "phase": phase,
         "mode": _mode(spec, sizes),
-        "startTime": _start(found, phase),
+        "startTime": found.start(runs=phase == "Running"),
         "completionTime": found.outcome.at or None if found.outcome.is_over else None,
         "run": found.run.name or None,
         "conditions": settled(of_work(found.outcome, found.cause), seen),
-        "observedGeneration": seen.resource.generation,
         **{name: _role(found.roles[name], seen) for name in ROLES if name in found.roles},
     }
-    return {key: value for key, value in fields.items() if value is not None}
 
 
 def _mode(spec: Mapping[str, Any], sizes: Mapping[str, int]) -> str:
@@ -54,12 +52,6 @@ def _phase(found: Training) -> str:
     if any(each["starting"] for each in counts):
         return "Starting"
     return str(found.before.get("phase") or "Pending")
-
-
-def _start(found: Training, phase: str) -> str | None:
-    if before := found.before.get("startTime"):
-        return str(before)
-    return (found.ran_at if phase == "Running" else found.began_at) or None
 
 
 def _role(role: Role, seen: Observed) -> Status:

@@ -16,7 +16,12 @@ RULES: Mapping[str, Rules] = {
 
 def status(seen: Observed) -> Status | None:
     """Return all status fields that the reporter owns, without absent ones; None to leave the status unchanged."""
-    return RULES[seen.resource.kind].status(seen)
+    rules = RULES[seen.resource.kind]
+    found = rules.status(seen)
+    if found is None:
+        return None
+    both = {"observedGeneration": seen.resource.generation} if "observedGeneration" in rules.fields else {}
+    return {key: value for key, value in {**found, **both}.items() if value is not None}
 
 
 def is_reported(seen: Observed, wanted: Status) -> bool:

@@ -1,14 +1,12 @@
 """Status of a SampleJob or another task on a dataset, without the entries about attempts, which its agents write."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
-from stowplan.agents.reporter import causes
-from stowplan.agents.reporter.objects.observed import Observed, ObservedRun, earliest, present_run
-from stowplan.agents.reporter.outcome import ABSENT, RunOutcome, explained, of_job, together
+from stowplan.agents.reporter.objects.observed import Observed, ObservedRun, earliest
+from stowplan.agents.reporter.outcome import ABSENT, RunOutcome, of_job, together
 from stowplan.agents.reporter.rules import tasks
 from stowplan.agents.reporter.rules.api import Rules
-from stowplan.agents.reporter.rules.conditions import Condition, Status, is_final, last_cause, of_work, settled
+from stowplan.agents.reporter.rules.conditions import Condition, Status, is_final, of_work, settled
 from stowplan.agents.reporter.rules.tasks import Entry
 from stowplan.schema.kinds.table import TASK_FIELDS
 
@@ -16,40 +14,36 @@ _PARTITIONED = ("warmup", "clear")
 
 
 def status(seen: Observed) -> Status | None:
-    """Return all status fields that the reporter owns, without absent ones; None to leave the status unchanged."""
+    """Return the status fields, as `Rules.status`."""
     return of_task(seen, str(seen.resource.spec.get("type") or ""))
 
 
 def of_task(seen: Observed, task: str) -> Status | None:
     """Return the status of a task on a dataset, of any kind, as `status` does. `task` is the agents' word for it."""
     job_field, counts_field = TASK_FIELDS[seen.resource.kind]
-    run = _run_of(task, seen)
+    run = tasks.run_of(task, seen)
     entries = tasks.attempts(seen.resource.status, task)
     elsewhere = not run.is_there and task == "sync" and bool(entries)
     if is_final(seen) and not elsewhere:
         return None
     if not run.is_there and not elsewhere and seen.resource.spec.get("schedule"):
-        return {"observedGeneration": seen.resource.generation}
+        return {}
     parts = [of_job(job) for job in run.jobs]
     name = run.jobs[0].name if run.jobs else entries[0].get("run") if elsewhere else None
     before = seen.resource.status if seen.resource.status.get(job_field) == name else {}
     total = max(len(parts), _expected(seen, task, (before.get(counts_field) or {}).get("total")))
-    found = tasks.of_entries(entries) if elsewhere else _together(parts, total)
-    cause = causes.of_work(run.pods, run.jobs)
-    if found.state == "failed":
-        cause = last_cause(cause or tasks.reported_cause(entries, [job.name for job in run.jobs]), before)
-    found = explained(found, cause)
+    # A partition without a Job counts as absent.
+    found = tasks.of_entries(entries) if elsewhere else together([*parts, *[ABSENT] * (total - len(parts))])
+    found, cause = tasks.judged(found, run, entries, before)
     begun = elsewhere or tasks.has_begun(run.pods) or before.get("phase") == "Running"
-    fields: Status = {
+    return {
         "phase": tasks.phase(found, begun=begun),
         job_field: name,
         counts_field: _counts(parts, entries if elsewhere else (), total),
         "startTime": _started(run, entries if elsewhere else ()),
         "completionTime": found.at or None if found.is_over else None,
         "conditions": settled([*of_work(found, cause), *_warmed(task, seen)], seen),
-        "observedGeneration": seen.resource.generation,
     }
-    return {key: value for key, value in fields.items() if value is not None}
 
 
 def _expected(seen: Observed, task: str, before: int | None) -> int:
@@ -62,37 +56,19 @@ def _expected(seen: Observed, task: str, before: int | None) -> int:
     return (seen.partitions or 1) if task in _PARTITIONED else 1
 
 
-def _together(parts: Sequence[RunOutcome], total: int) -> RunOutcome:
-    """Return the outcome of the whole task from the outcomes `parts` of the Jobs, one for each partition.
-
-    `total` is the number of partitions. A partition without a Job counts as absent.
-    """
-    missing = [ABSENT] * (total - len(parts))
-    return together([*parts, *missing])
-
-
 def _counts(parts: Sequence[RunOutcome], entries: Sequence[Entry], total: int) -> Status:
     states = [part.state for part in parts] or [tasks.of_entries([each]).state for each in entries]
     counts = {"running": "active", "succeeded": "complete", "failed": "failed"}
     return {"total": total, **{name: states.count(state) for name, state in counts.items()}}  # type: ignore[arg-type]
 
 
-def _run_of(task: str, seen: Observed) -> ObservedRun:
-    """Return the present run of one task: a warmup, which has Jobs of its own, may follow a sync."""
-    jobs = [each for each in seen.jobs if each.role == task]
-    return present_run(replace(seen, jobs=jobs, pods=[each for each in seen.pods if each.role == task]))
-
-
 def _warmed(task: str, seen: Observed) -> list[Condition]:
     """Return the conditions about the warmup, or about the one that follows a sync; empty if there is none."""
-    warmup = _run_of("warmup", seen)
+    warmup = tasks.run_of("warmup", seen)
     fit = tasks.cache_fit_of(tasks.attempts(seen.resource.status, "warmup"), [job.name for job in warmup.jobs], ())
     if task != "sync" or not warmup.jobs:
         return [fit] if task == "warmup" else []
-    cause = causes.of_work(warmup.pods, warmup.jobs)
-    found = explained(together([of_job(job) for job in warmup.jobs]), cause)
-    why = cause if cause and not found.is_over else found
-    return [Condition("Warmed", found.state == "complete", why.reason, why.message, found.at), fit]
+    return [tasks.condition_of("Warmed", warmup), fit]
 
 
 def _started(run: ObservedRun, entries: Sequence[Entry]) -> str | None:

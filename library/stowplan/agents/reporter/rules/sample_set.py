@@ -11,7 +11,7 @@ from stowplan.schema.drivers.table import DEFAULT_DRIVER, DRIVERS
 
 
 def status(seen: Observed) -> Status:
-    """Return all status fields that the reporter owns, without absent ones."""
+    """Return the status fields, as `Rules.status`."""
     spec = seen.resource.spec
     filled = bool((spec.get("source") or {}).get("uri")) and not spec.get("noSync")
     wanted = cached_data.DatasetSpec(spec.get("partitions"), filled, _is_cached(spec))

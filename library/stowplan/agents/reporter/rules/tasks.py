@@ -4,12 +4,15 @@ Their Jobs run task agents, and each agent reports on its attempt in the status.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+from stowplan.agents.reporter import causes
 from stowplan.agents.reporter.causes import Cause
+from stowplan.agents.reporter.objects.observed import Observed, ObservedRun, present_run
 from stowplan.agents.reporter.objects.pods import Pod
-from stowplan.agents.reporter.outcome import ABSENT, RunOutcome
-from stowplan.agents.reporter.rules.conditions import Condition
+from stowplan.agents.reporter.outcome import ABSENT, RunOutcome, explained, of_job, together
+from stowplan.agents.reporter.rules.conditions import Condition, last_cause
 from stowplan.agents.runtime import cache_fit
 from stowplan.schema.agents.cache_config import CACHE_TOO_SMALL
 from stowplan.schema.agents.exit_codes import PERMANENT
@@ -18,6 +21,33 @@ Entry = Mapping[str, Any]
 
 _UNDER_WAY = ("", "Running", "running", "waiting")
 """Reasons of entries about attempts that go on."""
+
+
+def run_of(task: str, seen: Observed) -> ObservedRun:
+    """Return the newest run of one task of several, such as a warmup after a sync: each task has Jobs of its own."""
+    jobs = [each for each in seen.jobs if each.role == task]
+    return present_run(replace(seen, jobs=jobs, pods=[each for each in seen.pods if each.role == task]))
+
+
+def condition_of(kind: str, run: ObservedRun) -> Condition:
+    """Return the condition of type `kind` that says whether the Jobs of a run are complete, or why not."""
+    cause = causes.of_work(run.pods, run.jobs)
+    found = explained(together([of_job(job) for job in run.jobs]), cause)
+    why = cause if cause and not found.is_over else found
+    return Condition(kind, found.state == "complete", why.reason, why.message, found.at)
+
+
+def judged(
+    found: RunOutcome, run: ObservedRun, entries: Iterable[Entry], before: Mapping[str, Any]
+) -> tuple[RunOutcome, Cause | None]:
+    """Return the outcome of a run with its cause in place of what the Jobs say, and the cause; None for none.
+
+    When the pods are gone, the agents' `entries`, or else the present status `before`, tell the cause of a failure.
+    """
+    cause = causes.of_work(run.pods, run.jobs)
+    if found.state == "failed":
+        cause = last_cause(cause or reported_cause(entries, [job.name for job in run.jobs]), before)
+    return explained(found, cause), cause
 
 
 def attempts(status: Mapping[str, Any], task: str) -> list[Entry]:

@@ -13,35 +13,43 @@ A pod that failed and is not replaced leaves the phase as it is, until the Job t
 outputs are copied after the run, the phase stays `Running`; the job succeeds or fails with them.
 """
 
-from dataclasses import replace
-from typing import Literal
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
-from stowplan.agents.reporter.objects.observed import Observed
+from stowplan.agents.reporter import causes, outcome
+from stowplan.agents.reporter.objects.observed import Observed, latest
 from stowplan.agents.reporter.objects.pods import Pod
-from stowplan.agents.reporter.rules import training_outputs
+from stowplan.agents.reporter.objects.workloads import Job
+from stowplan.agents.reporter.outcome import RunOutcome
 from stowplan.agents.reporter.rules.api import Rules
 from stowplan.agents.reporter.rules.conditions import Status, is_final, of_work, settled
 from stowplan.agents.reporter.rules.training_group import Training, pod_state, reason_of, training
 from stowplan.schema.kinds.native.training import ROLE
+from stowplan.schema.kinds.native.training_status import OutputPhase
 from stowplan.schema.wording import counted
 
 Phase = Literal["Pending", "Waiting", "Starting", "Running", "Restarting", "Succeeded", "Failed", "Suspended"]
 
 
+_COPYING, _COPY_FAILED = "CopyingOutputs", "OutputFailed"
+"""Reasons of the whole: an output is being copied, or could not be."""
+
+
 def status(seen: Observed) -> Status | None:
-    """Return all status fields that the reporter owns, without absent ones; None to leave the status unchanged."""
+    """Return the status fields, as `Rules.status`."""
     if is_final(seen):
         return None
     spec = seen.resource.spec
-    found = training(training_outputs.without(seen), (ROLE,), walltime=spec.get("activeDeadlineSeconds"))
-    outputs = training_outputs.of_run(seen, found.outcome)
-    found = replace(found, outcome=training_outputs.whole(found.outcome, outputs))
+    found = training(_without_copies(seen), (ROLE,), walltime=spec.get("activeDeadlineSeconds"))
+    outputs = _outputs(seen, found.outcome)
+    found = replace(found, outcome=_whole(found.outcome, outputs))
     nodes = sum(role.wanted for role in found.roles.values()) or int(spec.get("numNodes") or 1)
     ready = min(nodes, _ready(found))
     restarts = sum(each.restarts for each in found.run.job_sets) if found.run.job_sets else None
     charged = sum(each.counted for each in found.run.job_sets) if found.run.job_sets else None
     phase = _phase(found, nodes, ready, restarts or 0, suspended=bool(spec.get("suspend")))
-    fields: Status = {
+    return {
         "phase": phase,
         "run": found.run.name or None,
         "nodes": nodes,
@@ -49,14 +57,12 @@ def status(seen: Observed) -> Status | None:
         "nodesReady": f"{ready}/{nodes}",
         "restarts": restarts,
         "countedRestarts": charged,
-        "startTime": _start(found, phase),
+        "startTime": found.start(runs=phase == "Running"),
         "completionTime": found.outcome.at or None if found.outcome.is_over else None,
         "message": _message(found, phase, restarts or 0) or None,
         "outputs": [each.fields() for each in outputs] or None,
         "conditions": settled(of_work(found.outcome, found.cause), seen),
-        "observedGeneration": seen.resource.generation,
     }
-    return {key: value for key, value in fields.items() if value is not None}
 
 
 def _living(found: Training) -> list[Pod]:
@@ -106,12 +112,6 @@ def _step(pod: Pod) -> str:
     return {"pending": "Pending", "starting": "Starting"}.get(pod_state(pod), "Running")
 
 
-def _start(found: Training, phase: Phase) -> str | None:
-    if before := found.before.get("startTime"):
-        return str(before)
-    return (found.ran_at if phase == "Running" else found.began_at) or None
-
-
 def _message(found: Training, phase: Phase, restarts: int) -> str:
     if phase == "Succeeded":
         return ""
@@ -123,9 +123,73 @@ def _message(found: Training, phase: Phase, restarts: int) -> str:
         preempted = "with a job that it preempts, or that ran too long"
         why = preempted if found.before.get("startTime") else "until it is the job's turn"
         return f"Suspended, but not by `suspend`: Kueue does so {why}"
-    if found.outcome.reason == training_outputs.COPYING:
+    if found.outcome.reason == _COPYING:
         return found.outcome.message
     return reason_of(found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Output:
+    """One output: its path, its phase, and why it is in that phase, for people. `at` is when it ended (RFC 3339)."""
+
+    path: str
+    phase: OutputPhase
+    message: str = ""
+    at: str = ""
+
+    def fields(self) -> dict[str, Any]:
+        """Return the entry of the status."""
+        return {"path": self.path, "phase": self.phase, **({"message": self.message} if self.message else {})}
+
+
+def _without_copies(seen: Observed) -> Observed:
+    """Return what was observed of the run itself: without the Jobs and pods that copy outputs."""
+    names = {job.name for job in seen.jobs if job.output is not None}
+    jobs = [job for job in seen.jobs if job.output is None]
+    return replace(seen, jobs=jobs, pods=[pod for pod in seen.pods if pod.job not in names])
+
+
+def _outputs(seen: Observed, run: RunOutcome) -> list[_Output]:
+    """Return the outputs in the order of the spec. `run` is the outcome of the run that they wait for."""
+    given: Sequence[dict[str, Any]] = seen.resource.spec.get("outputs") or ()
+    return [_output(each, index, seen, run) for index, each in enumerate(given)]
+
+
+def _whole(run: RunOutcome, outputs: Sequence[_Output]) -> RunOutcome:
+    """Return the outcome of a run with its outputs: it is complete once all of them are copied.
+
+    A run that failed has failed, whatever is copied after it.
+    """
+    if run.state != "complete":
+        return run
+    if failed := next((each for each in outputs if each.phase == "Failed"), None):
+        return RunOutcome("failed", _COPY_FAILED, f"{failed.path} was not copied: {failed.message}", failed.at)
+    if missing := [each.path for each in outputs if each.phase not in ("Succeeded", "Skipped")]:
+        return RunOutcome("active", _COPYING, f"The run is complete; {' and '.join(missing)} is being copied")
+    return replace(run, at=latest([run.at, *(each.at for each in outputs)]))
+
+
+def _output(given: dict[str, Any], index: int, seen: Observed, run: RunOutcome) -> _Output:
+    path = str(given.get("path") or "")
+    if run.state == "failed" and given.get("when", "success") == "success":
+        return _Output(path, "Skipped", "The run failed, and this output is for success")
+    if not run.is_over:
+        return _Output(path, "Waiting")
+    jobs = [job for job in seen.jobs if job.output == index]
+    if not jobs:
+        return _Output(path, "Pending", "There is no Job yet")
+    return _copied(path, max(jobs, key=lambda job: (job.created, job.name)), seen)
+
+
+def _copied(path: str, job: Job, seen: Observed) -> _Output:
+    """Return an output whose run is over, by its Job."""
+    found = outcome.of_job(job)
+    cause = causes.of_work([pod for pod in seen.pods if pod.job == job.name], [job])
+    if found.state == "complete":
+        return _Output(path, "Succeeded", at=found.at)
+    if found.state == "failed":
+        return _Output(path, "Failed", outcome.explained(found, cause).message, found.at)
+    return _Output(path, "Running", cause.message if cause else "")
 
 
 RULES = Rules(

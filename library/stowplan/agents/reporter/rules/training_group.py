@@ -57,6 +57,10 @@ class Training:
         """Return whether every wanted pod runs or has succeeded."""
         return bool(self.roles) and all(role.is_complete for role in self.roles.values())
 
+    def start(self, *, runs: bool) -> str | None:
+        """Return the start time for the status (RFC 3339), which is kept; None before `runs` or the end."""
+        return str(self.before.get("startTime") or (self.ran_at if runs else self.began_at)) or None
+
     @property
     def ran_at(self) -> str:
         """Return the time at which the last of the running pods became ready (RFC 3339); empty if no pod runs."""
@@ -142,9 +146,7 @@ def pod_state(pod: Pod) -> PodState:
 
 def reason_of(found: Training) -> str:
     """Return why the training job ended, is suspended or does not progress, as a message; empty if nothing is wrong."""
-    if found.outcome.is_over:
-        return found.outcome.message
-    if found.outcome.state == "suspended":
+    if found.outcome.is_over or found.outcome.state == "suspended":
         return found.outcome.message
     return found.cause.message if found.cause else ""
 
@@ -167,11 +169,8 @@ def _role(name: str, wanted: int, run: ObservedRun) -> Role:
     # The pods of a finished Job may be gone.
     counts["succeeded"] = max(counts["succeeded"], sum(job.succeeded for job in jobs))
     ended = [outcome.of_job(job) for job in jobs]
-    if ended and all(each.state == "complete" for each in ended):
-        return Role(name, wanted, pods, counts, "succeeded")
-    if any(each.state == "failed" for each in ended):
-        return Role(name, wanted, pods, counts, "failed")
+    is_done = all(each.state == "complete" for each in ended) if ended else counts["succeeded"] >= wanted
+    if is_done or any(each.state == "failed" for each in ended):
+        return Role(name, wanted, pods, counts, "succeeded" if is_done else "failed")
     present = counts["running"] + counts["succeeded"]
-    if not jobs and present >= wanted and counts["succeeded"] >= wanted:
-        return Role(name, wanted, pods, counts, "succeeded")
     return Role(name, wanted, pods, counts, "running" if wanted and present >= wanted else "starting")

@@ -20,7 +20,7 @@ _PENDING, _DONE, _UNDONE = "Unknown", "True", "False"
 
 
 def status(seen: Observed) -> Status | None:
-    """Return all status fields that the reporter owns, without absent ones; None to leave the status unchanged."""
+    """Return the status fields, as `Rules.status`."""
     if is_final(seen):
         return None
     spec = seen.resource.spec
@@ -29,7 +29,7 @@ def status(seen: Observed) -> Status | None:
     trainers = found.roles.get(DECIDER)
     records = _scale_records(found, trainers)
     phase = _phase(found, scales=bool(records) and records[-1].get("status") == _PENDING)
-    fields: Status = {
+    return {
         "phase": phase,
         "reason": reason_of(found) or _REASONS.get(phase),
         "trainers": _share(trainers),
@@ -37,13 +37,11 @@ def status(seen: Observed) -> Status | None:
         "fulfillment": _fulfillment(trainers, spec.get("trainer") or {}),
         "scale_records": {"ScaleRecords": records} if records else None,
         "replica_statuses": [_replica(found.roles[name]) for name in ORDER if name in found.roles] or None,
-        "startTime": _start(found, phase),
+        "startTime": found.start(runs=phase in _RUNNING),
         "released": _released(found),
         "run": found.run.name or None,
         "conditions": settled(of_work(found.outcome, found.cause), seen),
-        "observedGeneration": seen.resource.generation,
     }
-    return {key: value for key, value in fields.items() if value is not None}
 
 
 _REASONS = {
@@ -64,12 +62,6 @@ def _phase(found: Training, *, scales: bool) -> str:
     if not runs:
         return "Creating"
     return "Scaling" if scales else "Running"
-
-
-def _start(found: Training, phase: str) -> str | None:
-    if before := found.before.get("startTime"):
-        return str(before)
-    return (found.ran_at if phase in _RUNNING else found.began_at) or None
 
 
 def _share(role: Role | None) -> str | None:

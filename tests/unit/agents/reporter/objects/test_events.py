@@ -46,34 +46,31 @@ def test_event_about_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("reason", "placed", "mounted", "holds"),
+    ("reason", "placed", "holds"),
     [
-        ("FailedMount", True, False, True),
-        ("FailedAttachVolume", True, False, True),
-        ("FailedMount", True, True, False),
-        ("FailedScheduling", False, False, True),
+        ("FailedMount", True, True),
+        ("FailedAttachVolume", True, True),
+        ("FailedScheduling", False, True),
         # A node was found since.
-        ("FailedScheduling", True, False, False),
-        ("FailedCreate", True, False, False),
+        ("FailedScheduling", True, False),
+        ("FailedCreate", True, False),
     ],
 )
-def test_event_of_a_pod_holds_until_the_pod_is_further(
-    reason: str, *, placed: bool, mounted: bool, holds: bool
-) -> None:
-    found = of_pod([given(reason)], placed=placed, mounted=mounted)
+def test_event_of_a_pod_holds_until_the_pod_is_further(reason: str, *, placed: bool, holds: bool) -> None:
+    found = of_pod([given(reason)], placed=placed)
     assert (found is not None) is holds
 
 
 def test_what_the_driver_says_comes_before_what_the_kubelet_sums_up() -> None:
     generic = given(message="Unable to attach or mount volumes: timed out", minute=9)
-    assert of_pod([given(), generic], placed=True, mounted=False) == given()
-    assert of_pod([generic], placed=True, mounted=False) == generic
+    assert of_pod([given(), generic], placed=True) == given()
+    assert of_pod([generic], placed=True) == generic
 
 
 def test_events_with_other_words_mean_that_it_happened_again() -> None:
     """The pod that cannot be created has another name each time."""
     older = given(message="no driver for pod x", minute=1)
-    assert of_pod([older, given()], placed=True, mounted=False) == given(count=2)
+    assert of_pod([older, given()], placed=True) == given(count=2)
     creations = [given("FailedCreate", "pod a"), given("FailedCreate", "pod b", minute=9)]
     assert of_workload(creations, missing=True, created=[]) == given("FailedCreate", "pod b", minute=9, count=2)
     assert of_workload(creations, missing=True, created=[time(8)]) == creations[1]
