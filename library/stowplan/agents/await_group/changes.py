@@ -7,18 +7,47 @@ from typing import assert_never
 
 from stowplan.agents.await_group.job_state import JobState
 from stowplan.agents.await_group.settings import AwaitSettings
-from stowplan.agents.await_group.trouble import RequestedRight, exit_code
-from stowplan.agents.cluster.answers import Manifest, Refused, Unreachable
+from stowplan.agents.cluster.answers import Manifest, Refused, Trouble, Unreachable
 from stowplan.agents.cluster.client import Client
 from stowplan.agents.cluster.patience import Patience
 from stowplan.agents.cluster.place import job
 from stowplan.agents.runtime.log import Log
 from stowplan.schema.agents.await_config import END_AT_ONCE, ENDED_BECAUSE
+from stowplan.schema.agents.exit_codes import ExitCode
 from stowplan.schema.agents.field_managers import AWAIT
 
 _ENDING: Manifest = {"spec": {"activeDeadlineSeconds": END_AT_ONCE}}
 _TRIES, _PAUSE = 5, 1.0
 """Number of requests to end a Job if the server does not answer, and the seconds between them."""
+
+
+@dataclass
+class Right:
+    """A right that some requests need, such as to read one Job, and when the agent gives up without it."""
+
+    act: str
+    """What it allows, as in "Cannot read a deciding Job"."""
+    verbs: str
+    log: Log
+    job: str = ""
+    """Name of the Job; empty for the own pod."""
+    patience: Patience = field(default_factory=Patience)
+
+    def answered(self, trouble: Trouble | None) -> int | None:
+        """Return the exit code after an answer: None to go on, 3 if the right was missing for too long.
+
+        `trouble` is None for an allowed request.
+        """
+        lasts = self.patience.lasts(trouble, monotonic())
+        if trouble is None:
+            return None
+        if lasts:
+            self.log.warning(f"Cannot {self.act}: trying again", job=self.job or None, error=str(trouble))
+            return None
+        object_ = "jobs.batch of this name" if self.job else "pods"
+        needs = f"{self.verbs} on {object_}, from a Role that is bound to the ServiceAccount of the pod"
+        self.log.error(f"No right to {self.act}", job=self.job or None, error=str(trouble), needs=needs)
+        return ExitCode.AUTH
 
 
 @dataclass
@@ -28,8 +57,8 @@ class Changes:
     settings: AwaitSettings
     client: Client
     log: Log
-    patience: dict[str, Patience] = field(default_factory=dict)
-    """Patience with refused changes, by Job."""
+    rights: dict[str, Right] = field(default_factory=dict)
+    """The right to change each Job."""
     doomed: set[str] = field(default_factory=set)
     """Jobs whose forced failure has been logged."""
 
@@ -51,16 +80,14 @@ class Changes:
         return await self._change(name, {"metadata": {"annotations": {key: value}}})
 
     async def _change(self, name: str, changes: Manifest) -> int | None:
-        patience = self.patience.setdefault(name, Patience())
+        right = self.rights.setdefault(name, Right("change a deciding Job", "patch", self.log, name))
         match await self.client.merge_patch(job(self.settings.namespace, name), changes, AWAIT):
             case Refused(status=409) | Refused(status=404):
                 self.log.info("The Job has changed meanwhile: looking again", job=name)
             case Refused() | Unreachable() as trouble:
-                return exit_code(trouble, patience, RequestedRight("change a deciding Job", "patch", name), self.log)
+                return right.answered(trouble)
             case dict():
-                patience.lasts(None, monotonic())
-            case other:
-                assert_never(other)
+                return right.answered(None)
         return None
 
     async def end(self, name: str) -> None:

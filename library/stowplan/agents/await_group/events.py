@@ -1,13 +1,13 @@
 """Events for the await agent, in one queue: changes of the deciding Jobs, and looks at ports and own pod."""
 
 import asyncio
+import contextlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from stowplan.agents.await_group.helper import Crash
-from stowplan.agents.await_group.own_pod import crash_of
-from stowplan.agents.await_group.ports import addresses, open_ports
+from stowplan.agents.await_group.helper import Crash, crash_of
 from stowplan.agents.await_group.settings import AwaitSettings
-from stowplan.agents.cluster.answers import Refused, Trouble, Unreachable
+from stowplan.agents.cluster.answers import Trouble
 from stowplan.agents.cluster.client import Client
 from stowplan.agents.cluster.following import News, follow
 from stowplan.agents.cluster.place import job, pod
@@ -15,6 +15,9 @@ from stowplan.agents.cluster.place import job, pod
 LONGEST_INTERVAL = 5.0
 SHORTEST_INTERVAL = 0.5
 """Bounds, in seconds, of the interval between two looks at ports and pod. Within them it is a tenth of the timeout."""
+
+CONNECT_SECONDS = 2.0
+"""Seconds after which a connection attempt is given up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,19 +40,12 @@ class Probe:
 
 @dataclass(frozen=True, slots=True)
 class PodNews:
-    """Event: what the status of the own pod says about the helper's container."""
+    """Event: what the status of the own pod says about the helper's container, or a failed read of the pod."""
 
-    crash: Crash | None
-
-
-@dataclass(frozen=True, slots=True)
-class PodTrouble:
-    """Event: a failed read of the own pod."""
-
-    trouble: Trouble
+    news: Crash | Trouble | None
 
 
-Event = JobNews | Probe | PodNews | PodTrouble
+Event = JobNews | Probe | PodNews
 Events = asyncio.Queue[Event]
 
 
@@ -84,13 +80,36 @@ async def watch_pod(settings: AwaitSettings, client: Client, events: Events) -> 
     """
     place = pod(settings.namespace, settings.helper.pod)
     while True:
-        match await client.get(place):
-            case Refused() | Unreachable() as trouble:
-                await events.put(PodTrouble(trouble))
-            case found:
-                await events.put(PodNews(crash_of(found, settings.helper.container)))
+        found = await client.get(place)
+        await events.put(PodNews(crash_of(found, settings.helper.container) if isinstance(found, dict) else found))
         await asyncio.sleep(_interval(settings))
 
 
 def _interval(settings: AwaitSettings) -> float:
     return min(LONGEST_INTERVAL, max(SHORTEST_INTERVAL, settings.helper.timeout / 10))
+
+
+def addresses(pod_ip: str) -> tuple[str, ...]:
+    """Return the addresses on which a helper may listen: loopback and the pod's own address."""
+    loopback = ("127.0.0.1", "::1") if ":" in pod_ip else ("127.0.0.1",)
+    return (*loopback, pod_ip)
+
+
+async def open_ports(ports: Sequence[int], hosts: Sequence[str]) -> frozenset[int]:
+    """Return those of `ports` on which at least one of the addresses `hosts` accepts a connection.
+
+    Each connection is closed at once.
+    """
+    answers = await asyncio.gather(*(_is_open(port, hosts) for port in ports))
+    return frozenset(port for port, is_open in zip(ports, answers, strict=True) if is_open)
+
+
+async def _is_open(port: int, hosts: Sequence[str]) -> bool:
+    for host in hosts:
+        # A TimeoutError is an OSError.
+        with contextlib.suppress(OSError):
+            async with asyncio.timeout(CONNECT_SECONDS):
+                _, writer = await asyncio.open_connection(host, port)
+            writer.close()
+            return True
+    return False

@@ -1,11 +1,10 @@
 """Decision of the await agent, from the known state of the training group. It uses neither clock nor network."""
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, replace
 
-from stowplan.agents.await_group.helper import Crash, Helper
-from stowplan.agents.await_group.job_state import UNKNOWN, JobState, Phase
-from stowplan.agents.await_group.own_pod import ordinal_name
+from stowplan.agents.await_group.helper import Crash, Helper, ordinal_name
+from stowplan.agents.await_group.job_state import JobState, Phase
 from stowplan.schema.agents.await_config import END_AT_ONCE, HELPER_PREFIX
 
 _CLOCK_PAUSES = frozenset({Phase.UNKNOWN, Phase.SUSPENDED})
@@ -110,8 +109,3 @@ class Group:
         """Return the running deciding Jobs, by name, that await has not yet made to end."""
         running = {name: job for name, job in self.jobs.items() if job.phase is Phase.RUNNING}
         return {name: job for name, job in running.items() if job.deadline_seconds != END_AT_ONCE}
-
-
-def group(jobs: Sequence[str], helper: Helper) -> Group:
-    """Return the group at the start of the agent: nothing is known about the Jobs."""
-    return Group(dict.fromkeys(jobs, UNKNOWN), helper)

@@ -1,7 +1,16 @@
-"""What the await agent knows about the helper in its pod, and whether the group must end because of it."""
+"""What the await agent knows about the helper in its pod, and whether the group must end because of it.
 
-from collections.abc import Mapping, Sequence, Set
+The status of the pod shows a restart better than a connection that is held open would: servers end idle connections by
+themselves (gRPC after two minutes, ZeroMQ after half a minute, web servers after one), a server with one thread answers
+nobody else meanwhile, and no connection shows an exit code. Servers of Paddle and MXNet end with 0 once the workers say
+so, which is no failure although Kubernetes starts them again.
+"""
+
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field, replace
+from typing import Any
+
+from stowplan.agents.cluster.answers import Manifest
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +91,24 @@ class Helper:
         return f"port {named} of pod {self.pod} was closed for more than {self.timeout:g} seconds" if ports else ""
 
 
-def helper(
-    pod: str, ports: Sequence[int], timeout: float, *, container: str, must_listen: bool, replaceable: bool
-) -> Helper:
-    """Return the helper at the start of the agent: no port counts as closed, and no crash is known."""
-    return Helper(pod, container, timeout, must_listen, replaceable, dict.fromkeys(ports, 0.0))
+def crash_of(pod: Manifest, container: str) -> Crash | None:
+    """Return the last end with an error of a container of this pod; None if there is none.
+
+    A container that ended with an error and then with 0 has no crash, since a status has only the last end.
+    """
+    status = pod.get("status") or {}
+    lists = ("initContainerStatuses", "containerStatuses")
+    found = [each for name in lists for each in status.get(name) or () if each.get("name") == container]
+    for each in found:
+        for state in ("state", "lastState"):
+            ended: dict[str, Any] | None = (each.get(state) or {}).get("terminated")
+            if ended and ended.get("exitCode"):
+                return Crash(
+                    str(ended.get("finishedAt") or ""), int(ended["exitCode"]), int(each.get("restartCount") or 0)
+                )
+    return None
+
+
+def ordinal_name(pod: str) -> str:
+    """Return the part of a pod's name that its replacement has too: `<Job>-<index>` of `<Job>-<index>-<random>`."""
+    return pod.rpartition("-")[0]

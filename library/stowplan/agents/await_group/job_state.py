@@ -74,14 +74,13 @@ ABSENT = JobState(Phase.ABSENT)
 
 
 def state_of(news: Live | Deleted | Missing) -> JobState:
-    """Return the state of a Job by the last news about it."""
-    match news:
-        case Live(job):
-            return read(job)
-        case Deleted(job):
-            return read_deleted(job)
-        case Missing():
-            return ABSENT
+    """Return the state of a Job by the last news about it. A deleted Job that had ended before keeps its outcome."""
+    if isinstance(news, Missing):
+        return ABSENT
+    last = read(news.object)
+    if isinstance(news, Live) or last.is_over:
+        return last
+    return JobState(Phase.GONE, last.uid, reason="it was deleted")
 
 
 def read(job: Manifest) -> JobState:
@@ -98,15 +97,6 @@ def read(job: Manifest) -> JobState:
         str((job.get("status") or {}).get("startTime") or ""),
         {key: value for key, value in notes.items() if key.startswith(HELPER_PREFIX)},
     )
-
-
-def read_deleted(job: Manifest) -> JobState:
-    """Return the state of a deleted Job: its outcome if it had ended before, otherwise `GONE`.
-
-    `job` is the last manifest of the Job.
-    """
-    last = read(job)
-    return last if last.is_over else JobState(Phase.GONE, last.uid, reason="it was deleted")
 
 
 def _phase(job: Manifest) -> tuple[Phase, str]:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from stowplan.agents.await_group.helper import Helper, helper
+from stowplan.agents.await_group.helper import Helper
 from stowplan.agents.runtime.arguments import Arguments, parse
 from stowplan.agents.runtime.settings import SettingsError, read_config
 from stowplan.schema.agents.agent_config import POD_ENV, RUN_ENV
@@ -56,14 +56,8 @@ def settings(given: Arguments, environment: Mapping[str, str]) -> AwaitSettings:
     if not pod:
         raise SettingsError(f"{POD_ENV} must be the name of the pod, but it is missing")
     names = tuple(dict.fromkeys(job_name(stem, run) for stem in config.jobs))
-    own = helper(
-        pod,
-        config.ports,
-        config.helper_timeout_seconds,
-        container=config.container or "",
-        must_listen=config.must_listen,
-        replaceable=config.replaceable,
-    )
+    closed, timeout = dict.fromkeys(config.ports, 0.0), config.helper_timeout_seconds
+    own = Helper(pod, config.container or "", timeout, config.must_listen, config.replaceable, closed)
     return AwaitSettings(config.namespace, names, own, pod_ip)
 
 

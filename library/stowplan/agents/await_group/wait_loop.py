@@ -3,29 +3,17 @@
 import asyncio
 import sys
 from dataclasses import dataclass, field
-from time import monotonic
 
-from stowplan.agents.await_group.changes import Changes
-from stowplan.agents.await_group.events import (
-    Event,
-    Events,
-    JobNews,
-    PodNews,
-    PodTrouble,
-    Probe,
-    watch_job,
-    watch_pod,
-    watch_ports,
-)
-from stowplan.agents.await_group.group import Doomed, Failed, Group, Serves, Succeeded, group
-from stowplan.agents.await_group.job_state import JobState, state_of
+from stowplan.agents.await_group.changes import Changes, Right
+from stowplan.agents.await_group.events import Event, Events, JobNews, PodNews, Probe, watch_job, watch_pod, watch_ports
+from stowplan.agents.await_group.group import Doomed, Failed, Group, Serves, Succeeded
+from stowplan.agents.await_group.helper import Crash
+from stowplan.agents.await_group.job_state import UNKNOWN, JobState, state_of
 from stowplan.agents.await_group.settings import AwaitSettings, arguments, settings
-from stowplan.agents.await_group.trouble import RequestedRight, exit_code
 from stowplan.agents.cluster import main_loop
 from stowplan.agents.cluster.answers import Refused, Unreachable
 from stowplan.agents.cluster.client import Client
 from stowplan.agents.cluster.following import Deleted, Live, Missing
-from stowplan.agents.cluster.patience import Patience
 from stowplan.agents.runtime import timestamp
 from stowplan.agents.runtime.log import Log
 from stowplan.schema.agents.await_config import GROUP_FAILED
@@ -68,16 +56,17 @@ class WaitLoop:
     log: Log
     known: Group = field(init=False)
     """Known state of the group."""
-    reading: dict[str, Patience] = field(init=False)
-    """Patience with refused reads, by Job."""
-    looking: Patience = field(default_factory=Patience)
-    """Patience with refused reads of the own pod."""
+    reading: dict[str, Right] = field(init=False)
+    """The right to read each Job."""
+    looking: Right = field(init=False)
+    """The right to read the own pod."""
     changes: Changes = field(init=False)
 
     def __post_init__(self) -> None:
         names = self.settings.jobs
-        self.known = group(names, self.settings.helper)
-        self.reading = {name: Patience() for name in names}
+        self.known = Group(dict.fromkeys(names, UNKNOWN), self.settings.helper)
+        self.reading = {name: Right("read a deciding Job", "get and watch", self.log, name) for name in names}
+        self.looking = Right("read the own pod", "get", self.log)
         self.changes = Changes(self.settings, self.client, self.log)
 
     async def until_end(self, events: Events) -> int:
@@ -94,10 +83,9 @@ class WaitLoop:
         """Record one event. Return an exit code if a right to read was missing for too long; otherwise None."""
         match event:
             case JobNews(name, Refused() | Unreachable() as trouble):
-                trial = RequestedRight("read a deciding Job", "get and watch", name)
-                return exit_code(trouble, self.reading[name], trial, self.log)
+                return self.reading[name].answered(trouble)
             case JobNews(name, Live() | Deleted() | Missing() as news):
-                self.reading[name].lasts(None, monotonic())
+                self.reading[name].answered(None)
                 before = self.known.jobs[name]
                 self.known = self.known.saw(name, state_of(news))
                 self._log_phase(name, before, self.known.jobs[name])
@@ -105,11 +93,11 @@ class WaitLoop:
                 before_ports = self.known.helper.closed
                 self.known = self.known.probed(opened, elapsed, timestamp.now())
                 self._log_ports({port for port, seconds in before_ports.items() if seconds}, opened)
-            case PodNews(crash):
-                self.looking.lasts(None, monotonic())
+            case PodNews(Refused() | Unreachable() as trouble):
+                return self.looking.answered(trouble)
+            case PodNews(Crash() | None as crash):
+                self.looking.answered(None)
                 self.known = self.known.crashed(crash)
-            case PodTrouble(trouble):
-                return exit_code(trouble, self.looking, RequestedRight("read the own pod", "get"), self.log)
         return None
 
     async def _act(self, *, after_look: bool) -> int | None:

@@ -1,13 +1,13 @@
 """The decision of await: events in, decision out."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import pytest
 
-from stowplan.agents.await_group.group import Doomed, Failed, Group, Serves, Succeeded, group
-from stowplan.agents.await_group.helper import Crash, Helper, helper
-from stowplan.agents.await_group.job_state import ABSENT, JobState, Phase
+from stowplan.agents.await_group.group import Doomed, Failed, Group, Serves, Succeeded
+from stowplan.agents.await_group.helper import Crash, Helper
+from stowplan.agents.await_group.job_state import ABSENT, UNKNOWN, JobState, Phase
 
 START = "2026-03-01T10:00:00Z"
 RUNNING = JobState(Phase.RUNNING, "uid", "1", start=START)
@@ -21,7 +21,12 @@ OPEN, CLOSED = frozenset({1000}), frozenset[int]()
 
 
 def watched(*ports: int, must_listen: bool = False, replaceable: bool = False) -> Helper:
-    return helper("job-ps-0-new", ports, TIMEOUT, container="main", must_listen=must_listen, replaceable=replaceable)
+    return Helper("job-ps-0-new", "main", TIMEOUT, must_listen, replaceable, dict.fromkeys(ports, 0.0))
+
+
+def group(jobs: Sequence[str], helper: Helper) -> Group:
+    """Return the group at the start: nothing is known about the Jobs."""
+    return Group(dict.fromkeys(jobs, UNKNOWN), helper)
 
 
 def given(*states: JobState) -> Group:

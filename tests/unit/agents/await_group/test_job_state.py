@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from stowplan.agents.await_group.job_state import JobState, Phase, read, read_deleted
+from stowplan.agents.await_group.job_state import JobState, Phase, read, state_of
+from stowplan.agents.cluster.following import Deleted
 
 
 def job(*conditions: str, **spec: Any) -> dict[str, Any]:
@@ -53,4 +54,4 @@ def test_deadline_and_reason() -> None:
     [(job(), Phase.GONE), (job("SuccessCriteriaMet"), Phase.GONE), (job("Complete"), Phase.COMPLETE)],
 )
 def test_a_job_that_is_deleted_after_its_end_keeps_its_outcome(manifest: dict[str, Any], phase: Phase) -> None:
-    assert read_deleted(manifest).phase is phase
+    assert state_of(Deleted(manifest)).phase is phase

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from stowplan.agents.await_group.ports import addresses, open_ports
+from stowplan.agents.await_group.events import addresses, open_ports
 
 POD_IP = "127.0.0.2"
 """Another address of this machine, like a pod's address in addition to its loopback."""

@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from stowplan.agents.await_group.helper import Crash
-from stowplan.agents.await_group.own_pod import crash_of, ordinal_name
+from stowplan.agents.await_group.helper import Crash, crash_of, ordinal_name
 
 AT = "2026-03-01T10:00:00Z"
 
