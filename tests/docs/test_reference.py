@@ -59,7 +59,7 @@ def test_every_command_and_option_is_there() -> None:
 def test_every_agent_shows_its_arguments_and_exit_codes() -> None:
     folder = REPOSITORY / "library/stowplan/agents"
     entries = [*folder.glob("*/__main__.py"), *(each for each in folder.glob("*.py") if each.name != "__init__.py")]
-    mains = [re.findall(r"from stowplan\.agents\.(\S+) import main", each.read_text("utf-8")) for each in entries]
+    mains = [re.findall(r'start\("([\w.]+)"', each.read_text("utf-8")) for each in entries]
     assert {each[-1] for each in mains} == set(PROGRAMS.values())
     sections = written()["agents.md"].partition("## Programs")[2].partition("\n## ")[0].split("\n### ")[1:]
     assert [each.split("\n")[0] for each in sections] == list(PROGRAMS)

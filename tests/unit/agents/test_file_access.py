@@ -35,11 +35,10 @@ ELSEWHERE = {
     "cache/drivers/juicefs/sync.py": {"tempfile.TemporaryDirectory"},
     "cache/drivers/juicefs/watch.py": {"open"},  # a URL of the child is opened
     "cache/drivers/juicefs/volume_state.py": {"tempfile.TemporaryDirectory", "mkdir", "write_bytes"},
-    "cache/runtime/heartbeat.py": {"read_bytes", "replace", "write_text"},
     "cache/runtime/space.py": {"read_text"},  # /proc
     "cluster/access.py": {"read_text"},
     "cluster/client.py": {"read_bytes"},
-    "reporter/probe.py": {"open", "os.replace"},
+    "runtime/heartbeat.py": {"open", "os.replace"},
     "runtime/settings.py": {"read_bytes"},
     "transfer/command.py": {"read_text"},
     "transfer/remotes/git/program/git.py": {"shutil.rmtree", "tempfile.mkdtemp", "tempfile.gettempdir"},

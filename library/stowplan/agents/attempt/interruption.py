@@ -5,6 +5,7 @@ file system.
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import Future, wait
 from typing import TypeVar
 
 from stowplan.agents.attempt.failure import StoppedError, contained
@@ -30,25 +31,19 @@ def interruptible(stop: Stop, call: Callable[[], T], patience: Patience = _none)
     the call has not ended when the seconds that `patience` returns have passed since the stop. The call's thread is
     then abandoned.
     """
-    over = threading.Event()
-    results: list[T] = []
-    errors: list[Exception] = []
+    ended: Future[T] = Future()
 
     def work() -> None:
         try:
-            results.append(call())
+            ended.set_result(call())
         except BaseException as error:
-            errors.append(contained(error))
-        finally:
-            over.set()
+            ended.set_exception(contained(error))
 
     threading.Thread(target=work, daemon=True).start()
     since: float | None = None
-    while not over.wait(LOOK_SECONDS):
+    while not wait([ended], LOOK_SECONDS).done:
         if stop.is_set():
             since = time.monotonic() if since is None else since
             if time.monotonic() - since >= patience(stop.why):
                 raise StoppedError
-    if errors:
-        raise errors[0]
-    return results[0]
+    return ended.result()

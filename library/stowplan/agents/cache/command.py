@@ -1,28 +1,14 @@
-"""Start of the cache agent: the first argument selects the module that does the work."""
+"""Start of the cache agent: the first argument selects the part that does the work.
 
-import sys
-from collections.abc import Callable, Sequence
-from importlib import import_module
-
-Part = Callable[[Sequence[str]], int]
-"""Function that does the work. It takes all arguments, including the first, and returns the exit code."""
-
-_PARTS = {
-    "runtime": "stowplan.agents.cache.runtime.command",
-    "alive": "stowplan.agents.cache.runtime.heartbeat",
-    "ready": "stowplan.agents.cache.runtime.heartbeat",
-    "sync": "stowplan.agents.cache.task",
-    "warmup": "stowplan.agents.cache.task",
-    "clear": "stowplan.agents.cache.task",
-    "rmr": "stowplan.agents.cache.task",
-}
-"""For each first argument, the module whose function `main` does the work.
-
-Only that module is loaded, since a probe (`alive` or `ready`) runs every half minute on every cluster node.
+Only that part is imported, since a probe (`alive` or `ready`) runs every half minute on every cluster node.
 """
 
-_HELP = f"""\
-usage: python -m stowplan.agents.cache {{{",".join(_PARTS)}}} [--help] ...
+import sys
+
+from stowplan.agents.runtime import heartbeat
+
+_HELP = """\
+usage: python -m stowplan.agents.cache {runtime,alive,ready,sync,warmup,clear,rmr} [--help] ...
 
 Keeps datasets near their readers.
 
@@ -35,10 +21,19 @@ Keeps datasets near their readers.
 
 def main() -> int:
     """Do the work that the first argument selects and return its exit code; 2 for a wrong first argument."""
-    words = sys.argv[1:]
-    if words and words[0] in _PARTS:
-        part: Part = import_module(_PARTS[words[0]]).main
-        return part(words)
-    helped = words[:1] in (["--help"], ["-h"])
-    (sys.stdout if helped else sys.stderr).write(_HELP)
-    return 0 if helped else 2
+    match sys.argv[1:]:
+        case ["alive" | "ready" as state, *_]:
+            return heartbeat.probe("runtime", ready=state == "ready")
+        case ["runtime", *words]:
+            from stowplan.agents.cache.runtime import command  # noqa: PLC0415
+
+            return command.main(words)
+        case ["sync" | "warmup" | "clear" | "rmr", *_]:
+            from stowplan.agents.cache import task  # noqa: PLC0415
+
+            return task.main(sys.argv[1:])
+        case ["--help" | "-h"]:
+            sys.stdout.write(_HELP)
+            return 0
+    sys.stderr.write(_HELP)
+    return 2

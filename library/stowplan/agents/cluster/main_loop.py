@@ -25,7 +25,7 @@ def run(
 
     Returns `BAD_SPEC` (2) if the settings are wrong or this is no pod, and `TRANSIENT` (10) after any unforeseen error.
     Python's own exit code 1 is not used for errors, since it means that a training group failed. A signal ends the
-    process at once (`runtime.early_signal`): these agents have nothing to clean up.
+    process at once (`runtime.entry`): these agents have nothing to clean up.
     """
     log = Log(given.log_format, identity(os.environ))
     try:

@@ -1,11 +1,8 @@
 """Entry of `python -m stowplan.agents.hold_lineage`."""
 
-from stowplan.agents.runtime.early_signal import end_with
+from stowplan.agents.runtime.entry import start
 from stowplan.schema.agents.exit_codes import ExitCode
 
 if __name__ == "__main__":
     # Nothing is held yet. The sidecar of a job that has ended may end with 0.
-    end_with(ExitCode.DONE)
-    from stowplan.agents.wait.lineage.command import main
-
-    main()
+    start("wait.lineage.command", ExitCode.DONE)

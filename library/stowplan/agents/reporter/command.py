@@ -1,16 +1,15 @@
 """The program of the reporter."""
 
 import asyncio
-import os
 import sys
 from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
 from stowplan.agents.cluster import main_loop
 from stowplan.agents.cluster.client import Client
-from stowplan.agents.reporter.probe import alive_file, beat
 from stowplan.agents.reporter.reporting import Reporting
 from stowplan.agents.runtime.arguments import Arguments, parse
+from stowplan.agents.runtime.heartbeat import beat
 from stowplan.agents.runtime.log import Log
 from stowplan.agents.runtime.settings import read_config
 from stowplan.schema.agents.field_managers import REPORTER
@@ -40,9 +39,8 @@ async def _run(config: ReporterConfig, client: Client, log: Log) -> NoReturn:
 
 async def _beat() -> NoReturn:
     """Update the heartbeat file without end. It proves that the event loop runs."""
-    path = alive_file(os.environ)
     while True:
-        beat(path)
+        beat()
         await asyncio.sleep(HEARTBEAT_SECONDS)
 
 

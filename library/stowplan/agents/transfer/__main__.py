@@ -1,12 +1,6 @@
 """Entry of `python -m stowplan.agents.transfer`."""
 
-import sys
-
-from stowplan.agents.runtime.early_signal import end_with
-from stowplan.schema.agents.exit_codes import TERMINATED
+from stowplan.agents.runtime.entry import start
 
 if __name__ == "__main__":
-    end_with(TERMINATED)
-    from stowplan.agents.transfer.command import main
-
-    sys.exit(main())
+    start("transfer.command")

@@ -1,13 +1,11 @@
-"""The settings of the reporter, and its probe."""
+"""The settings of the reporter, and its kinds."""
 
 import json
-import time
 from pathlib import Path
 
 import pytest
 
 from stowplan.agents.cluster.place import collection
-from stowplan.agents.reporter import probe
 from stowplan.agents.reporter.command import arguments, settings
 from stowplan.agents.reporter.rules import registry
 from stowplan.agents.runtime.settings import SettingsError
@@ -33,17 +31,6 @@ def test_settings(tmp_path: Path) -> None:
 def test_wrong_configuration(tmp_path: Path, config: object) -> None:
     with pytest.raises(SettingsError, match="configuration"):
         read_back(tmp_path, config)
-
-
-def test_probe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setenv("HOME", str(tmp_path))
-    assert probe.main() == 1
-    path = probe.alive_file({"HOME": str(tmp_path)})
-    probe.beat(path)
-    assert probe.main() == 0
-    Path(path).write_text(str(time.monotonic() - probe.ALIVE_SECONDS - 1), encoding="ascii")
-    assert probe.main() == 1
-    assert "last seen at work" in capsys.readouterr().err
 
 
 def test_every_kind_is_reported_on_and_only_in_fields_that_it_has() -> None:

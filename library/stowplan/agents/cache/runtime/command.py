@@ -9,11 +9,11 @@ from contextlib import suppress
 from stowplan.agents.attempt.failure import StoppedError
 from stowplan.agents.attempt.report import HEARTBEAT_SECONDS, StatusReporter, reach
 from stowplan.agents.attempt.stop import Stop
-from stowplan.agents.cache.runtime import heartbeat
 from stowplan.agents.cache.runtime.figures import Figures, LatestFigures
 from stowplan.agents.cache.runtime.reports import Reports, Sums
 from stowplan.agents.cache.runtime.settings import RuntimeSettings, arguments, settings
 from stowplan.agents.cache.runtime.watch import MountWatch
+from stowplan.agents.runtime import heartbeat
 from stowplan.agents.runtime.arguments import Arguments
 from stowplan.agents.runtime.log import Log, identity
 from stowplan.agents.runtime.settings import SettingsError
@@ -33,9 +33,9 @@ interval lets the sums show a fault within a minute.
 def main(words: Sequence[str]) -> int:
     """Run until a signal, then end the process. Returns an exit code only if the settings are wrong.
 
-    `words` are all arguments, beginning with `runtime`.
+    `words` are the arguments after `runtime`.
     """
-    given = arguments(words[1:])
+    given = arguments(words)
     log = Log(given.log_format, identity(os.environ))
     try:
         parsed = settings(given, os.environ)
@@ -50,9 +50,8 @@ def main(words: Sequence[str]) -> int:
 
 def _run(given: Arguments, parsed: RuntimeSettings, stop: Stop, log: Log) -> int:
     record = LatestFigures(Figures(parsed.ordinal, parsed.node, parsed.budget_bytes))
-    file = heartbeat.path()
-    heartbeat.beat(file, "Starting")
-    MountWatch(parsed.driver, parsed.mount, record, parsed.space, stop, log, file, parsed.pace).start()
+    heartbeat.beat("Starting")
+    MountWatch(parsed.driver, parsed.mount, record, parsed.space, stop, log, parsed.pace).start()
     reporter = _reporter(given, parsed, record, log)
     with suppress(StoppedError):
         while reporter is None or reporter.works:

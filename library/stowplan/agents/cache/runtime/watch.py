@@ -3,15 +3,15 @@
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from stowplan.agents.attempt.failure import StoppedError
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.cache.drivers.api import Driver, Trouble
 from stowplan.agents.cache.runtime.figures import LatestFigures
-from stowplan.agents.cache.runtime.heartbeat import beat
 from stowplan.agents.cache.runtime.space import Space
+from stowplan.agents.runtime.heartbeat import beat
 from stowplan.agents.runtime.log import Log
 
 PULSE_SECONDS = 10.0
@@ -34,17 +34,13 @@ class MountWatch:
     space: Space
     stop: Stop
     log: Log
-    heartbeat: Path
     pace: float
     """Minimum seconds between two measurements of the size."""
-    _threads: list[threading.Thread] = field(default_factory=list)
 
     def start(self) -> None:
         """Start both threads."""
         for work in (self._feel, self._measure):
-            thread = threading.Thread(target=self._forever, args=(work,), daemon=True)
-            thread.start()
-            self._threads.append(thread)
+            threading.Thread(target=self._forever, args=(work,), daemon=True).start()
 
     def _forever(self, work: Callable[[], float]) -> None:
         try:
@@ -62,7 +58,7 @@ class MountWatch:
         pulse = self.driver.pulse(self.mount)
         self.record.felt(pulse, self.space.left(pulse))
         now = self.record.trouble
-        beat(self.heartbeat, str(now) if now else None)
+        beat(str(now or ""))
         self._tell(before, now)
         return PULSE_SECONDS
 
