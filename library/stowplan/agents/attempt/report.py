@@ -34,7 +34,8 @@ LAST_SECONDS = 4.0
 Status = dict[str, Any]
 
 
-def _no_others(_: Manifest) -> Sequence[tuple[str, Status]]:
+def no_others(_: Manifest) -> Sequence[tuple[str, Status]]:
+    """Return nothing: a process that applies its own fields alone."""
     return ()
 
 
@@ -70,7 +71,7 @@ class StatusReporter:
     manager: str
     """Field manager under which `status` is applied."""
     log: Log
-    others: Callable[[Manifest], Sequence[tuple[str, Status]]] = _no_others
+    others: Callable[[Manifest], Sequence[tuple[str, Status]]] = no_others
     """Function that takes the current custom resource and returns what this process applies in addition to `status`:
     pairs of a field manager and its status fields.
     """

@@ -5,12 +5,13 @@ import signal
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 
 from stowplan.agents.attempt.failure import StoppedError
-from stowplan.agents.attempt.report import HEARTBEAT_SECONDS, StatusReporter, reach
+from stowplan.agents.attempt.report import HEARTBEAT_SECONDS, StatusReporter, no_others, reach
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.cache.runtime.figures import Figures, LatestFigures
-from stowplan.agents.cache.runtime.reports import Reports, Sums
+from stowplan.agents.cache.runtime.reports import Sums, own
 from stowplan.agents.cache.runtime.settings import RuntimeSettings, arguments, settings
 from stowplan.agents.cache.runtime.watch import MountWatch
 from stowplan.agents.runtime import heartbeat
@@ -69,7 +70,7 @@ def _reporter(given: Arguments, parsed: RuntimeSettings, record: LatestFigures, 
     access = reach(os.environ, given.account, log)
     if access is None:
         return None
-    reports = Reports(record, None if parsed.ordinal else Sums(parsed.config, record))
+    others = no_others if parsed.ordinal else Sums(parsed.config, record).all
     seconds = HEARTBEAT_SECONDS if parsed.ordinal else FIRST_HEARTBEAT_SECONDS
     manager = field_managers.cache(parsed.ordinal)
-    return StatusReporter(access, parsed.config.target, reports.own, manager, log, reports.others, seconds)
+    return StatusReporter(access, parsed.config.target, partial(own, record), manager, log, others, seconds)

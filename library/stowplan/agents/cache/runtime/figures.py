@@ -56,12 +56,12 @@ class LatestFigures:
         self._of_extent: Trouble | None = None
         self.faults = 0
         """Number of checks of the mount so far that found a problem."""
-        self._tell()
 
     @property
     def figures(self) -> Figures:
         with self._lock:
-            return self._figures
+            trouble = self._of_pulse or self._of_extent
+            return replace(self._figures, trouble=str(trouble) if trouble else None)
 
     @property
     def trouble(self) -> Trouble | None:
@@ -84,7 +84,6 @@ class LatestFigures:
             if available is not None:
                 self._figures = replace(self._figures, available_bytes=available)
             self._figures = replace(self._figures, observed_at=now())
-            self._tell()
 
     def measured(self, extent: DatasetSize | Trouble) -> None:
         """Record the result of a measurement of the dataset's size."""
@@ -92,7 +91,6 @@ class LatestFigures:
             self._of_extent = extent if isinstance(extent, Trouble) else None
             if isinstance(extent, DatasetSize):
                 self._figures = replace(self._figures, total_bytes=extent.bytes, total_files=extent.files)
-            self._tell()
 
     def ended(self) -> None:
         """Record the end of this program as a problem.
@@ -101,8 +99,3 @@ class LatestFigures:
         """
         with self._lock:
             self._of_pulse = Trouble("Ended", "The cache pod has ended")
-            self._tell()
-
-    def _tell(self) -> None:
-        trouble = self._of_pulse or self._of_extent
-        self._figures = replace(self._figures, trouble=str(trouble) if trouble else None)

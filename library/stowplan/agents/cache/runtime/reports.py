@@ -61,10 +61,15 @@ class Sums:
             status["jobsName"] = names
         return status | (self._phase(present, entries, len(ready), troubles) if self.config.report_phase else {})
 
-    def surplus(self, found: Mapping[str, Any]) -> list[int]:
-        """Return the ordinals of entries beyond the dataset's present number of partitions, in ascending order."""
+    def all(self, found: Mapping[str, Any]) -> list[tuple[str, Status]]:
+        """Return (field manager, status fields) pairs to apply: the sums, and fields to remove old entries.
+
+        `found` is the current custom resource. An entry beyond the present number of partitions is removed by applying
+        empty fields under its field manager.
+        """
         present = (found.get("status") or {}).get("partitions") or ()
-        return sorted(each["ordinal"] for each in present if each["ordinal"] >= self.config.partitions)
+        surplus = sorted(each["ordinal"] for each in present if each["ordinal"] >= self.config.partitions)
+        return [(field_managers.CACHE_SUM, self.status(found)), *((field_managers.cache(n), {}) for n in surplus)]
 
     def _entries(self, present: Mapping[str, Any]) -> dict[int, Entry]:
         """Return the partitions' entries by ordinal. The entry of this cache pod is current, the others are reported.
@@ -145,37 +150,16 @@ class Sums:
         }
 
 
-@dataclass(frozen=True)
-class Reports:
-    """Status fields of one cache pod: the entry of its partition, and for ordinal 0 also the sums."""
+def own(record: LatestFigures, found: Mapping[str, Any] | None) -> Status:
+    """Return the status fields with the entry of this pod's partition.
 
-    record: LatestFigures
-    sums: Sums | None
-    """Sums over all partitions; None for every pod but ordinal 0."""
-
-    def own(self, found: Mapping[str, Any] | None) -> Status:
-        """Return the status fields with the entry of this pod's partition.
-
-        `found` is the current custom resource. With None the caller only checks for a change, and the entry has neither
-        a time nor the available space, which changes with the node's memory all the time.
-        """
-        figures = self.record.figures
-        if found is None:
-            return {"partitions": [replace(figures, available_bytes=None).entry()]}
-        return {"partitions": [{**figures.entry(), "observedAt": figures.observed_at}]}
-
-    def others(self, found: Mapping[str, Any]) -> list[tuple[str, Status]]:
-        """Return (field manager, status fields) pairs to apply in addition: the sums, and fields to remove old entries.
-
-        `found` is the current custom resource. An entry beyond the present number of partitions is removed by applying
-        empty fields under its field manager. Empty for every pod but ordinal 0.
-        """
-        if self.sums is None:
-            return []
-        return [
-            (field_managers.CACHE_SUM, self.sums.status(found)),
-            *((field_managers.cache(n), {}) for n in self.sums.surplus(found)),
-        ]
+    `found` is the current custom resource. With None the caller only checks for a change, and the entry has neither a
+    time nor the available space, which changes with the node's memory all the time.
+    """
+    figures = record.figures
+    if found is None:
+        return {"partitions": [replace(figures, available_bytes=None).entry()]}
+    return {"partitions": [{**figures.entry(), "observedAt": figures.observed_at}]}
 
 
 def _trouble(ordinal: int, entry: Entry | None) -> str:

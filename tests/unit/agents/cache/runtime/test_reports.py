@@ -5,7 +5,7 @@ from typing import Any
 
 from stowplan.agents.cache.drivers.api import DatasetSize, Pulse
 from stowplan.agents.cache.runtime.figures import Figures, LatestFigures
-from stowplan.agents.cache.runtime.reports import SILENT_SECONDS, Reports, Sightings, Sums
+from stowplan.agents.cache.runtime.reports import SILENT_SECONDS, Sightings, Sums, own
 from stowplan.schema.agents.cache_config import RuntimeConfig
 
 MIB = 1 << 20
@@ -85,14 +85,13 @@ def test_available_space_is_what_each_node_can_take() -> None:
 def test_a_change_of_the_available_space_alone_is_no_reason_to_report() -> None:
     """The memory of a node changes all the time."""
     record = LatestFigures(Figures(0, "node-0", 100 * MIB))
-    reports = Reports(record, None)
     record.felt(Pulse(0), 70 * MIB)
-    before = reports.own(None)
+    before = own(record, None)
     record.felt(Pulse(0), 60 * MIB)
-    assert reports.own(None) == before
-    assert reports.own({})["partitions"][0]["availableBytes"] == 60 * MIB
+    assert own(record, None) == before
+    assert own(record, {})["partitions"][0]["availableBytes"] == 60 * MIB
     record.felt(Pulse(None), None)
-    assert reports.own({})["partitions"][0]["availableBytes"] == 60 * MIB
+    assert own(record, {})["partitions"][0]["availableBytes"] == 60 * MIB
 
 
 def test_partitions_that_are_missing_or_in_trouble() -> None:
@@ -133,7 +132,11 @@ def test_before_anything_was_measured() -> None:
 
 def test_surplus_ordinals() -> None:
     tested, found = sums(Clock(), 2), resource(entry(4), entry(0), entry(1), entry(2))
-    assert tested.surplus(found) == [2, 4]
+    assert [manager for manager, _ in tested.all(found)] == [
+        "stowplan-cache-sum",
+        "stowplan-cache-2",
+        "stowplan-cache-4",
+    ]
     assert tested.status(found)["runtimeStatus"]["runtimeReady"] == "2/2"
 
 
