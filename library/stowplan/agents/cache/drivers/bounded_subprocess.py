@@ -24,23 +24,15 @@ _REDACT = Redactor(())
 
 
 @dataclass(frozen=True, slots=True)
-class Completed:
-    """Result of a process that ended by itself."""
+class Ended:
+    """Result of a process."""
 
-    code: int
-    """Exit code."""
-    output: str
-    """Standard output."""
-    error: str
-    """End of standard error, without secrets in URLs."""
-
-
-@dataclass(frozen=True, slots=True)
-class TimedOut:
-    """Result of a process that did not end in time."""
-
-    output: str
-    """Standard output so far."""
+    code: int | None
+    """Exit code; None if the process did not end in time."""
+    output: str = ""
+    """Standard output, so far if it did not end."""
+    error: str = ""
+    """End of standard error, without secrets in URLs; empty if it did not end."""
 
 
 class BoundedRunner:
@@ -53,14 +45,14 @@ class BoundedRunner:
     def __init__(self) -> None:
         self._left: subprocess.Popen[bytes] | None = None
 
-    def ask(self, command: Sequence[str], environment: Mapping[str, str], seconds: float) -> Completed | TimedOut:
-        """Run a program and return its result: `Completed` if it ended within `seconds`, otherwise `TimedOut`.
+    def ask(self, command: Sequence[str], environment: Mapping[str, str], seconds: float) -> Ended:
+        """Run a program for at most `seconds`, and return its result.
 
         `environment` are all of its variables. If an abandoned process of an earlier call still hangs, the program is
-        not started and the result is an empty `TimedOut`. Raises FileNotFoundError if the program is missing.
+        not started, and it did not end in time. Raises FileNotFoundError if the program is missing.
         """
         if self._left and not _ended(self._left, seconds):
-            return TimedOut("")
+            return Ended(None)
         # Files, not pipes: reading a pipe to its end would wait for the process.
         with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as error:
             process = subprocess.Popen(  # noqa: S603 - no shell
@@ -68,10 +60,10 @@ class BoundedRunner:
             )
             if _ended(process, seconds):
                 # Redacted before it is cut: a URL without its beginning would not be recognised.
-                return Completed(process.returncode, _text(output), _REDACT(_text(error))[-ERROR_BYTES:])
+                return Ended(process.returncode, _text(output), _REDACT(_text(error))[-ERROR_BYTES:])
             process.kill()
             self._left = None if _ended(process, KILL_SECONDS) else process
-            return TimedOut(_text(output))
+            return Ended(None, _text(output))
 
 
 def _ended(process: "subprocess.Popen[bytes]", seconds: float) -> bool:

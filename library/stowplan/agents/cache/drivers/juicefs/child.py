@@ -7,7 +7,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import chain
 
 from stowplan.agents.attempt.child_process import bound, end, output
@@ -82,20 +82,25 @@ class Child:
     """Environment variables with secrets, for the child."""
     stop: Stop
     redact: Redactor
-    said: Callable[[LogLine], None] = field(default=lambda _: None)
-    """Callback that gets each line of output as soon as it is read."""
 
-    def run(self, *words: str, seconds: float | None = None, more: Mapping[str, str] | None = None) -> ChildEnd:
+    def run(
+        self,
+        *words: str,
+        seconds: float | None = None,
+        more: Mapping[str, str] | None = None,
+        said: Callable[[LogLine], None] = lambda _: None,
+    ) -> ChildEnd:
         """Run `juicefs` with the arguments `words`, and wait for its end.
 
-        `more` are additional environment variables. Raises StoppedError if the work must stop. Raises AttemptError
-        TRANSIENT (10) if the child has not ended after `seconds`; None for no limit.
+        `more` are additional environment variables. `said` gets each line of output as soon as it is read. Raises
+        StoppedError if the work must stop. Raises AttemptError TRANSIENT (10) if the child has not ended after
+        `seconds`; None for no limit.
         """
         with closing(self.lines(*words, seconds=seconds, more=more)) as lines:
             for each in lines:
                 if isinstance(each, ChildEnd):
                     return each
-                self.said(each)
+                said(each)
         raise AssertionError
 
     def lines(

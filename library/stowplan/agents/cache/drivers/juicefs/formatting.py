@@ -50,7 +50,3 @@ class Formatting:
 
     def _value(self, key: str) -> str:
         return given(self.environment, VOLUME_SECRET_ENV[key])
-
-
-def is_unformatted(error: AttemptError) -> bool:
-    return error.reason == "NotFormatted"

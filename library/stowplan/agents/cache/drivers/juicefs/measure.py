@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 
 from stowplan.agents.cache.drivers.api import DatasetSize, Driver, Pulse, Trouble
-from stowplan.agents.cache.drivers.bounded_subprocess import BoundedRunner, TimedOut
+from stowplan.agents.cache.drivers.bounded_subprocess import BoundedRunner
 from stowplan.agents.cache.drivers.juicefs.stats import stats
 from stowplan.schema.agents.marker import STATE_DIRECTORY
 
@@ -37,10 +37,9 @@ class JuiceFS:
         self._inodes = 0
 
     def pulse(self, mount: Path) -> Pulse:
-        found = stats(self._pulses, mount)
-        if found.inodes is not None:
-            self._inodes = found.inodes
-        return found.pulse
+        pulse, inodes = stats(self._pulses, mount)
+        self._inodes = self._inodes if inodes is None else inodes
+        return pulse
 
     def extent(self, mount: Path) -> DatasetSize | Trouble:
         exact = self._inodes <= self._exact_inodes
@@ -72,7 +71,7 @@ def _summary(asker: BoundedRunner, directory: Path, *, exact: bool) -> DatasetSi
         answer = asker.ask(command, environment, _SUMMARY_SECONDS)
     except OSError as error:
         return Trouble("NoClient", f"The juicefs program cannot be run: {error.strerror}")
-    if isinstance(answer, TimedOut):
+    if answer.code is None:
         return Trouble("SummarySilent", f"juicefs summary has not ended in {_SUMMARY_SECONDS:.0f} s")
     if "no such file or directory" in answer.error:
         return None

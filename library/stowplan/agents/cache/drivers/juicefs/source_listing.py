@@ -8,13 +8,12 @@ from ipaddress import ip_address
 from urllib.parse import unquote, urlsplit
 
 from stowplan.agents.attempt.failure import AttemptError
-from stowplan.agents.attempt.redaction import Redactor
-from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.cache.drivers.juicefs.credentials import given
 from stowplan.agents.cache.drivers.juicefs.listing.entry import Entry
-from stowplan.agents.runtime.log import Log
+from stowplan.agents.cache.drivers.work import TaskWork
 from stowplan.agents.transfer.remotes.s3.revision import DEFAULT_REGION, S3Prefix, of_prefix
 from stowplan.schema.agents.agent_config import SOURCE_SECRET_ENV
+from stowplan.schema.agents.cache_config import SyncConfig
 from stowplan.schema.remotes.s3_listing import JUICEFS_STORAGES, ListingHash
 
 _PATH_STYLE = re.compile(r"(localhost|s3[.-].*\.amazonaws\.com|\d+\.\d+\.\d+\.\d+)?(:\d*)?")
@@ -27,18 +26,14 @@ _AMAZON = re.compile(r"(?:(?P<bucket>.+)\.)?(?P<host>s3(?:[.-](?P<region>[a-z0-9
 class SourceListing:
     """The source of a sync, and the access to it."""
 
-    source: str
-    """URL of the source."""
-    no_https: bool
+    config: SyncConfig
+    work: TaskWork
     environment: Mapping[str, str]
-    stop: Stop
-    log: Log
-    redact: Redactor
 
     @property
     def prefix(self) -> S3Prefix | None:
         """The prefix that the source is; None if it is none of an S3 store."""
-        return prefix_of(self.source, self.environment, no_https=self.no_https)
+        return prefix_of(self.config.source, self.environment, no_https=bool(self.config.flags.get("no-https")))
 
     def entries(self, prefix: S3Prefix, listing: ListingHash) -> Generator[Entry]:
         """Yield the objects of the prefix in ascending order of keys, and add each to `listing`. Must be closed.
@@ -46,8 +41,8 @@ class SourceListing:
         Raises AttemptError if they cannot be listed, and StoppedError if the work must stop.
         """
         access, secret = (given(self.environment, SOURCE_SECRET_ENV[key]) for key in ("access-key", "secret-key"))
-        keys = (access, secret) if access and secret else None
-        with closing(of_prefix(prefix, keys, self.stop, self.log, self.redact)) as objects:
+        keys, work = (access, secret) if access and secret else None, self.work
+        with closing(of_prefix(prefix, keys, work.stop, work.log, work.redact)) as objects:
             for each in objects:
                 listing.add(each.key, each.size, each.etag)
                 yield Entry(each.key, each.size, each.modified, each.etag if each.names_version else "")
@@ -64,7 +59,7 @@ class SourceListing:
             for _ in self.entries(prefix, listing):
                 pass
         except AttemptError as error:
-            self.log.warning("The source cannot be listed, so its revision is not recorded", error=str(error))
+            self.work.log.warning("The source cannot be listed, so its revision is not recorded", error=str(error))
             return None
         return listing.revision
 

@@ -2,11 +2,10 @@
 
 import sys
 import uuid
-from dataclasses import dataclass
 from pathlib import Path
 
 from stowplan.agents.cache.drivers.api import Pulse, Trouble
-from stowplan.agents.cache.drivers.bounded_subprocess import BoundedRunner, Completed, TimedOut
+from stowplan.agents.cache.drivers.bounded_subprocess import BoundedRunner, Ended
 from stowplan.agents.cache.drivers.juicefs import reading
 
 SECONDS = 10.0
@@ -31,17 +30,10 @@ INODES = "juicefs_used_inodes"
 _NO_VARIABLES: dict[str, str] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class Stats:
-    """Result of one check of a mount."""
-
-    pulse: Pulse
-    inodes: int | None
-    """Number of inodes of the whole volume; None if unknown."""
-
-
-def stats(asker: BoundedRunner, mount: Path) -> Stats:
+def stats(asker: BoundedRunner, mount: Path) -> tuple[Pulse, int | None]:
     """Check the mount at `mount`: read its statistics, then look up a name that never existed.
+
+    Return the result, and the number of inodes of the whole volume; None if it is unknown.
 
     A lookup of any other name might be answered from a cache in memory, without the metadata engine.
     """
@@ -49,9 +41,8 @@ def stats(asker: BoundedRunner, mount: Path) -> Stats:
     command = [sys.executable, "-I", "-S", reading.__file__, str(mount), name]
     answer = asker.ask(command, _NO_VARIABLES, SECONDS)
     found = numbers(answer.output)
-    trouble = _trouble(answer, mount) if isinstance(answer, Completed) else _silence(answer)
-    pulse = Pulse(_whole(found.get(CACHED)), trouble, _whole(found.get(EVICTIONS)))
-    return Stats(pulse, _whole(found.get(INODES)))
+    pulse = Pulse(_whole(found.get(CACHED)), _trouble(answer, mount), _whole(found.get(EVICTIONS)))
+    return pulse, _whole(found.get(INODES))
 
 
 def numbers(text: str) -> dict[str, float]:
@@ -70,15 +61,12 @@ def _whole(value: float | None) -> int | None:
     return None if value is None else max(0, int(value))
 
 
-def _silence(answer: TimedOut) -> Trouble:
-    if answer.output:
-        return Trouble("MetadataSilent", f"The metadata engine has not answered for {SECONDS:.0f} s")
-    return Trouble("MountHung", f"The mount has not answered for {SECONDS:.0f} s")
-
-
-def _trouble(answer: Completed, mount: Path) -> Trouble | None:
+def _trouble(answer: Ended, mount: Path) -> Trouble | None:
     code, _, said = answer.error.partition(" ")
     match answer.code, code:
+        case None, _:
+            reason, what = ("MetadataSilent", "The metadata engine") if answer.output else ("MountHung", "The mount")
+            return Trouble(reason, f"{what} has not answered for {SECONDS:.0f} s")
         case 0, _ if CACHED in answer.output:
             return None
         case (0, _) | (reading.NO_STATISTICS, "ENOENT"):

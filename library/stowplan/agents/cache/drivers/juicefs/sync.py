@@ -3,13 +3,13 @@
 import re
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.progress import Progress
 from stowplan.agents.cache.drivers.juicefs.child import Child
 from stowplan.agents.cache.drivers.juicefs.listing.wanted import WantedKeys
-from stowplan.agents.cache.drivers.juicefs.verdict import count, failure
+from stowplan.agents.cache.drivers.juicefs.verdict import checked, count, failure
 from stowplan.agents.cache.drivers.juicefs.watch import SyncWatch, Tally
 from stowplan.agents.runtime.log import Log
 from stowplan.schema.agents.exit_codes import ExitCode
@@ -95,16 +95,13 @@ class Sync:
 
     def is_empty(self) -> bool:
         """Return whether the source has no objects. Raises AttemptError if the source cannot be listed."""
-        quiet = replace(self.child, said=lambda _: None)
         # With a separate destination the dry run asks only for the source's objects.
         words = ("sync", "--dry", "--limit=2", "--dirs", "--metrics=127.0.0.1:0", *self.access())
         slash = "/" if self.source.endswith("/") else ""
         with tempfile.TemporaryDirectory(prefix="stowplan-") as nothing:
-            ended = quiet.run(*words, self.source, f"file://{nothing}/nothing{slash}", more=self.variables)
-        if problem := failure(ended, f"the source {self.source}"):
-            raise problem
-        counted = count(ended)
-        return counted is None or counted.found + counted.excluded == 0
+            ended = self.child.run(*words, self.source, f"file://{nothing}/nothing{slash}", more=self.variables)
+        counted = checked(ended, f"the source {self.source}")
+        return counted.found + counted.excluded == 0
 
     def run(self) -> None:
         """Copy what is missing or has another size, or what the options say, and add the count to `tally`.
@@ -129,12 +126,10 @@ class Sync:
 
     def _pass(self, flags: Sequence[str], *, whole: bool) -> None:
         watch = SyncWatch(self.progress, self.log, self.tally, whole, self.progress.files_total)
-        child = replace(self.child, said=watch.said)
         own = [f"--exclude={each}" for each in (PROTECTION, OUTSIDE, *(f"/{name}" for name in self.reserved))]
         with watch.looking():
-            ended = child.run(
-                "sync", "--metrics=127.0.0.1:0", *own, *flags, self.source, self.destination, more=self.variables
-            )
+            words = ("sync", "--metrics=127.0.0.1:0", *own, *flags, self.source, self.destination)
+            ended = self.child.run(*words, more=self.variables, said=watch.said)
         counted = count(ended)
         if counted:
             self.tally.tell(
@@ -148,18 +143,16 @@ class Sync:
             self.tally.add(counted, whole=whole)
             missing = counted.failed + counted.lost
             self.progress.files_total = max(watch.planned, self.progress.files_done + missing)
-        problem = failure(ended, f"the copy of {self.source}", claim=self.destination.startswith("file://"))
-        if problem or counted is None:
-            raise problem or AttemptError(ExitCode.TRANSIENT, "SyncFailed", "JuiceFS gave no count of its copies")
+        if problem := failure(ended, f"the copy of {self.source}", claim=self.destination.startswith("file://")):
+            raise problem
 
     def remove_leftovers(self) -> None:
         """Remove the unfinished files of killed copies from the destination. A failure is only logged."""
-        quiet = replace(self.child, said=lambda _: None)
         folder = self.destination.rpartition("/")[0] + "/"
         wanted = ("--include=*/", *(f"--include={each}" for each in LEFTOVERS), "--exclude=*")
         with tempfile.TemporaryDirectory(prefix="stowplan-") as nothing:
             words = ("sync", "--metrics=127.0.0.1:0", "--delete-dst", *wanted)
-            ended = quiet.run(*words, f"file://{nothing}/", folder)
+            ended = self.child.run(*words, f"file://{nothing}/", folder)
         if problem := failure(ended, "the leftovers of an earlier copy"):
             self.log.warning("Could not remove what a killed copy left", error=str(problem))
 

@@ -11,7 +11,7 @@ NOT_FORMATTED = "database is not formatted"
 
 _COUNT = re.compile(
     r"Found: (?P<found>\d+), excluded: (?P<excluded>\d+) .*?skipped: (?P<skipped>\d+) .*?copied: (?P<copied>\d+) "
-    r".*?extra: (?P<extra>\d+) "
+    r".*?extra: \d+ "
 )
 _SIZE = r"{}: \d+ \((?P<number>[\d.]+) (?P<unit>[KMGTPE]?)i?B\)"
 _SKIPPED, _COPIED = re.compile(_SIZE.format("skipped")), re.compile(_SIZE.format("copied"))
@@ -59,8 +59,6 @@ class Count:
     skipped: int
     """Objects that the destination already had."""
     copied: int
-    extra: int
-    """Objects that only the destination has."""
     failed: int
     lost: int
     skipped_bytes: int = 0
@@ -125,6 +123,15 @@ def failure(ended: ChildEnd, what: str, *, claim: bool = False) -> AttemptError 
         if pattern.search(said) and not (counted and code is ExitCode.NOT_FOUND):
             return AttemptError(code, reason, f"{word} {what}: {text}")
     return AttemptError(ExitCode.TRANSIENT, "SyncFailed", f"JuiceFS failed on {what}: {text}")
+
+
+def checked(ended: ChildEnd, what: str) -> Count:
+    """Return the final count of a sync. Raises the failure of the sync, if it has one; `what` as in `failure`."""
+    problem, counted = failure(ended, what), count(ended)
+    # Without a count a sync has failed.
+    if problem or counted is None:
+        raise problem or AssertionError
+    return counted
 
 
 def _short(ended: ChildEnd, counted: Count | None) -> str:

@@ -10,9 +10,9 @@ from stowplan.agents.attempt import safe_files
 from stowplan.agents.attempt.claim.folder import ClaimFolder
 from stowplan.agents.attempt.claim.walk import by_name, walk
 from stowplan.agents.attempt.stop import Stop
-from stowplan.agents.cache.drivers.juicefs.child import Child, ChildEnd
+from stowplan.agents.cache.drivers.juicefs.child import Child
 from stowplan.agents.cache.drivers.juicefs.listing.record import FOLDER
-from stowplan.agents.cache.drivers.juicefs.verdict import failure
+from stowplan.agents.cache.drivers.juicefs.verdict import checked
 from stowplan.schema.agents.marker import STATE_DIRECTORY
 
 SECONDS = 20.0
@@ -83,16 +83,12 @@ class VolumeState:
     def _url(self) -> str:
         return f"{self.address}{STATE_DIRECTORY}/"
 
-    def _sync(self, source: str, destination: str, *flags: str) -> ChildEnd:
+    def _sync(self, source: str, destination: str, *flags: str) -> None:
         over = self.child.stop.is_set()
         # After the stop, a short call may still clean up.
         child = replace(self.child, stop=Stop()) if over else self.child
-        ended = child.run(
-            "sync", "--metrics=127.0.0.1:0", *flags, source, destination, seconds=LAST_SECONDS if over else SECONDS
-        )
-        if problem := failure(ended, "the state directory of the volume"):
-            raise problem
-        return ended
+        words = ("sync", "--metrics=127.0.0.1:0", *flags, source, destination)
+        checked(child.run(*words, seconds=LAST_SECONDS if over else SECONDS), "the state directory of the volume")
 
 
 @contextmanager

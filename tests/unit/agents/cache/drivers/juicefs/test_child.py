@@ -28,7 +28,7 @@ def test_a_cut_line_contains_no_part_of_a_secret(says: Path, count: int) -> None
     """It would not be known any more by whoever takes secrets out."""
     says.write_text(f"before\n{SECRET * count}\nafter {SECRET}")
     heard: list[LogLine] = []
-    ended = Child({}, Stop(), Redactor([SECRET]), heard.append).run("sync")
+    ended = Child({}, Stop(), Redactor([SECRET])).run("sync", said=heard.append)
     assert list(ended.lines) == heard
     assert [heard[0].text, heard[-1].text] == ["before", f"after {SECRET}"]
     assert len(heard) == 3

@@ -6,18 +6,18 @@ that brought it last. An owner is a dataset or a SampleJob: what one has brought
 not touch. The sources are the one of its last complete sync, and those of syncs that have begun since.
 """
 
-import binascii
 import hashlib
 import heapq
 import json
 import struct
 from array import array
-from base64 import b64decode, b64encode
+from base64 import b64encode
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from stowplan.agents.attempt.safe_files import json_object
+from stowplan.agents.cache.drivers.juicefs.listing.record import entries_of
 
 SUFFIX = "-brought"
 """What the name of the file has after that of the record of versions."""
@@ -56,12 +56,8 @@ class BroughtHashes:
         """Parse the content of the file; an empty record if there is none, or if it is invalid: others may write it."""
         own = (hashlib.blake2s(owner.encode(), digest_size=4).hexdigest(), _hash(source))
         header, _, rest = (content or b"").partition(b"\n")
-        sources = _sources(json_object(header) or {})
-        try:
-            entries = b64decode(rest, validate=True)
-        except binascii.Error:
-            return cls(*own, {})
-        if sources is None or len(entries) % ENTRY or not _is_sorted(entries):
+        sources, entries = _sources(json_object(header) or {}), entries_of(rest, ENTRY)
+        if sources is None or entries is None or not _is_sorted(entries):
             return cls(*own, {})
         return cls(*own, sources, entries)
 

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.cache.drivers.juicefs.child import Child, ChildEnd
 from stowplan.agents.cache.drivers.juicefs.listing.entry import Entry, Place
-from stowplan.agents.cache.drivers.juicefs.verdict import count, failure
+from stowplan.agents.cache.drivers.juicefs.verdict import checked
 from stowplan.schema.agents.exit_codes import ExitCode
 
 _DRY = ("sync", "--dry", "--verbose", "--force-update", "--threads=1", "--metrics=127.0.0.1:0")
@@ -52,8 +52,7 @@ class DryRun:
         with closing(self._lines(place.folder, what, words)) as lines:
             for each in lines:
                 if isinstance(each, ChildEnd):
-                    counted = count(each)
-                    if strict and counted and counted.excluded != told:
+                    if strict and checked(each, what).excluded != told:
                         raise _broken(what)
                     continue
                 if not each.startswith("exclude "):
@@ -81,8 +80,7 @@ class DryRun:
             with closing(self.child.lines(*words, more=self.variables)) as lines:
                 for each in lines:
                     if isinstance(each, ChildEnd):
-                        if problem := failure(each, what):
-                            raise problem
+                        checked(each, what)
                         yield each
                     elif each.level == "DEBUG":
                         yield each.text

@@ -40,6 +40,15 @@ def file_name(destination: str) -> str:
     return f"{FOLDER}{hashlib.blake2s(destination.encode(), digest_size=8).hexdigest()}"
 
 
+def entries_of(text: bytes, size: int) -> bytes | None:
+    """Decode the base64 of entries of `size` bytes; None if it is invalid."""
+    try:
+        found = b64decode(text, validate=True)
+    except binascii.Error:
+        return None
+    return None if len(found) % size else found
+
+
 @dataclass(frozen=True)
 class VersionRecord:
     """A record as it was read."""
@@ -51,11 +60,7 @@ class VersionRecord:
         """Parse the content of the file; an empty record if there is none, or if it is invalid: others may write it."""
         if content is None or not content.startswith(_FORMAT):
             return cls()
-        try:
-            entries = b64decode(content[len(_FORMAT) :], validate=True)
-        except binascii.Error:
-            return cls()
-        return cls() if len(entries) % ENTRY else cls(entries)
+        return cls(entries_of(content[len(_FORMAT) :], ENTRY) or b"")
 
     def content(self) -> bytes:
         """Return the content of the file."""

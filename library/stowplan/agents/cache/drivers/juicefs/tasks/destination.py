@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path, PurePosixPath
-from typing import Protocol
 from urllib.parse import quote
 
 from stowplan.agents.attempt.claim.folder import ClaimFolder
@@ -15,7 +14,7 @@ from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.lock import LockFile, held
 from stowplan.agents.cache.drivers.juicefs import credentials
 from stowplan.agents.cache.drivers.juicefs.child import Child
-from stowplan.agents.cache.drivers.juicefs.formatting import Formatting, is_unformatted
+from stowplan.agents.cache.drivers.juicefs.formatting import Formatting
 from stowplan.agents.cache.drivers.juicefs.tasks.marks import Marks, Past
 from stowplan.agents.cache.drivers.juicefs.volume_state import VolumeState
 from stowplan.agents.cache.drivers.work import TaskWork
@@ -28,7 +27,7 @@ _NAME = "sync"
 """Name of a holder of the lock that has no run."""
 
 
-class Destination(Protocol):
+class Destination:
     """Place that a sync fills. Methods raise AttemptError, OSError or StoppedError."""
 
     child: Child
@@ -40,19 +39,18 @@ class Destination(Protocol):
 
     def past(self, marks: Marks) -> Past:
         """Return the marker files that exist now, after creating the destination if it is missing."""
-        ...
+        raise NotImplementedError
 
     def locked(self) -> AbstractContextManager[None]:
         """Return a context manager that holds the lock of the dataset."""
-        ...
+        raise NotImplementedError
 
     def folder(self) -> ClaimFolder | None:
         """Return the folder to delete files in, which the caller must close; None for a volume without a mount."""
-        ...
+        return None
 
     def settle(self) -> None:
-        """Make sure that the copied files survive a crash of the machine."""
-        ...
+        """Make sure that the copied files survive a crash of the machine. JuiceFS commits each file as it is closed."""
 
 
 def of(config: SyncConfig, work: TaskWork, environment: Mapping[str, str]) -> Destination:
@@ -62,7 +60,7 @@ def of(config: SyncConfig, work: TaskWork, environment: Mapping[str, str]) -> De
     return VolumeDestination(config, work, environment)
 
 
-class VolumeDestination:
+class VolumeDestination(Destination):
     """A directory of a JuiceFS volume, through its metadata engine."""
 
     def __init__(self, config: SyncConfig, work: TaskWork, environment: Mapping[str, str]) -> None:
@@ -73,7 +71,7 @@ class VolumeDestination:
         own = {**credentials.volume_variables(environment), config.volume: metadata}
         self.child = Child(own, work.stop, work.redact)
         self.address = f"jfs://{config.volume}{config.destination}"
-        self.state: State = VolumeState(self.child, f"jfs://{config.volume}{(config.root or '').rstrip('/')}/")
+        self.state = VolumeState(self.child, f"jfs://{config.volume}{(config.root or '').rstrip('/')}/")
         self._work, self._environment = work, environment
 
     def past(self, marks: Marks) -> Past:
@@ -81,7 +79,7 @@ class VolumeDestination:
             return marks.look()
         except AttemptError as error:
             formatting = Formatting(self.child, self._environment, self._work.log)
-            if not is_unformatted(error) or not formatting.can():
+            if error.reason != "NotFormatted" or not formatting.can():
                 raise
             formatting.run()
             return marks.look()
@@ -90,14 +88,8 @@ class VolumeDestination:
         work = self._work
         return Lock(self.state, work.run or _NAME, work.stop, work.log).held()
 
-    def folder(self) -> ClaimFolder | None:
-        return None
 
-    def settle(self) -> None:
-        """Do nothing: JuiceFS commits each file as it is closed."""
-
-
-class ClaimDestination:
+class ClaimDestination(Destination):
     """A directory of a mounted claim of any storage."""
 
     def __init__(self, config: SyncConfig, mount: str, work: TaskWork) -> None:
@@ -106,7 +98,7 @@ class ClaimDestination:
         self.child = Child({}, work.stop, work.redact)
         # JuiceFS decodes the path of the address.
         self.address = f"file://{quote(f'{self._mount}{config.destination}')}"
-        self.state: State = MountedState(self._mount, str(self._path / STATE_DIRECTORY))
+        self.state = MountedState(self._mount, str(self._path / STATE_DIRECTORY))
         self._work = work
 
     def past(self, marks: Marks) -> Past:

@@ -4,7 +4,7 @@ import errno
 import stat
 from collections.abc import Iterator
 from contextlib import closing, nullcontext, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from stowplan.agents.attempt.claim.folder import ClaimFolder
 from stowplan.agents.cache.drivers.juicefs.child import Child
@@ -12,10 +12,8 @@ from stowplan.agents.cache.drivers.juicefs.listing.dry_run import DryRun
 from stowplan.agents.cache.drivers.juicefs.listing.entry import Place
 from stowplan.agents.cache.drivers.juicefs.listing.extra import Removable, UnlistedFiles
 from stowplan.agents.cache.drivers.juicefs.listing.wanted import WantedKeys
-from stowplan.agents.cache.drivers.juicefs.verdict import count, failure
+from stowplan.agents.cache.drivers.juicefs.verdict import checked
 from stowplan.agents.cache.drivers.work import TaskWork
-
-_WHAT = "the files of an earlier source"
 
 _FILES = ("--end=\x01",)
 """Arguments with which JuiceFS deletes nothing in a folder whose key is in its list.
@@ -80,13 +78,9 @@ class Removal:
                 self._delete(f"--files-from={path}", *_FOLDERS)
 
     def _delete(self, *words: str) -> int:
-        quiet = replace(self.child, said=lambda _: None)
         own = ("sync", "--metrics=127.0.0.1:0", "--existing", "--delete-src")
-        ended = quiet.run(*own, *words, self.place.folder, self.place.folder)
-        if problem := failure(ended, _WHAT):
-            raise problem
-        counted = count(ended)
-        return counted.deleted if counted else 0
+        ended = self.child.run(*own, *words, self.place.folder, self.place.folder)
+        return checked(ended, "the files of an earlier source").deleted
 
 
 def _remove_empty(folder: ClaimFolder, name: str) -> None:

@@ -3,16 +3,18 @@
 import errno
 import os
 import stat
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from stowplan.agents.attempt.dataset_lock.lock import Lock
 from stowplan.agents.attempt.dataset_lock.mounted_state import MountedState
-from stowplan.agents.attempt.failure import AttemptError, of_any
+from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.cache.drivers.juicefs.control import Control
 from stowplan.agents.cache.drivers.juicefs.tasks import paths
-from stowplan.agents.cache.drivers.juicefs.tasks.marks import Marks, Past
+from stowplan.agents.cache.drivers.juicefs.tasks.marks import Marks, Past, once
 from stowplan.agents.cache.drivers.juicefs.verdict import TASK_USER
 from stowplan.agents.cache.drivers.work import TaskWork
 from stowplan.schema.agents.cache_config import RmrConfig
@@ -37,40 +39,30 @@ class RemoveTask:
             )
         state = MountedState(self._mount)
         marks = Marks(state, self.work.run)
-        try:
+        with self._told():
             past = marks.look()
-            if past.is_done:
-                return "This run was complete before: nothing to do"
-            Control(self._mount, self.work.stop).probe()
-            # Checked before the first write, so that a misspelt path is reported at once.
-            self._check(wanted, past)
-            self.work.outcome.waits("For the lock of the dataset")
-            with Lock(state, self.work.run or "rmr", self.work.stop, self.work.log).held():
-                self.work.outcome.works()
-                return self._marked(wanted, marks)
-        except PermissionError as error:
-            raise _denied(str(error.filename or self._mount)) from None
+            if not past.is_done:
+                Control(self._mount, self.work.stop).probe()
+                # Checked before the first write, so that a misspelt path is reported at once.
+                self._check(wanted, past)
+            locked = Lock(state, self.work.run or "rmr", self.work.stop, self.work.log).held()
+            change = partial(self._change, wanted, marks)
+            return once(self.work, marks, past, locked, change, what="the removal")
 
-    def _marked(self, wanted: list[tuple[str, ...]], marks: Marks) -> str:
-        past = marks.look()
-        if past.is_done:
-            return "This run was complete before: nothing to do"
-        try:
+    def _change(self, wanted: list[tuple[str, ...]], marks: Marks, past: Past) -> str:
+        with self._told():
             self._check(wanted, past)
             marks.begin(past)
             text = self._remove(wanted)
-        except PermissionError:
-            with suppress(Exception):
-                marks.fail(ExitCode.AUTH)
-            raise
-        except Exception as error:
-            failure = of_any(error, "the removal")
-            if isinstance(failure, AttemptError):
-                with suppress(Exception):
-                    marks.fail(failure.code)
-            raise failure from None
-        marks.end({})
-        return text
+            marks.end({})
+            return text
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            yield
+        except PermissionError as error:
+            raise _denied(str(error.filename or self._mount)) from None
 
     def _check(self, wanted: list[tuple[str, ...]], past: Past) -> None:
         """Raise AttemptError (exit code 4) if a wanted path is missing.

@@ -1,12 +1,11 @@
 """Copy from a source into the dataset. Files that the dataset already has unchanged are skipped."""
 
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
-from stowplan.agents.attempt.failure import AttemptError, StoppedError, of_any
+from stowplan.agents.attempt.failure import AttemptError, StoppedError
 from stowplan.agents.cache.drivers.juicefs import credentials
 from stowplan.agents.cache.drivers.juicefs.listing.comparison import SPECIAL, Comparison
 from stowplan.agents.cache.drivers.juicefs.listing.wanted import WantedKeys
@@ -14,7 +13,7 @@ from stowplan.agents.cache.drivers.juicefs.source_listing import SourceListing
 from stowplan.agents.cache.drivers.juicefs.sync import WHOLE, Sync
 from stowplan.agents.cache.drivers.juicefs.tasks import destination
 from stowplan.agents.cache.drivers.juicefs.tasks.destination import Destination
-from stowplan.agents.cache.drivers.juicefs.tasks.marks import Marks, Past
+from stowplan.agents.cache.drivers.juicefs.tasks.marks import Marks, Past, once
 from stowplan.agents.cache.drivers.juicefs.tasks.survey import SyncSurvey
 from stowplan.agents.cache.drivers.work import TaskWork
 from stowplan.agents.copying.closing import changes, closing
@@ -49,37 +48,20 @@ class SyncTask:
         survey.copy.check()
         renews = self.config.target.kind in ("Dataset", "DatasetTask")
         marks = Marks(place.state, self.work.run, completes=self.config.completes, renews=renews)
-        past = place.past(marks)
-        if past.is_done:
-            self.work.outcome.revision = past.revision
-            return "This run was complete before: nothing to do"
-        self.work.outcome.waits("For the lock of the dataset")
-        with place.locked():
-            self.work.outcome.works()
-            # During the wait another attempt of the same run may have finished.
-            past = marks.look()
-            if past.is_done:
-                self.work.outcome.revision = past.revision
-                return "This run was complete before: nothing to do"
-            try:
-                return self._dry(survey.copy) if self.config.flags.get("dry") else self._fill(survey, marks, past)
-            except Exception as error:
-                failure = of_any(error, "the sync")
-                if isinstance(failure, AttemptError):
-                    with suppress(AttemptError, OSError):
-                        marks.fail(failure.code)
-                        self.work.outcome.revision = marks.look().revision
-                raise failure from None
+        change = partial(self._change, survey, marks)
+        return once(self.work, marks, place.past(marks), place.locked(), change, what="the sync")
+
+    def _change(self, survey: SyncSurvey, marks: Marks, past: Past) -> str:
+        return self._dry(survey.copy) if self.config.flags.get("dry") else self._fill(survey, marks, past)
 
     def _survey(self, place: Destination) -> SyncSurvey:
         config, work = self.config, self.work
         variables = credentials.source_variables(config.source, self.environment)
-        progress, no_https = work.outcome.progress, bool(config.flags.get("no-https"))
+        progress = work.outcome.progress
         # In the root of a volume JuiceFS has files of its own.
         reserved = SPECIAL if config.mount_path is None and config.destination == "/" else ()
         copy = Sync(place.child, config.source, place.address, config.flags, variables, progress, work.log, reserved)
-        listing = SourceListing(config.source, no_https, self.environment, work.stop, work.log, work.redact)
-        return SyncSurvey(config, work, copy, place, listing)
+        return SyncSurvey(config, work, copy, place, SourceListing(config, work, self.environment))
 
     def _dry(self, copy: Sync) -> str:
         copy.run()
@@ -100,8 +82,12 @@ class SyncTask:
             progress.files_unknown = extra.unknown if extra else 0
             marks.begin(past)
             survey.begin(compared)
-            for step in self._steps(survey, compared):
-                step()
+            deleted = extra if extra and extra.count else None
+            if deleted and deleted.is_blocked:
+                survey.delete(deleted)
+            self._copy(survey, compared)
+            if deleted and not deleted.is_blocked:
+                survey.delete(deleted)
         progress.bytes_total = progress.bytes_done
         place.settle()
         survey.finish(compared)
@@ -124,14 +110,6 @@ class SyncTask:
         else:
             return f"{closing('The dataset', progress)}; {counts}"
         return "; ".join([said, *changes(progress)])
-
-    def _steps(self, survey: SyncSurvey, compared: Comparison) -> list[Callable[[], None]]:
-        """Return the changes of the dataset, in their order."""
-        extra, copy = compared.extra, partial(self._copy, survey, compared)
-        if not extra or not extra.count:
-            return [copy]
-        delete = partial(survey.delete, extra)
-        return [delete, copy] if extra.is_blocked else [copy, delete]
 
     def _copy(self, survey: SyncSurvey, compared: Comparison) -> None:
         copy, tally = survey.copy, survey.copy.tally
