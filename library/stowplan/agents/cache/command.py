@@ -32,7 +32,7 @@ def main() -> int:
             from stowplan.agents.cache import task  # noqa: PLC0415
 
             return task.main(sys.argv[1:])
-        case ["--help" | "-h"]:
+        case ["--help" | "-h", *_]:
             sys.stdout.write(_HELP)
             return 0
     sys.stderr.write(_HELP)

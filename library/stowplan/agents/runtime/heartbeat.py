@@ -24,7 +24,7 @@ def beat(trouble: str = "") -> None:
 
     The time is that of the monotonic clock, which cannot be set back.
     """
-    with open(f"{path()}.tmp", "w", encoding="utf-8") as file:  # noqa: PTH123
+    with open(f"{path()}.tmp", "w", encoding="utf-8", errors="backslashreplace") as file:  # noqa: PTH123
         file.write(f"{time.monotonic()}\n{trouble}")
     os.replace(f"{path()}.tmp", path())  # noqa: PTH105
 
