@@ -14,7 +14,7 @@ from stowplan.agents.attempt.report import StatusReporter
 from stowplan.agents.cluster.access import Access
 from stowplan.agents.runtime.log import Log
 from stowplan.agents.transfer.status import of_cube
-from stowplan.schema.agents.agent_config import Target
+from stowplan.schema.agents.agent_config import StatusTarget
 from stowplan.schema.agents.field_managers import TRANSFER, task
 from stowplan.schema.agents.marker import marker_path
 from tests.agents.accounts import account_directory
@@ -188,7 +188,7 @@ def test_custom_resource_that_comes_after_the_job(account: Deciders, tmp_path: P
     outcome = AttemptOutcome("run", None)
     reporter = StatusReporter(
         access,
-        Target(kind="DataCube", namespace=account.namespace, name="cube"),
+        StatusTarget(kind="DataCube", namespace=account.namespace, name="cube"),
         lambda _: of_cube(outcome, phase=True),
         TRANSFER,
         Log(),

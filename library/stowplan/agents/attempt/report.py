@@ -19,7 +19,7 @@ from stowplan.agents.cluster.place import resource
 from stowplan.agents.runtime.log import Log
 from stowplan.agents.runtime.settings import SettingsError
 from stowplan.agents.runtime.timestamp import now
-from stowplan.schema.agents.agent_config import Target
+from stowplan.schema.agents.agent_config import StatusTarget
 from stowplan.schema.kinds.table import KINDS
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class StatusReporter:
     """
 
     access: Access
-    target: Target
+    target: StatusTarget
     """Custom resource whose status is applied."""
     status: Callable[[Manifest | None], Status]
     """Function that returns the status fields to apply, without times. The thread calls it.

@@ -6,7 +6,7 @@ from stowplan.library.builders import job, transfer
 from stowplan.library.builders.pods import agent_pod
 from stowplan.library.ir.data import DataTask, Placement, Remote, Site, Transfer
 from stowplan.library.manifest import Json
-from stowplan.schema.agents.agent_config import DEFAULT_MAX_DELETE, Target
+from stowplan.schema.agents.agent_config import DEFAULT_MAX_DELETE, StatusTarget
 from stowplan.schema.agents.marker import LOCK_FILE, STATE_DIRECTORY
 from stowplan.schema.agents.transfer_config import Mirror, PvcEndpoint, State, TransferConfig
 
@@ -73,7 +73,7 @@ def deadline(task: DataTask, site: Site) -> int | None:
 def _config(task: DataTask, remote: Remote, course: Course, site: Site, resources: Json) -> TransferConfig:
     spec, dataset = task.origin.spec, task.dataset
     return TransferConfig(
-        target=Target.model_validate({"kind": spec.kind, "namespace": spec.namespace, "name": spec.name}),
+        target=StatusTarget.model_validate({"kind": spec.kind, "namespace": spec.namespace, "name": spec.name}),
         reportPhase=site.agents_report_phase and not is_reported(task),
         source=remote.endpoint,
         sink=PvcEndpoint(claim=dataset.claim.name, path=inside(task, task.destination)),

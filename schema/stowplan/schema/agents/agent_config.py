@@ -49,7 +49,7 @@ SOURCE_SECRET_ENV = {
 """Environment variables of a sync, by key of the source Secret. Both are optional: sources may be public."""
 
 
-class Target(Model):
+class StatusTarget(Model):
     """The custom resource whose status the agent writes."""
 
     kind: str = Field(description="Kind of the custom resource.", max_length=63)
@@ -61,7 +61,7 @@ class AgentConfig(Model):
     """What every configuration has."""
 
     format: Literal[1] = Field(default=1, description="Version of this contract.")
-    target: Target = Field(description="The custom resource to report on.")
+    target: StatusTarget = Field(description="The custom resource to report on.")
     report_phase: bool = Field(
         description="Whether the agent also writes phase, conditions and counts, which a reporter writes where one runs."
     )

@@ -6,13 +6,13 @@ import pytest
 
 from stowplan.agents.cache.drivers.work import TaskOutcome
 from stowplan.agents.cache.status import status
-from stowplan.schema.agents.agent_config import Target
+from stowplan.schema.agents.agent_config import StatusTarget
 from stowplan.schema.agents.cache_config import SyncConfig, WarmupConfig
 
 
 def config(partitions: int = 3) -> WarmupConfig:
     return WarmupConfig(
-        target=Target(kind="SampleJob", namespace="ml", name="job"),
+        target=StatusTarget(kind="SampleJob", namespace="ml", name="job"),
         reportPhase=True,
         dataset="flowers",
         mountPath="/mnt/flowers",
@@ -70,7 +70,7 @@ def test_phase(code: int | None, others: list[dict[str, Any]], phase: str, count
 def test_the_phase_of_a_dataset_that_no_node_caches(
     kind: Literal["Dataset", "SampleSet"], code: int | None, phase: str | None, *, reports: bool
 ) -> None:
-    target = Target(kind=kind, namespace="ml", name="data")
+    target = StatusTarget(kind=kind, namespace="ml", name="data")
     given = SyncConfig(
         target=target,
         reportPhase=reports,
@@ -116,7 +116,7 @@ def test_a_warmup_of_a_cache_that_is_too_small_succeeds_and_says_so() -> None:
 
 @pytest.mark.parametrize(("kind", "revision"), [("SampleSet", "abc"), ("Dataset", "abc"), ("SampleJob", None)])
 def test_a_dataset_shows_the_revision_that_its_sync_has_brought(kind: str, revision: str | None) -> None:
-    target = Target.model_validate({"kind": kind, "namespace": "ml", "name": "flowers"})
+    target = StatusTarget.model_validate({"kind": kind, "namespace": "ml", "name": "flowers"})
     sync = SyncConfig(
         target=target,
         reportPhase=False,

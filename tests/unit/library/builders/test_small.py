@@ -7,7 +7,7 @@ from stowplan.library.builders.network_policy import network_policy
 from stowplan.library.builders.pods import affinity
 from stowplan.library.builders.rbac import role_binding, service_account, status_role
 from stowplan.library.ir.data import Origin
-from stowplan.schema.agents.agent_config import Target
+from stowplan.schema.agents.agent_config import StatusTarget
 from stowplan.schema.agents.cache_config import RmrConfig
 from stowplan.schema.platform.network import EgressRule, Network
 from tests.unit.specs import ORIGIN
@@ -139,7 +139,7 @@ def test_namespace_survives_its_application() -> None:
 
 
 def _config(path: str) -> RmrConfig:
-    target = Target(kind="SampleJob", namespace="ml", name="data")
+    target = StatusTarget(kind="SampleJob", namespace="ml", name="data")
     return RmrConfig(target=target, reportPhase=True, dataset="data", mountPath="/mnt/data", paths=[path])
 
 

@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 
 from stowplan.agents.attempt.dataset_lock import owner
 from stowplan.agents.attempt.dataset_lock.flag import ENTERING, HOLDING, Flag, flag_of
-from stowplan.agents.attempt.dataset_lock.state import State
+from stowplan.agents.attempt.dataset_lock.state import StateDirectory
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.runtime.log import Log
@@ -63,7 +63,7 @@ class Other:
 class Lock:
     """Lock of one dataset or lineage, as one owner uses it."""
 
-    state: State
+    state: StateDirectory
     run: str
     stop: Stop
     log: Log

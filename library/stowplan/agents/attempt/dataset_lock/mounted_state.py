@@ -17,7 +17,7 @@ LARGEST = 4096
 
 @dataclass(frozen=True)
 class MountedState:
-    """Reads, writes and removes marker files and lock flags of a mounted volume (interface `State`).
+    """Reads, writes and removes marker files and lock flags of a mounted volume (interface `StateDirectory`).
 
     `directory` is the state directory, relative to the mount. Its methods raise OSError, which the caller must handle.
     """

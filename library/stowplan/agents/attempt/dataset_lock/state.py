@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Protocol
 
 
-class State(Protocol):
+class StateDirectory(Protocol):
     """Access to the state directory of a volume, with or without a mount. Names are paths below the directory.
 
     Every call reads or changes the present files: no implementation has a cache. Every call may raise AttemptError, and

@@ -13,7 +13,7 @@ from stowplan.library.dialects.shared.context import Context
 from stowplan.library.values.names import content_hash
 from stowplan.library.values.quantities import amount
 from stowplan.library.values.variable_references import escaped
-from stowplan.schema.agents.agent_config import Target
+from stowplan.schema.agents.agent_config import StatusTarget
 from stowplan.schema.agents.marker import STATE_DIRECTORY
 from stowplan.schema.agents.transfer_config import (
     CA_DIRECTORY,
@@ -38,7 +38,7 @@ def of_cube(cube: Cube, context: Context) -> TransferConfig:
     remote = cube.kind.endpoint(cube)
     retries = cube.setting("request_retries")
     return TransferConfig(
-        target=Target(kind="DataCube", namespace=cube.id.namespace, name=cube.id.name),
+        target=StatusTarget(kind="DataCube", namespace=cube.id.namespace, name=cube.id.name),
         reportPhase=context.site.agents_report_phase,
         source=claim if cube.uploads else remote,
         sink=remote if cube.uploads else claim,

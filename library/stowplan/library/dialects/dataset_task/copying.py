@@ -14,7 +14,7 @@ from stowplan.library.dialects.shared.task_resources import Resources
 from stowplan.library.ir.data import CachedDataset, Origin, Placement, Transfer
 from stowplan.library.manifest import ExternalReference
 from stowplan.library.values.names import content_hash
-from stowplan.schema.agents.agent_config import Target
+from stowplan.schema.agents.agent_config import StatusTarget
 from stowplan.schema.agents.left_out import Links
 from stowplan.schema.agents.marker import STATE_DIRECTORY
 from stowplan.schema.agents.transfer_config import (
@@ -42,7 +42,7 @@ class Copying(NamedTuple):
     stem: str
     configuration_stem: str
     account: str
-    target: Target
+    target: StatusTarget
     claim: str
     path: str
     to: CopyTarget
@@ -71,7 +71,7 @@ def transfer(model: DatasetTask, copy: CopyTask, dataset: CachedDataset, context
             stem=names.task(None),
             configuration_stem=f"{names.base}-copy",
             account=names.base,
-            target=Target(kind="DatasetTask", namespace=spec.namespace, name=spec.name),
+            target=StatusTarget(kind="DatasetTask", namespace=spec.namespace, name=spec.name),
             claim=dataset.claim.name,
             path=joined(dataset.claim.sub_path, copy.sub_path),
             to=copy.to,

@@ -15,7 +15,7 @@ from stowplan.library.dialects.training.pod import TrainingPod
 from stowplan.library.ir.data import Remote
 from stowplan.library.ir.training import TrainingGroup
 from stowplan.library.manifest import ExternalReference, Json, Manifest
-from stowplan.schema.agents.agent_config import Target
+from stowplan.schema.agents.agent_config import StatusTarget
 from stowplan.schema.agents.marker import STATE_DIRECTORY
 from stowplan.schema.agents.transfer_config import PvcEndpoint, State, TransferConfig
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
@@ -91,7 +91,7 @@ def fetched(code: TrainingCode, group: TrainingGroup, context: Context) -> Fetch
 def _configuration(remote: Remote, group: TrainingGroup, context: Context) -> Manifest:
     spec = group.origin.spec
     config = TransferConfig(
-        target=Target(kind="Training", namespace=spec.namespace, name=spec.name),
+        target=StatusTarget(kind="Training", namespace=spec.namespace, name=spec.name),
         reportPhase=False,
         source=remote.endpoint,
         sink=PvcEndpoint(claim=code_container.VOLUME),

@@ -7,7 +7,7 @@ from stowplan.library.drivers.juicefs import cache, mount
 from stowplan.library.ir.data import CachedDataset, Site
 from stowplan.library.manifest import Json, Manifest
 from stowplan.library.values import labels
-from stowplan.schema.agents.agent_config import DATA_DIRECTORY, Target
+from stowplan.schema.agents.agent_config import DATA_DIRECTORY, StatusTarget
 from stowplan.schema.agents.cache_config import RuntimeConfig
 
 MODULE = "stowplan.agents.cache"
@@ -80,7 +80,7 @@ def manifests(dataset: CachedDataset, site: Site, service_account: str) -> list[
 def _config(dataset: CachedDataset, site: Site) -> RuntimeConfig:
     spec = dataset.origin.spec
     return RuntimeConfig(
-        target=Target.model_validate({"kind": spec.kind, "namespace": spec.namespace, "name": spec.name}),
+        target=StatusTarget.model_validate({"kind": spec.kind, "namespace": spec.namespace, "name": spec.name}),
         reportPhase=site.agents_report_phase,
         mountPath=mount_path(spec.name),
         partitions=dataset.partitions,

@@ -15,7 +15,7 @@ from stowplan.schema.agents.agent_config import (
     SOURCE_SECRET_ENV,
     VOLUME_SECRET_ENV,
     AgentConfig,
-    Target,
+    StatusTarget,
 )
 from stowplan.schema.agents.cache_config import ClearConfig, RmrConfig, SyncConfig, WarmupConfig
 from stowplan.schema.diagnostics import FieldPath, Finding, finding
@@ -69,7 +69,7 @@ def config(task: DataTask, site: Site) -> AgentConfig:
     # Agents take no notice of it for a SampleSet, whose committed runs have it.
     reported = spec.kind != "SampleSet" and dataset_transfer.is_reported(task)
     shared: Json = {
-        "target": Target.model_validate({"kind": spec.kind, "namespace": spec.namespace, "name": spec.name}),
+        "target": StatusTarget.model_validate({"kind": spec.kind, "namespace": spec.namespace, "name": spec.name}),
         "reportPhase": site.agents_report_phase and not follows and not reported,
         "dataset": task.dataset.names.name,
         "softDeadlineSeconds": job.soft_deadline(_deadline(task, site)),

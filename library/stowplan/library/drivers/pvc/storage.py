@@ -7,7 +7,7 @@ from stowplan.library.builders.metadata import Part
 from stowplan.library.builders.pods import agent_pod
 from stowplan.library.ir.data import DataTask, Placement, Site, Source
 from stowplan.library.manifest import Json
-from stowplan.schema.agents.agent_config import SOURCE_SECRET_ENV, Target
+from stowplan.schema.agents.agent_config import SOURCE_SECRET_ENV, StatusTarget
 from stowplan.schema.agents.cache_config import SyncConfig
 from stowplan.schema.agents.transfer_config import CLAIM_DIRECTORY
 from stowplan.schema.juicefs.options import CREDENTIAL_KEYS
@@ -37,7 +37,7 @@ def task_set(task: DataTask, source: Source, site: Site, service_account: str) -
 def _config(task: DataTask, source: Source, site: Site) -> SyncConfig:
     spec, directory = task.origin.spec, dataset_transfer.inside(task, "")
     return SyncConfig(
-        target=Target.model_validate({"kind": spec.kind, "namespace": spec.namespace, "name": spec.name}),
+        target=StatusTarget.model_validate({"kind": spec.kind, "namespace": spec.namespace, "name": spec.name}),
         reportPhase=site.agents_report_phase and not dataset_transfer.is_reported(task),
         dataset=task.dataset.names.name,
         softDeadlineSeconds=job.soft_deadline(dataset_transfer.deadline(task, site)),

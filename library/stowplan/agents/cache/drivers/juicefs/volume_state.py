@@ -27,7 +27,7 @@ _TEMPORARY = ".jfs."
 
 @dataclass(frozen=True)
 class VolumeState:
-    """Reads, writes and removes marker files and lock flags of a volume that is not mounted (interface `State`).
+    """Access to the marker files and lock flags of a volume that is not mounted (interface `StateDirectory`).
 
     Every call starts a new process of JuiceFS, so nothing is cached between calls.
     """

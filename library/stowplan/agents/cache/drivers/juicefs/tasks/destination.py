@@ -9,7 +9,7 @@ from stowplan.agents.attempt.claim.folder import ClaimFolder
 from stowplan.agents.attempt.claim.walk import by_name, walk
 from stowplan.agents.attempt.dataset_lock.lock import Lock
 from stowplan.agents.attempt.dataset_lock.mounted_state import MountedState
-from stowplan.agents.attempt.dataset_lock.state import State
+from stowplan.agents.attempt.dataset_lock.state import StateDirectory
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.lock import LockFile, held
 from stowplan.agents.cache.drivers.juicefs import credentials
@@ -34,7 +34,7 @@ class Destination:
     """Program `juicefs`, with the variables by which it reaches the destination."""
     address: str
     """Address for `juicefs sync`."""
-    state: State
+    state: StateDirectory
     """State directory of the dataset."""
 
     def past(self, marks: Marks) -> Past:

@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 
 from stowplan.agents.attempt import run_marker
 from stowplan.agents.attempt.completion import revise, revision_of
-from stowplan.agents.attempt.dataset_lock.state import State
+from stowplan.agents.attempt.dataset_lock.state import StateDirectory
 from stowplan.agents.attempt.failure import AttemptError, of_any
 from stowplan.agents.attempt.safe_files import json_object
 from stowplan.agents.cache.drivers.work import TaskWork
@@ -24,7 +24,7 @@ BEGUN = "begun.json"
 def below(path: str) -> str:
     """Return a path that `stowplan.schema.agents.marker` defines, relative to the state directory.
 
-    `State` uses such relative paths as names.
+    `StateDirectory` uses such relative paths as names.
     """
     return str(PurePosixPath(path).relative_to(STATE_DIRECTORY))
 
@@ -71,7 +71,7 @@ class Marks:
     Without a run, for example on a laptop, only the begin file and the complete file are written.
     """
 
-    state: State
+    state: StateDirectory
     run: str | None
     completes: bool = False
     """True if the end of this task makes the dataset complete."""

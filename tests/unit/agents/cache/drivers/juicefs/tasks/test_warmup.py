@@ -13,7 +13,7 @@ from stowplan.agents.cache.drivers.juicefs.control import Control
 from stowplan.agents.cache.drivers.juicefs.tasks.warmup import WarmupTask
 from stowplan.agents.cache.drivers.work import TaskOutcome, TaskWork
 from stowplan.agents.runtime.log import Log
-from stowplan.schema.agents.agent_config import Target
+from stowplan.schema.agents.agent_config import StatusTarget
 from stowplan.schema.agents.cache_config import WarmupConfig
 from stowplan.schema.agents.exit_codes import ExitCode
 from stowplan.schema.agents.marker import marker_path, warmup_path
@@ -31,7 +31,7 @@ def test_no_marker_says_that_a_cache_is_warm_before_it_is(tmp_path: Path, monkey
     monkeypatch.setattr(Control, "fill", fill)
     safe_files.write(tmp_path, marker_path("sync-abc"), run_marker.written("sync-abc", ExitCode.DONE))
     config = WarmupConfig(
-        target=Target(kind="SampleJob", namespace="ml", name="job"),
+        target=StatusTarget(kind="SampleJob", namespace="ml", name="job"),
         reportPhase=False,
         dataset="flowers",
         mountPath=str(tmp_path),
