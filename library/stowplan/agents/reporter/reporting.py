@@ -156,7 +156,8 @@ class Reporting:
         """
         seen = self.caches.observed(key)
         if seen is None:
-            self._forget(key)
+            for known in (self._generations, self._not_before, self._backoffs):
+                known.pop(key, None)
             return
         if wait := self._wait(key, seen):
             self.queue.add(key, wait)
@@ -179,7 +180,9 @@ class Reporting:
                 self._backoffs.pop(key, None)
                 self._not_before[key] = monotonic() + BETWEEN_SECONDS
                 self._remember(key, seen, now)
-                self._log_phase(seen, status.get("phase"))
+                before, phase = found.status.get("phase"), status.get("phase")
+                if phase != before:
+                    self.log.info("Phase", kind=found.kind, name=found.name, before=before, phase=str(phase))
 
     def _remember(self, key: Key, seen: Observed, now: Manifest) -> None:
         """Put the written custom resource into the cache, unless the watch has delivered it, or a newer one, meanwhile.
@@ -199,16 +202,6 @@ class Reporting:
             if found.status.get("observedGeneration") != found.generation:
                 self._not_before[key] = now + NEW_SPEC_SECONDS
         return max(0.0, self._not_before.get(key, now) - now)
-
-    def _forget(self, key: Key) -> None:
-        for known in (self._generations, self._not_before, self._backoffs):
-            known.pop(key, None)
-
-    def _log_phase(self, seen: Observed, phase: object) -> None:
-        before = seen.resource.status.get("phase")
-        if phase != before:
-            name = seen.resource.name
-            self.log.info("Phase", kind=seen.resource.kind, name=name, before=before, phase=str(phase))
 
     async def _resync(self) -> None:
         while True:

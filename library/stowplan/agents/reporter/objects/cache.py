@@ -26,10 +26,6 @@ class Item(Protocol):
 T = TypeVar("T", bound=Item)
 
 
-def _ageless(_: object) -> str:
-    return ""
-
-
 @dataclass
 class ObjectCache(Generic[T]):
     """The objects of one kind, as far as they belong to custom resources."""
@@ -42,7 +38,7 @@ class ObjectCache(Generic[T]):
     """Whether all objects of the kind have been listed once."""
     most: int | None = None
     """Maximum number of objects; None for no limit."""
-    age: Callable[[T], str] = _ageless
+    age: Callable[[T], str] = lambda _: ""
     """Function that returns the sort key by which objects beyond `most` are removed: the lowest first."""
     _by_uid: dict[str, T] = field(default_factory=dict)
     _by_key: dict[Key, dict[str, T]] = field(default_factory=dict)
@@ -149,7 +145,7 @@ class Caches:
             sets=[self._set(uid, each, pods) for uid, each in self.sets.by_uid(key).items()],
             pods=pods,
             partitions=self._partitions(newest),
-            failures=tuple(self._failures(self._waits(key))),
+            failures=tuple(self._failures(key)),
             mxnet_success=self.mxnet_success,
         )
 
@@ -158,12 +154,10 @@ class Caches:
         closed: Iterable[Job | JobSet] = [*self.jobs.all(), *self.job_sets.all()]
         return [each.key for each in closed if each.gate and key in _keys(each.gate)]
 
-    def _waits(self, key: Key) -> list[Key]:
+    def _failures(self, key: Key) -> Iterator[str]:
+        """Yield a sentence for each custom resource that has failed, and that the closed run of `key` waits for."""
         own: Iterable[Job | JobSet] = [*self.jobs.of(key), *self.job_sets.of(key)]
-        return list(dict.fromkeys(wait for each in own for wait in _keys(each.gate)))
-
-    def _failures(self, waits: Iterable[Key]) -> Iterator[str]:
-        for kind, name in waits:
+        for kind, name in dict.fromkeys(wait for each in own for wait in _keys(each.gate)):
             for each in self.resources[kind].of((kind, name)) if kind in self.resources else ():
                 conditions = {str(one.get("type")): one for one in each.status.get("conditions") or ()}
                 failed = conditions.get("Failed") or {}

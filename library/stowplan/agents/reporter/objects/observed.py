@@ -56,15 +56,11 @@ def present_run(seen: Observed) -> ObservedRun:
 
 def of(seen: Observed, run: str) -> ObservedRun:
     """Return the objects of the run with the name `run`. The cache pods of a dataset belong to no run."""
-    jobs = sorted((job for job in seen.jobs if job.run == run), key=_by_name)
+    # In names that contain a partition's number, partition 2 comes before partition 10.
+    jobs = sorted((job for job in seen.jobs if job.run == run), key=lambda job: (len(job.name), job.name))
     job_sets = [each for each in seen.job_sets if each.run == run]
     pods = sorted((pod for pod in seen.pods if pod.job and pod.run == run), key=lambda pod: (pod.index, pod.name))
     return ObservedRun(run, jobs, job_sets, pods)
-
-
-def _by_name(job: Job) -> tuple[int, str]:
-    """Return a sort key for Jobs whose names contain a partition's number: it puts partition 2 before partition 10."""
-    return len(job.name), job.name
 
 
 def newest_time(seen: Observed) -> str:

@@ -146,7 +146,7 @@ def pod(manifest: Manifest, namespace: str) -> Pod | None:
         awaits=next((_argument(spec, each["name"], "--dataset") for each in initial if _waits(each)), ""),
         awaits_peers=any(_runs(each, PEERS) for each in initial),
         awaits_lineage=_argument(spec, LINEAGE, "--lineage") if any(map(_waits_for_lineage, initial)) else "",
-        conditions={each["type"]: _sign(each) for each in _read(status.get("conditions") or ())},
+        conditions={each["type"]: _sign(each) for each in status.get("conditions") or () if each["type"] in _READ},
         containers=tuple(_containers([*initial, *own], sidecars)),
     )
 
@@ -188,12 +188,6 @@ def _argument(spec: Manifest, container: str, option: str) -> str:
     """Return the value of an option in the arguments of an init container; empty if there is none."""
     words = next((each.get("args") or () for each in spec.get("initContainers") or () if each["name"] == container), ())
     return next((intern(str(value)) for each, value in pairwise(words) if each == option), "")
-
-
-def _read(conditions: Iterable[Manifest]) -> Iterator[Manifest]:
-    for each in conditions:
-        if each["type"] in _READ:
-            yield each
 
 
 def _sign(condition: Manifest) -> Sign:

@@ -58,7 +58,8 @@ def status(seen: Observed, spec: DatasetSpec, run: ObservedRun, more: Sequence[C
     cause = causes.of_work(runtime, seen.sets)
     if phase == "PartialReady":
         cause = cause or trouble
-    drafts = [_ready(phase, cause, found, wanted, sync) if spec.cached else _filled(phase, sync)]
+    filled = Condition("Ready", phase == "Ready", sync.reason, sync.message, sync.at)
+    drafts = [_ready(phase, cause, found, wanted, sync) if spec.cached else filled]
     if spec.filled:
         drafts.append(Condition("Synced", sync.state == "complete", sync.reason, sync.message, sync.at))
     warmup = _task(run, "warmup", seen)
@@ -141,10 +142,6 @@ def _course(sync: RunOutcome, *, copies: bool) -> Course:
     if sync.state == "complete":
         return "succeeded"
     return "under way" if copies else "unknown"
-
-
-def _filled(phase: str | None, sync: RunOutcome) -> Condition:
-    return Condition("Ready", holds=phase == "Ready", reason=sync.reason, message=sync.message, at=sync.at)
 
 
 def _copies(seen: Observed, run: ObservedRun) -> bool:

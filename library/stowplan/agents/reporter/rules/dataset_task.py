@@ -22,14 +22,5 @@ def status(seen: Observed) -> Status | None:
 RULES = Rules(
     status,
     frozenset("phase run partitions startTime completionTime conditions observedGeneration".split()),
-    {
-        "datasetRef": None,
-        "sync": None,
-        "warmup": None,
-        "evict": None,
-        "remove": None,
-        "copy": None,
-        "schedule": None,
-        "suspend": None,
-    },
+    dict.fromkeys(["datasetRef", *TASKS, "schedule", "suspend"]),
 )

@@ -1,10 +1,6 @@
 """Status of a PaddleJob, as the PaddlePaddle operator would write it."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from stowplan.agents.reporter.objects.observed import Observed
-from stowplan.agents.reporter.objects.pods import Pod
 from stowplan.agents.reporter.rules.api import Rules
 from stowplan.agents.reporter.rules.conditions import Status, is_final, of_work, settled
 from stowplan.agents.reporter.rules.training_group import POD_STATES, Role, Training, training
@@ -24,7 +20,7 @@ def status(seen: Observed) -> Status | None:
     phase = _phase(found)
     return {
         "phase": phase,
-        "mode": _mode(spec, sizes),
+        "mode": "PS" if spec.get("ps") else "Collective" if sizes["worker"] > 1 else "Single",
         "startTime": found.start(runs=phase == "Running"),
         "completionTime": found.outcome.at or None if found.outcome.is_over else None,
         "run": found.run.name or None,
@@ -33,21 +29,14 @@ def status(seen: Observed) -> Status | None:
     }
 
 
-def _mode(spec: Mapping[str, Any], sizes: Mapping[str, int]) -> str:
-    if spec.get("ps"):
-        return "PS"
-    return "Collective" if sizes["worker"] > 1 else "Single"
-
-
 def _phase(found: Training) -> str:
     if ended := {"complete": "Completed", "failed": "Failed"}.get(found.outcome.state):
         return ended
     if found.all_run:
         return "Running"
     counts = [role.counts for role in found.roles.values()]
-    if found.outcome.state != "active" or not any(role.pods for role in found.roles.values()):
-        return "Pending"
-    if any(each["pending"] for each in counts):
+    has_pods = any(role.pods for role in found.roles.values())
+    if found.outcome.state != "active" or not has_pods or any(each["pending"] for each in counts):
         return "Pending"
     if any(each["starting"] for each in counts):
         return "Starting"
@@ -62,18 +51,13 @@ def _role(role: Role, seen: Observed) -> Status:
     """
     status: Status = {state: role.counts[state] for state in POD_STATES if role.counts[state] or state == "running"}
     if role.pods:
-        status["refs"] = [_reference(pod, seen) for pod in role.pods[:MOST_REFERENCES]]
+        what = {"apiVersion": "v1", "kind": "Pod", "namespace": seen.resource.namespace}
+        status["refs"] = [{**what, "name": pod.name, "uid": pod.uid} for pod in role.pods[:MOST_REFERENCES]]
     return status
-
-
-def _reference(pod: Pod, seen: Observed) -> Status:
-    return {"apiVersion": "v1", "kind": "Pod", "namespace": seen.resource.namespace, "name": pod.name, "uid": pod.uid}
 
 
 RULES = Rules(
     status,
-    frozenset(
-        [*"phase mode startTime completionTime run conditions observedGeneration".split(), *ROLES],
-    ),
+    frozenset([*"phase mode startTime completionTime run conditions observedGeneration".split(), *ROLES]),
     dict.fromkeys(ROLES, ("replicas",)),
 )

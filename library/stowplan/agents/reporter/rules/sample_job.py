@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from stowplan.agents.reporter.objects.observed import Observed, ObservedRun, earliest
+from stowplan.agents.reporter.objects.observed import Observed, earliest
 from stowplan.agents.reporter.outcome import ABSENT, RunOutcome, of_job, together
 from stowplan.agents.reporter.rules import tasks
 from stowplan.agents.reporter.rules.api import Rules
@@ -36,11 +36,13 @@ def of_task(seen: Observed, task: str) -> Status | None:
     found = tasks.of_entries(entries) if elsewhere else together([*parts, *[ABSENT] * (total - len(parts))])
     found, cause = tasks.judged(found, run, entries, before)
     begun = elsewhere or tasks.has_begun(run.pods) or before.get("phase") == "Running"
+    reported = entries if elsewhere else ()
+    started = [*(job.started for job in run.jobs), *(str(each.get("startedAt") or "") for each in reported)]
     return {
         "phase": tasks.phase(found, begun=begun),
         job_field: name,
-        counts_field: _counts(parts, entries if elsewhere else (), total),
-        "startTime": _started(run, entries if elsewhere else ()),
+        counts_field: _counts(parts, reported, total),
+        "startTime": earliest(started) or None,
         "completionTime": found.at or None if found.is_over else None,
         "conditions": settled([*of_work(found, cause), *_warmed(task, seen)], seen),
     }
@@ -69,11 +71,6 @@ def _warmed(task: str, seen: Observed) -> list[Condition]:
     if task != "sync" or not warmup.jobs:
         return [fit] if task == "warmup" else []
     return [tasks.condition_of("Warmed", warmup), fit]
-
-
-def _started(run: ObservedRun, entries: Sequence[Entry]) -> str | None:
-    times = [job.started for job in run.jobs] + [str(each.get("startedAt") or "") for each in entries]
-    return earliest(times) or None
 
 
 RULES = Rules(

@@ -42,7 +42,8 @@ def status(seen: Observed) -> Status | None:
         return None
     spec = seen.resource.spec
     found = training(_without_copies(seen), (ROLE,), walltime=spec.get("activeDeadlineSeconds"))
-    outputs = _outputs(seen, found.outcome)
+    given: Sequence[dict[str, Any]] = spec.get("outputs") or ()
+    outputs = [_output(each, index, seen, found.outcome) for index, each in enumerate(given)]
     found = replace(found, outcome=_whole(found.outcome, outputs))
     nodes = sum(role.wanted for role in found.roles.values()) or int(spec.get("numNodes") or 1)
     ready = min(nodes, _ready(found))
@@ -149,12 +150,6 @@ def _without_copies(seen: Observed) -> Observed:
     return replace(seen, jobs=jobs, pods=[pod for pod in seen.pods if pod.job not in names])
 
 
-def _outputs(seen: Observed, run: RunOutcome) -> list[_Output]:
-    """Return the outputs in the order of the spec. `run` is the outcome of the run that they wait for."""
-    given: Sequence[dict[str, Any]] = seen.resource.spec.get("outputs") or ()
-    return [_output(each, index, seen, run) for index, each in enumerate(given)]
-
-
 def _whole(run: RunOutcome, outputs: Sequence[_Output]) -> RunOutcome:
     """Return the outcome of a run with its outputs: it is complete once all of them are copied.
 
@@ -170,6 +165,7 @@ def _whole(run: RunOutcome, outputs: Sequence[_Output]) -> RunOutcome:
 
 
 def _output(given: dict[str, Any], index: int, seen: Observed, run: RunOutcome) -> _Output:
+    """Return the output with this index in the spec. `run` is the outcome of the run that it waits for."""
     path = str(given.get("path") or "")
     if run.state == "failed" and given.get("when", "success") == "success":
         return _Output(path, "Skipped", "The run failed, and this output is for success")

@@ -38,7 +38,7 @@ def status(seen: Observed) -> Status | None:
         "scale_records": {"ScaleRecords": records} if records else None,
         "replica_statuses": [_replica(found.roles[name]) for name in ORDER if name in found.roles] or None,
         "startTime": found.start(runs=phase in _RUNNING),
-        "released": _released(found),
+        "released": all(pod.is_over for pod in found.run.pods) if found.outcome.is_over else None,
         "run": found.run.name or None,
         "conditions": settled(of_work(found.outcome, found.cause), seen),
     }
@@ -58,8 +58,7 @@ def _phase(found: Training, *, scales: bool) -> str:
         return "Timeout" if found.outcome.reason == DEADLINE else "Failed"
     if found.outcome.state in ("absent", "suspended"):
         return "Creating"
-    runs = found.all_run or found.before.get("phase") in _RUNNING
-    if not runs:
+    if not (found.all_run or found.before.get("phase") in _RUNNING):
         return "Creating"
     return "Scaling" if scales else "Running"
 
@@ -96,12 +95,6 @@ def _replica(role: Role) -> Status:
     }
 
 
-def _released(found: Training) -> bool | None:
-    if not found.outcome.is_over:
-        return None
-    return all(pod.is_over for pod in found.run.pods)
-
-
 def _scale_records(found: Training, role: Role | None) -> list[Status]:
     """Return the records of this run's changes, oldest first. `role` is the trainers' role; None gives an empty list.
 
@@ -116,7 +109,8 @@ def _scale_records(found: Training, role: Role | None) -> list[Status]:
         if known and known[-1].get("status") == _PENDING:
             known[-1]["status"] = _UNDONE
         known.append(_scale_record(found, last, role.wanted))
-    if known and known[-1].get("status") == _PENDING and _is_done(found, role):
+    is_done = found.outcome.is_over or (role.is_complete and role.counts["running"] <= role.wanted)
+    if known and known[-1].get("status") == _PENDING and is_done:
         known[-1]["status"] = _DONE
     return known[-_MOST_RECORDS:]
 
@@ -131,10 +125,6 @@ def _scale_record(found: Training, before: int, now: int) -> Status:
     times = [job.resized for job in found.run.jobs if job.parallelism == now and job.resized]
     record: Status = {"additional": now - before, "status": _PENDING, "reason": f"from {before} to {now} trainers"}
     return {"scaleTimestamp": max(times), **record} if times else record
-
-
-def _is_done(found: Training, role: Role) -> bool:
-    return found.outcome.is_over or (role.is_complete and role.counts["running"] <= role.wanted)
 
 
 RULES = Rules(
