@@ -20,11 +20,7 @@ Patience = Callable[[Why | None], float]
 """Function that takes the cause of the stop and returns the seconds that a call may still take after the stop."""
 
 
-def _none(_: Why | None) -> float:
-    return 0.0
-
-
-def interruptible(stop: Stop, call: Callable[[], T], patience: Patience = _none) -> T:
+def interruptible(stop: Stop, call: Callable[[], T], patience: Patience = lambda _: 0.0) -> T:
     """Run `call` in another thread, wait for its end, and return its result or raise its error.
 
     The calling thread remains free for signals, which Python handles in the main thread only. Raises StoppedError if

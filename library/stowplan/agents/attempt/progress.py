@@ -83,11 +83,6 @@ class Progress:
             if len(kept.examples) < MOST_EXAMPLES:
                 kept.examples.append(name.encode(errors="replace").decode()[:LONGEST_EXAMPLE])
 
-    @property
-    def files_left_out(self) -> int:
-        """Number of names of the source that are not copied."""
-        return sum(each.count for each in self.left_out.values())
-
     def fates(self) -> dict[str, Any]:
         """Return what the copy did with the files, as the status has it (`AttemptReport`)."""
         with self._lock:
@@ -127,7 +122,7 @@ class Progress:
                 "filesDeleted": self.files_deleted,
                 "filesUnknown": self.files_unknown,
                 "filesUnverified": self.files_unverified,
-                "filesLeftOut": self.files_left_out,
+                "filesLeftOut": sum(each.count for each in self.left_out.values()),
                 "bytesPerSecond": max(0, int(rate)),
             }
             if rate > 0 or not left:

@@ -48,7 +48,8 @@ def status(config: TaskConfig, outcome: TaskOutcome, found: Manifest | None) -> 
     if config.target.kind not in TASK_FIELDS:
         return status
     entries = _of_this_run(outcome, own, (found or {}).get("status") or {})
-    return status | _phase(entries, _partitions(config), config.target.kind)
+    partitions = (config.partitions or 1) if isinstance(config, WarmupConfig | ClearConfig) else 1
+    return status | _phase(entries, partitions, config.target.kind)
 
 
 def _budget(partition: int, found: Manifest) -> int | None:
@@ -72,10 +73,6 @@ def _of_this_run(outcome: TaskOutcome, own: Entry, present: Mapping[str, Any]) -
         and (each.get("run") or "").rpartition("-")[2] == ending
     ]
     return sorted([own, *others], key=lambda each: int(each["partition"]))
-
-
-def _partitions(config: TaskConfig) -> int:
-    return (config.partitions or 1) if isinstance(config, WarmupConfig | ClearConfig) else 1
 
 
 def _phase(entries: Sequence[Entry], partitions: int, kind: str) -> Status:

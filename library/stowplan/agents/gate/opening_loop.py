@@ -39,7 +39,9 @@ async def open_run(given: GateConfig, client: Client, log: Log) -> int:
     events: Events = asyncio.Queue()
     loop = OpeningLoop(given, client, log)
     async with asyncio.TaskGroup() as tasks:
-        running = [tasks.create_task(_watch(client, place, events)) for place in loop.places()]
+        running = [
+            tasks.create_task(_watch(client, place, events)) for place in (loop.owner, *loop.waits, *loop.objects)
+        ]
         await loop.until_open(events)
         for task in running:
             task.cancel()
@@ -79,10 +81,6 @@ class OpeningLoop:
         self.objects = dict.fromkeys(places)
         self.log.info("Waiting", waits=", ".join(f"{wait.kind} {wait.name}" for wait in config.waits))
 
-    def places(self) -> list[ObjectAddress]:
-        """Return the addresses of all objects to watch."""
-        return [self.owner, *self.waits, *self.objects]
-
     async def until_open(self, events: Events) -> None:
         """Process events until the run is open and has stayed open for a while."""
         while not self._is_done():
@@ -119,7 +117,7 @@ class OpeningLoop:
 
     async def _act(self) -> None:
         """Open what is closed, in order, if nothing holds the run back. After a failure the rest waits."""
-        states = {place: self._state(place) for place in self.objects}
+        states = {place: state_of(each, admission=self.config.admission) for place, each in self.objects.items()}
         for place, state in states.items():
             if self.states.get(place) is not state:
                 self.log.info(f"{place.name} is {state.value}")
@@ -151,9 +149,6 @@ class OpeningLoop:
                 self.objects[place] = opened
                 self.log.info("Opened", object=place.path)
                 return True
-
-    def _state(self, place: ObjectAddress) -> WorkloadState:
-        return state_of(self.objects[place], admission=self.config.admission)
 
     def _is_done(self) -> bool:
         if self.last is None or monotonic() - self.last < WATCHED:

@@ -1,6 +1,5 @@
 """Whether a Job or a JobSet is closed, and the change that opens it. It uses neither clock nor network."""
 
-from collections.abc import Iterator
 from enum import Enum
 
 from stowplan.agents.cluster.answers import Manifest
@@ -37,7 +36,12 @@ def state_of(found: Manifest | None, *, admission: bool) -> WorkloadState:
         return WorkloadState.OPEN
     if not (found.get("spec") or {}).get("suspend"):
         return WorkloadState.OPEN
-    ours = OPENED not in notes or set(_suspenders(found)) == {ARGO_CD}
+    owners = {
+        str(each.get("manager"))
+        for each in found["metadata"].get("managedFields") or ()
+        if "f:suspend" in ((each.get("fieldsV1") or {}).get("f:spec") or {})
+    }
+    ours = OPENED not in notes or owners == {ARGO_CD}
     return WorkloadState.CLOSED if ours else WorkloadState.HELD
 
 
@@ -69,10 +73,3 @@ def _notes(found: Manifest) -> Manifest:
 
 def _names(notes: Manifest) -> list[str]:
     return [name.strip() for name in str(notes.get(ADMISSION_GATE) or "").split(",") if name.strip()]
-
-
-def _suspenders(found: Manifest) -> Iterator[str]:
-    """Yield the field managers that own `spec.suspend`."""
-    for each in found["metadata"].get("managedFields") or ():
-        if "f:suspend" in ((each.get("fieldsV1") or {}).get("f:spec") or {}):
-            yield str(each.get("manager"))

@@ -25,10 +25,6 @@ def shortened(text: str) -> str:
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
-def _standard_error() -> TextIO:
-    return sys.stderr
-
-
 @dataclass(frozen=True, slots=True)
 class Log:
     """Writer of events: one JSON object per line for machines, or plain text for people.
@@ -40,7 +36,7 @@ class Log:
     format: Format = "json"
     always: Mapping[str, Value] = field(default_factory=dict)
     """Fields that every JSON line has in addition; plain text leaves them out."""
-    stream: TextIO = field(default_factory=_standard_error)
+    stream: TextIO = field(default_factory=lambda: sys.stderr)
 
     def info(self, message: str, **fields: Value) -> None:
         """Log an expected event."""
@@ -81,11 +77,7 @@ def visible(text: str) -> str:
     Messages have parts that servers choose. In a terminal, the characters ESC, CR and C1 would move the cursor, and
     direction marks would reorder the letters.
     """
-    return text if text.isprintable() else "".join(_seen(each) for each in text)
-
-
-def _seen(character: str) -> str:
-    return character if character.isprintable() else ascii(character)[1:-1]
+    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
 
 
 def identity(environment: Mapping[str, str]) -> dict[str, Value]:

@@ -87,7 +87,8 @@ def conditions(seen: Situation, troubles: Iterable[str]) -> list[dict[str, Any]]
         found.append(_of_task("Synced", seen.sync))
     if seen.warmups:
         small = seen.too_small
-        found.append(_of_task("Warmed", _hindmost(seen.warmups)))
+        order: tuple[Course, ...] = ("failed", "unknown", "under way", "succeeded")
+        found.append(_of_task("Warmed", min(seen.warmups, key=lambda each: order.index(each.course))))
         found.append(condition(CACHE_TOO_SMALL, CACHE_TOO_SMALL if small else FITS, small, holds=bool(small)))
     # Pods that run do not know why other pods cannot run.
     return [*found, condition("Stalled", "NotStalled", "", holds=False)]
@@ -101,11 +102,6 @@ def _ready(seen: Situation, troubles: str) -> dict[str, Any]:
         return condition("Ready", seen.sync.reason, seen.sync.message, holds=False)
     count = f"{seen.ready} of {seen.partitions} cache pods are ready"
     return condition("Ready", phase, f"{count}: {troubles}" if troubles else count, holds=False)
-
-
-def _hindmost(tasks: tuple[TaskState, ...]) -> TaskState:
-    order: tuple[Course, ...] = ("failed", "unknown", "under way", "succeeded")
-    return min(tasks, key=lambda each: order.index(each.course))
 
 
 def _of_task(kind: str, each: TaskState) -> dict[str, Any]:

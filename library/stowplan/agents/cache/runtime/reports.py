@@ -55,9 +55,11 @@ class Sums:
         own = self.record.figures.ordinal
         heard = {n: entry for n, entry in entries.items() if n == own or silent[n] <= SILENT_SECONDS}
         ready = [n for n, entry in heard.items() if not entry.get("message")]
-        troubles = [_trouble(n, heard.get(n)) for n in entries if n not in ready]
+        silence = {"message": "no report for some time"}
+        troubles = [f"partition {n}: {heard.get(n, silence)['message']}" for n in entries if n not in ready]
         status: Status = {"cacheStatus": self._cache(heard, troubles)}
-        if names := self._jobs(present):
+        attempts = {f"{task}JobName": self._attempt(present, task, 0) or {} for task in ("sync", "warmup")}
+        if names := {key: entry["run"] for key, entry in attempts.items() if entry.get("run")}:
             status["jobsName"] = names
         return status | (self._phase(present, entries, len(ready), troubles) if self.config.report_phase else {})
 
@@ -110,10 +112,6 @@ class Sums:
             status["errorMassage"] = "; ".join(troubles)
         return status
 
-    def _jobs(self, present: Mapping[str, Any]) -> dict[str, str]:
-        names = {"syncJobName": self._attempt(present, "sync", 0), "warmupJobName": self._attempt(present, "warmup", 0)}
-        return {key: entry["run"] for key, entry in names.items() if entry and entry.get("run")}
-
     def _attempt(self, present: Mapping[str, Any], task: str, partition: int) -> dict[str, Any] | None:
         attempts = present.get("attempts") or ()
         return next((each for each in attempts if (each["task"], each["partition"]) == (task, partition)), None)
@@ -160,7 +158,3 @@ def own(record: LatestFigures, found: Mapping[str, Any] | None) -> Status:
     if found is None:
         return {"partitions": [replace(figures, available_bytes=None).entry()]}
     return {"partitions": [{**figures.entry(), "observedAt": figures.observed_at}]}
-
-
-def _trouble(ordinal: int, entry: Entry | None) -> str:
-    return f"partition {ordinal}: {entry['message'] if entry else 'no report for some time'}"

@@ -48,20 +48,15 @@ def _look(root: Path, until: Until, revision: str | None) -> Poll:
         return Poll("ready", "it is mounted")
     complete = _read(root, COMPLETE_FILE)
     if complete is None:
-        return _failure(root) or Poll("waiting", f"no sync has completed it ({COMPLETE_FILE} is not there)")
+        if (failed := _read(root, FAILED_FILE)) is not None:
+            return Poll("failed", f"its sync failed for good ({_ended(failed.get('run'), failed.get('exitCode'))})")
+        return Poll("waiting", f"no sync has completed it ({COMPLETE_FILE} is not there)")
     if revision is not None and complete.get("revision") != revision:
         held = str(complete.get("revision") or "an unknown revision")[:LONGEST_REVISION]
         return Poll("waiting", f"its last sync brought {held}, not {revision}")
     if until != "warmed":
         return Poll("ready", "it is synced")
     return _warmth(root, complete.get("run"))
-
-
-def _failure(root: Path) -> Poll | None:
-    failed = _read(root, FAILED_FILE)
-    if failed is None:
-        return None
-    return Poll("failed", f"its sync failed for good ({_ended(failed.get('run'), failed.get('exitCode'))})")
 
 
 def _warmth(root: Path, sync: object) -> Poll:

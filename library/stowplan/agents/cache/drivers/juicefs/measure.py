@@ -77,7 +77,8 @@ def _summary(asker: BoundedRunner, directory: Path, *, exact: bool) -> DatasetSi
         return None
     if "permission denied" in answer.error:
         return Trouble(_NO_ACCESS, f"No right to look into {directory}")
-    return _extent(answer.output) or Trouble("SummaryFailed", f"juicefs summary failed: {_last_line(answer.error)}")
+    said = [line.strip() for line in answer.error.splitlines() if line.strip()] or ["it said nothing"]
+    return _extent(answer.output) or Trouble("SummaryFailed", f"juicefs summary failed: {said[-1]}")
 
 
 def _extent(text: str) -> DatasetSize | None:
@@ -87,11 +88,6 @@ def _extent(text: str) -> DatasetSize | None:
         return DatasetSize(int(row["SIZE"]), int(row["FILES"]))
     except (ValueError, KeyError, TypeError):
         return None
-
-
-def _last_line(text: str) -> str:
-    lines = [line for line in text.splitlines() if line.strip()]
-    return lines[-1].strip() if lines else "it said nothing"
 
 
 def make_driver() -> Driver:

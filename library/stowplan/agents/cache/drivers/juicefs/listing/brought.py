@@ -54,7 +54,8 @@ class BroughtHashes:
     @classmethod
     def read(cls, content: bytes | None, owner: str, source: str) -> "BroughtHashes":
         """Parse the content of the file; an empty record if there is none, or if it is invalid: others may write it."""
-        own = (hashlib.blake2s(owner.encode(), digest_size=4).hexdigest(), _hash(source))
+        source_hash = hashlib.blake2s(source.encode(errors="surrogatepass"), digest_size=16).hexdigest()
+        own = (hashlib.blake2s(owner.encode(), digest_size=4).hexdigest(), source_hash)
         header, _, rest = (content or b"").partition(b"\n")
         sources, entries = _sources(json_object(header) or {}), entries_of(rest, ENTRY)
         if sources is None or entries is None or not _is_sorted(entries):
@@ -139,7 +140,3 @@ def _is_sorted(entries: bytes) -> bool:
             return False
         last = number
     return True
-
-
-def _hash(text: str) -> str:
-    return hashlib.blake2s(text.encode(errors="surrogatepass"), digest_size=16).hexdigest()

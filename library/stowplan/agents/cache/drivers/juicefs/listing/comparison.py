@@ -80,10 +80,8 @@ class Comparison:
         `chosen` are the keys that the options of the sync select; None for all. `there` is what the destination has;
         None if the options say what is copied. Raises AttemptError CONFLICT (5) if a key cannot be a file.
         """
-        files, keys = (
-            _InOrder(_by_key(there), self._pass),
-            _InOrder(((_order(key), key) for key in chosen or ()), _drop),
-        )
+        files = _InOrder(((each.order, each) for each in there or ()), self._pass)
+        keys = _InOrder(((key.encode(errors="surrogateescape"), key) for key in chosen or ()), lambda _: None)
         with self.wanted.adding() as add:
             for entry in source:
                 self.seen += 1
@@ -162,15 +160,3 @@ class _InOrder(Generic[_T]):
     def _take(self, found: tuple[bytes, _T]) -> _T:
         self._next = next(self._values, None)
         return found[1]
-
-
-def _by_key(entries: Iterable[Entry] | None) -> Iterator[tuple[bytes, Entry]]:
-    return ((each.order, each) for each in entries or ())
-
-
-def _order(key: str) -> bytes:
-    return key.encode(errors="surrogateescape")
-
-
-def _drop(_: object) -> None:
-    """Take a value that nobody wants."""

@@ -10,7 +10,7 @@ from stowplan.agents.attempt import run_marker, safe_files
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.cache.drivers.work import TaskWork
 from stowplan.schema.agents.exit_codes import ExitCode
-from stowplan.schema.agents.marker import COMPLETE_FILE, FAILED_FILE, Marker, marker_path
+from stowplan.schema.agents.marker import COMPLETE_FILE, FAILED_FILE, marker_path
 
 LOOK_SECONDS = 2.0
 """Seconds between two polls of the marker files."""
@@ -35,19 +35,14 @@ class SyncMarks:
         Raises AttemptError (exit code 4) if the sync has failed permanently, AttemptError (exit code 2) if this task
         has no run, and StoppedError if the work must stop.
         """
-        run = self._run()
+        if not self.name and not self.work.run:
+            raise AttemptError(ExitCode.BAD_SPEC, "NoRun", "Without STOWPLAN_RUN nobody knows which sync to wait for")
+        run = self.name or f"{self.stem}-{(self.work.run or '').rpartition('-')[2]}"
         while not self._is_done(run):
             self.work.outcome.waits(f"For the sync {run}")
             self.work.stop.sleep(LOOK_SECONDS)
         self.work.outcome.works()
         return run
-
-    def _run(self) -> str:
-        if self.name:
-            return self.name
-        if not self.work.run:
-            raise AttemptError(ExitCode.BAD_SPEC, "NoRun", "Without STOWPLAN_RUN nobody knows which sync to wait for")
-        return f"{self.stem}-{self.work.run.rpartition('-')[2]}"
 
     def _is_done(self, run: str) -> bool:
         # Another task removes the run's marker file before it changes the dataset. The failed file and the complete
@@ -55,13 +50,9 @@ class SyncMarks:
         for path in (marker_path(run), FAILED_FILE):
             marker = run_marker.read(safe_files.read(self.mount, path))
             if marker and marker.run == run:
-                return _judged(marker)
+                if marker.result == "succeeded":
+                    return True
+                message = f"The sync {run} failed with exit code {marker.exit_code}: there is nothing to load"
+                raise AttemptError(ExitCode.NOT_FOUND, "SyncFailed", message)
         complete = safe_files.json_object(safe_files.read(self.mount, COMPLETE_FILE))
         return complete is not None and complete.get("run") == run
-
-
-def _judged(marker: Marker) -> bool:
-    if marker.result == "succeeded":
-        return True
-    message = f"The sync {marker.run} failed with exit code {marker.exit_code}: there is nothing to load"
-    raise AttemptError(ExitCode.NOT_FOUND, "SyncFailed", message)

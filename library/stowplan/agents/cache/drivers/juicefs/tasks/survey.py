@@ -75,11 +75,11 @@ class SyncSurvey:
         too many files would be deleted; raises StoppedError if the work must stop.
         """
         prefix, progress = self.source.prefix, self.work.outcome.progress
-        brought = self._brought()
+        known = self.place.state.fetch(f"{self._name}{SUFFIX}", LARGEST_BROUGHT) if self.tells_unknown else None
         if prefix:
             kept = None if self.is_decided else self.place.state.fetch(self._name, LARGEST)
             record, listing = VersionRecord.read(kept), ListingHash()
-            compared = Comparison(self._choice(), record, wanted, self._extra(brought))
+            compared = Comparison(self._choice(), record, wanted, self._extra(known))
             try:
                 self._compare(compared, _told(self.source.entries(prefix, listing)))
             except _UnlistedError as error:
@@ -88,7 +88,7 @@ class SyncSurvey:
             else:
                 self._decide(compared.extra)
                 return compared, listing.revision
-        compared = Comparison(self._choice(), VersionRecord(), wanted, self._extra(brought))
+        compared = Comparison(self._choice(), VersionRecord(), wanted, self._extra(known))
         self._compare(compared, self._theirs().entries(self._from(), self._what, strict=True))
         self._decide(compared.extra)
         return compared, None
@@ -174,10 +174,6 @@ class SyncSurvey:
     def _write(self, files: dict[str, bytes]) -> None:
         if files:
             self.place.state.write(files)
-
-    def _brought(self) -> bytes | None:
-        name = f"{self._name}{SUFFIX}"
-        return self.place.state.fetch(name, LARGEST_BROUGHT) if self.tells_unknown else None
 
     def _extra(self, brought: bytes | None) -> UnlistedFiles | None:
         if not self.tells_unknown:

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import ClassVar
 
 from stowplan.agents.attempt.failure import AttemptError, StoppedError
@@ -48,11 +47,11 @@ class SyncTask:
         survey.copy.check()
         renews = self.config.target.kind in ("Dataset", "DatasetTask")
         marks = Marks(place.state, self.work.run, completes=self.config.completes, renews=renews)
-        change = partial(self._change, survey, marks)
-        return once(self.work, marks, place.past(marks), place.locked(), change, what="the sync")
 
-    def _change(self, survey: SyncSurvey, marks: Marks, past: Past) -> str:
-        return self._dry(survey.copy) if self.config.flags.get("dry") else self._fill(survey, marks, past)
+        def change(past: Past) -> str:
+            return self._dry(survey.copy) if self.config.flags.get("dry") else self._fill(survey, marks, past)
+
+        return once(self.work, marks, place.past(marks), place.locked(), change, what="the sync")
 
     def _survey(self, place: Destination) -> SyncSurvey:
         config, work = self.config, self.work

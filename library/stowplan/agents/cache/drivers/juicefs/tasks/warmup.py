@@ -34,10 +34,6 @@ leave more of this share. A cache that is too small gets no second pass.
 """
 
 
-def _ignore(_: int) -> None:
-    return
-
-
 class _FullError(Exception):
     """The cache has no space for more of the share."""
 
@@ -124,7 +120,7 @@ class WarmupTask:
         return message
 
     def _pass(
-        self, control: Control, action: CacheAction, share: "array[int]", look: Callable[[int], None] = _ignore
+        self, control: Control, action: CacheAction, share: "array[int]", look: Callable[[int], None] = lambda _: None
     ) -> Filled:
         """Apply the action to all files of the share. `look` gets the number of loaded bytes, about once a second."""
         total = Filled(0, 0, 0)
