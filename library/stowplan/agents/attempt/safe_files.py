@@ -30,7 +30,7 @@ def read(root: Path, path: str, largest: int = LARGEST) -> bytes | None:
     None if the file is missing, is no regular file or is larger than `largest` bytes, or if a folder in `path` is a
     link.
     """
-    parent, name = _split(path)
+    parent, _, name = path.rpartition("/")
     try:
         with ClaimFolder.at(root, parent) as folder:
             return folder.read(name, largest)
@@ -89,21 +89,16 @@ def write(root: Path, path: str, text: str) -> None:
 
     Missing folders are created. If `path` is a link, the link itself is replaced by the file.
     """
-    parent, name = _split(path)
+    parent, _, name = path.rpartition("/")
     with ClaimFolder.at(root, parent, create=True) as folder:
         folder.write(name, text)
 
 
 def remove(root: Path, path: str) -> None:
     """Remove a file or link if it exists. Raises OSError also if a folder in `path` is a link."""
-    parent, name = _split(path)
+    parent, _, name = path.rpartition("/")
     with suppress(FileNotFoundError), ClaimFolder.at(root, parent) as folder:
         folder.remove_file(name)
-
-
-def _split(path: str) -> tuple[str, str]:
-    parent, _, name = path.rpartition("/")
-    return parent, name
 
 
 def boot() -> str:

@@ -35,8 +35,11 @@ def status(config: TaskConfig, outcome: TaskOutcome, found: Manifest | None) -> 
     `found` is the current custom resource; None if the caller only checks whether this task's own fields changed.
     """
     own = outcome.entry()
-    if outcome.remark == CACHE_TOO_SMALL and (budget := _budget(outcome.partition, found or {})):
-        own["budgetBytes"] = budget
+    present = (found or {}).get("status") or {}
+    if outcome.remark == CACHE_TOO_SMALL:
+        # Its cache pod reports it.
+        budgets = {each.get("ordinal"): each.get("budgetBytes") for each in present.get("partitions") or ()}
+        own |= {"budgetBytes": budget} if (budget := budgets.get(outcome.partition)) else {}
     status: Status = {"attempts": [own]}
     if outcome.revision and outcome.result != RUNNING and config.target.kind in DATASET_KINDS:
         status["revision"] = outcome.revision
@@ -47,15 +50,9 @@ def status(config: TaskConfig, outcome: TaskOutcome, found: Manifest | None) -> 
     # The phase of a SampleSet depends on several tasks: its cache pods derive it.
     if config.target.kind not in TASK_FIELDS:
         return status
-    entries = _of_this_run(outcome, own, (found or {}).get("status") or {})
+    entries = _of_this_run(outcome, own, present)
     partitions = (config.partitions or 1) if isinstance(config, WarmupConfig | ClearConfig) else 1
     return status | _phase(entries, partitions, config.target.kind)
-
-
-def _budget(partition: int, found: Manifest) -> int | None:
-    """Return the budget of a partition's cache in bytes, which its cache pod reports; None if none has reported it."""
-    entries = (found.get("status") or {}).get("partitions") or ()
-    return next((each.get("budgetBytes") for each in entries if each.get("ordinal") == partition), None)
 
 
 def _of_this_run(outcome: TaskOutcome, own: Entry, present: Mapping[str, Any]) -> list[Entry]:

@@ -29,7 +29,7 @@ def state_of(found: Manifest | None, *, admission: bool) -> WorkloadState:
     """
     if found is None:
         return WorkloadState.ABSENT
-    notes = _notes(found)
+    notes = found["metadata"].get("annotations") or {}
     if admission:
         return WorkloadState.CLOSED if ADMISSION_GATE_NAME in _names(notes) else WorkloadState.OPEN
     if _OVER & true_conditions(found).keys():
@@ -61,14 +61,9 @@ def opening(found: Manifest, now: str, *, admission: bool) -> Manifest:
     }
     if not admission:
         return {**patch, "spec": {"suspend": False}}
-    others = [name for name in _names(_notes(found)) if name != ADMISSION_GATE_NAME]
+    others = [name for name in _names(metadata.get("annotations") or {}) if name != ADMISSION_GATE_NAME]
     annotations[ADMISSION_GATE] = ",".join(others) or None
     return patch
-
-
-def _notes(found: Manifest) -> Manifest:
-    notes: Manifest = found["metadata"].get("annotations") or {}
-    return notes
 
 
 def _names(notes: Manifest) -> list[str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 from stowplan.agents.cluster import access
-from stowplan.agents.cluster.answers import Manifest, Refused, Unreachable
+from stowplan.agents.cluster.answers import Refused, Unreachable
 from stowplan.agents.cluster.client import Client
 from stowplan.agents.cluster.conditions import condition
 from stowplan.agents.cluster.following import Live, News, follow
@@ -60,22 +60,16 @@ async def _wait_for(kind: str, name: str, namespace: str, client: Client, log: L
 
 
 def _missing(kind: str, news: News) -> str:
-    """Return why a spec of this kind is not done, for people; empty if it is done."""
-    match news:
-        case Live(found):
-            return _missing_in(found, KINDS[kind].done)
-        case Refused() | Unreachable():
-            return str(news)
-        case _:
-            return "it is not there"
+    """Return why a spec of this kind is not done, for people; empty if it is done.
 
-
-def _missing_in(spec: Manifest, wanted: str) -> str:
-    """Return why the custom resource has not the condition `wanted`, for people; empty if it has.
-
-    The condition counts only if it is about the newest version of the spec: an edited task is not done before its new
+    Its condition counts only if it is about the newest version of the spec: an edited task is not done before its new
     run is. A spec that has failed is not done, but may be later, when somebody has mended it.
     """
+    if isinstance(news, Refused | Unreachable):
+        return str(news)
+    if not isinstance(news, Live):
+        return "it is not there"
+    spec, wanted = news.object, KINDS[kind].done
     found = condition(spec, wanted)
     if not found:
         return "nothing is known of it yet"

@@ -2,9 +2,7 @@
 
 import json
 import os
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from stowplan.agents.attempt.safe_files import boot, json_object
 
@@ -20,24 +18,24 @@ def has_died(content: bytes) -> bool:
 
     False also if that cannot be known, for example if the process is on another machine or in another PID namespace.
     """
-    try:
-        other = json_object(content) or {}
-        return _is_here(other) and _began(int(other["process"])) != other["began"]
-    except (ValueError, KeyError, TypeError, OverflowError):
-        return False
+    return _lives(content) is False
 
 
 def lives_here(content: bytes) -> bool:
     """Return whether the process with this identity lives in the PID namespace of this process: in its container."""
+    return _lives(content) is True
+
+
+def _lives(content: bytes) -> bool | None:
+    """Return whether the process with this identity lives; None if that cannot be known."""
     try:
         other = json_object(content) or {}
-        return _is_here(other) and _began(int(other["process"])) == other["began"] != ""
+        if not other["boot"] or other["boot"] != boot() or other["processes"] != _processes():
+            return None
+        began = _began(int(other["process"]))
+        return False if began != other["began"] else bool(began) or None
     except (ValueError, KeyError, TypeError, OverflowError):
-        return False
-
-
-def _is_here(other: Mapping[str, Any]) -> bool:
-    return bool(other["boot"]) and other["boot"] == boot() and other["processes"] == _processes()
+        return None
 
 
 def _processes() -> str:

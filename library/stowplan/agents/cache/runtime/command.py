@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
 
 from stowplan.agents.attempt.failure import StoppedError
 from stowplan.agents.attempt.report import HEARTBEAT_SECONDS, StatusReporter, no_others, reach
@@ -50,9 +51,10 @@ def main(words: Sequence[str]) -> int:
 
 
 def _run(given: Arguments, parsed: RuntimeSettings, stop: Stop, log: Log) -> int:
-    record = LatestFigures(Figures(parsed.ordinal, parsed.node, parsed.budget_bytes))
+    record = LatestFigures(Figures(parsed.ordinal, parsed.node, parsed.space.budget_bytes))
     heartbeat.beat("Starting")
-    MountWatch(parsed.driver, parsed.mount, record, parsed.space, stop, log, parsed.pace).start()
+    mount = Path(parsed.config.mount_path)
+    MountWatch(parsed.driver, mount, record, parsed.space, stop, log, parsed.pace).start()
     reporter = _reporter(given, parsed, record, log)
     with suppress(StoppedError):
         while reporter is None or reporter.works:

@@ -38,23 +38,8 @@ class RuntimeSettings:
     """Number of this cache pod in its StatefulSet, from 0; also the number of its partition."""
     node: str | None
     """Name of the cluster node; None if unknown."""
-    memory_file: Path = MEMORY_FILE
-    """File in the format of `/proc/meminfo` with the memory of the cluster node."""
-
-    @property
-    def mount(self) -> Path:
-        return Path(self.config.mount_path)
-
-    @property
-    def budget_bytes(self) -> int:
-        return self.config.cache_size_mib * MIB
-
-    @property
-    def space(self) -> Space:
-        """The space that is left in the cache, from its size, its directories and the memory of the cluster node."""
-        options = self.config.mount_options
-        share = memory_share(options, self.config.memory_directories or ())
-        return Space(self.budget_bytes, share, expires(options), self.memory_file)
+    space: Space
+    """The space that is left in the cache, from its size, its directories and the memory of the cluster node."""
 
     @property
     def pace(self) -> float:
@@ -79,5 +64,7 @@ def settings(given: Arguments, environment: Mapping[str, str]) -> RuntimeSetting
     if found is None:
         message = f"{POD_ENV} must be the name of a pod of a StatefulSet, which ends in its number, but it is {pod!r}"
         raise SettingsError(message)
-    memory = Path(environment.get(MEMORY_ENV) or MEMORY_FILE)
-    return RuntimeSettings(config, measuring(config.driver), int(found[1]), environment.get(NODE_ENV) or None, memory)
+    options, memory = config.mount_options, Path(environment.get(MEMORY_ENV) or MEMORY_FILE)
+    share = memory_share(options, config.memory_directories or ())
+    space = Space(config.cache_size_mib * MIB, share, expires(options), memory)
+    return RuntimeSettings(config, measuring(config.driver), int(found[1]), environment.get(NODE_ENV) or None, space)

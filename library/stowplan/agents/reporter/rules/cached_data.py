@@ -5,14 +5,14 @@ Agents write caches, partitions and attempts.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from stowplan.agents.reporter import causes
 from stowplan.agents.reporter.causes import Cause
 from stowplan.agents.reporter.objects.observed import Observed, ObservedRun
 from stowplan.agents.reporter.objects.pods import Pod
 from stowplan.agents.reporter.objects.workloads import StatefulSet
-from stowplan.agents.reporter.outcome import ABSENT, RunOutcome, explained, of_job, together
+from stowplan.agents.reporter.outcome import ABSENT, RunOutcome, of_job, together
 from stowplan.agents.reporter.rules import tasks
 from stowplan.agents.reporter.rules.conditions import Condition, Status, settled
 from stowplan.agents.runtime import dataset_phase
@@ -88,14 +88,11 @@ def _task(run: ObservedRun, task: str, seen: Observed) -> RunOutcome:
     entries = tasks.attempts(seen.resource.status, task)
     if not jobs:
         return tasks.of_entries(entries) if task == "sync" else ABSENT
-    found = together([of_job(job) for job in jobs])
-    pods = [pod for pod in run.pods if pod.role == task]
-    cause = causes.of_work(pods, jobs)
-    names = [job.name for job in jobs]
-    if found.state == "active":
-        why = cause or tasks.reported_trouble(entries, names)
-        return RunOutcome("active", why.reason, why.message) if why else found
-    return explained(found, cause or tasks.reported_cause(entries, names))
+    own = replace(run, jobs=jobs, pods=[pod for pod in run.pods if pod.role == task])
+    found, cause = tasks.judged(together([of_job(job) for job in jobs]), own, entries, {})
+    if found.state == "active" and (why := cause or tasks.reported_trouble(entries, [job.name for job in jobs])):
+        return RunOutcome("active", why.reason, why.message)
+    return found
 
 
 def _run(run: ObservedRun, seen: Observed) -> str:

@@ -1,7 +1,6 @@
 """Creation of a JuiceFS volume that does not exist. An existing volume is never changed."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.cache.drivers.juicefs.child import Child
@@ -14,39 +13,31 @@ SECONDS = 120.0
 """Maximum seconds for the creation."""
 
 
-@dataclass(frozen=True)
-class Formatting:
-    """Creates one volume by `juicefs format`, with the values of the volume's Secret."""
+def format_volume(child: Child, environment: Mapping[str, str], log: Log) -> bool:
+    """Create a volume by `juicefs format`, with the values of its Secret; not if another program has done so meanwhile.
 
-    child: Child
-    environment: Mapping[str, str]
-    log: Log
-
-    def can(self) -> bool:
-        """Return whether this program may create the volume: the Secret has the keys `storage` and `bucket`."""
-        return bool(self._value("storage") and self._value("bucket"))
-
-    def run(self) -> None:
-        """Create the volume; do nothing if another program has created it meanwhile. Raises AttemptError."""
-        address, password = password_apart(self._value("metaurl"))
-        bucket = self._value("bucket")
-        if "@" in bucket.partition("://")[2].partition("/")[0]:
-            message = "The volume Secret's `bucket` holds credentials: give them as `access-key` and `secret-key`"
-            raise AttemptError(ExitCode.BAD_SPEC, "BadSecret", message)
-        if "?" in address:
-            message = (
-                "The volume is not formatted, and the options in its `metaurl` may be secret: run `juicefs format` once"
-            )
-            raise AttemptError(ExitCode.NOT_FOUND, "NotFormatted", message)
-        keys = {"ACCESS_KEY": self._value("access-key"), "SECRET_KEY": self._value("secret-key")}
-        more = {name: value for name, value in {**keys, "META_PASSWORD": password}.items() if value}
-        words = ("--no-update", f"--storage={self._value('storage')}", f"--bucket={bucket}")
-        self.log.info("The volume is not formatted: making it")
-        ended = self.child.run("format", *words, address, self._value("name"), seconds=SECONDS, more=more)
-        if ended.code:
-            said = "; ".join(line.shown for line in ended.complaints[-2:]) or f"juicefs format ended with {ended.code}"
-            code = ExitCode.CONFLICT if "is not empty" in said else ExitCode.TRANSIENT
-            raise AttemptError(code, "NotFormatted", f"The volume cannot be made: {said}")
-
-    def _value(self, key: str) -> str:
-        return given(self.environment, VOLUME_SECRET_ENV[key])
+    Return whether this program may create it: the Secret has the keys `storage` and `bucket`. Raises AttemptError.
+    """
+    values = {key: given(environment, name) for key, name in VOLUME_SECRET_ENV.items()}
+    storage, bucket = values["storage"], values["bucket"]
+    if not storage or not bucket:
+        return False
+    address, password = password_apart(values["metaurl"])
+    if "@" in bucket.partition("://")[2].partition("/")[0]:
+        message = "The volume Secret's `bucket` holds credentials: give them as `access-key` and `secret-key`"
+        raise AttemptError(ExitCode.BAD_SPEC, "BadSecret", message)
+    if "?" in address:
+        message = (
+            "The volume is not formatted, and the options in its `metaurl` may be secret: run `juicefs format` once"
+        )
+        raise AttemptError(ExitCode.NOT_FOUND, "NotFormatted", message)
+    keys = {"ACCESS_KEY": values["access-key"], "SECRET_KEY": values["secret-key"], "META_PASSWORD": password}
+    more = {name: value for name, value in keys.items() if value}
+    log.info("The volume is not formatted: making it")
+    words = ("--no-update", f"--storage={storage}", f"--bucket={bucket}")
+    ended = child.run("format", *words, address, values["name"], seconds=SECONDS, more=more)
+    if ended.code:
+        said = "; ".join(line.shown for line in ended.complaints[-2:]) or f"juicefs format ended with {ended.code}"
+        code = ExitCode.CONFLICT if "is not empty" in said else ExitCode.TRANSIENT
+        raise AttemptError(code, "NotFormatted", f"The volume cannot be made: {said}")
+    return True

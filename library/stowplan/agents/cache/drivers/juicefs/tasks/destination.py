@@ -14,7 +14,7 @@ from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.lock import LockFile, held
 from stowplan.agents.cache.drivers.juicefs import credentials
 from stowplan.agents.cache.drivers.juicefs.child import Child
-from stowplan.agents.cache.drivers.juicefs.formatting import Formatting
+from stowplan.agents.cache.drivers.juicefs.formatting import format_volume
 from stowplan.agents.cache.drivers.juicefs.tasks.marks import Marks, Past
 from stowplan.agents.cache.drivers.juicefs.volume_state import VolumeState
 from stowplan.agents.cache.drivers.work import TaskWork
@@ -78,10 +78,9 @@ class VolumeDestination(Destination):
         try:
             return marks.look()
         except AttemptError as error:
-            formatting = Formatting(self.child, self._environment, self._work.log)
-            if error.reason != "NotFormatted" or not formatting.can():
+            log = self._work.log
+            if error.reason != "NotFormatted" or not format_volume(self.child, self._environment, log):
                 raise
-            formatting.run()
             return marks.look()
 
     def locked(self) -> AbstractContextManager[None]:
