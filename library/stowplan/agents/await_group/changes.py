@@ -3,7 +3,6 @@
 import asyncio
 from dataclasses import dataclass, field
 from time import monotonic
-from typing import assert_never
 
 from stowplan.agents.await_group.job_state import JobState
 from stowplan.agents.await_group.settings import AwaitSettings
@@ -103,6 +102,4 @@ class Changes:
                 case dict():
                     self.log.info("Made a deciding Job of the failed group end", job=name)
                     return
-                case other:
-                    assert_never(other)
         self.log.error("The server cannot be reached, so a deciding Job of the failed group runs on", job=name)

@@ -50,18 +50,13 @@ def look(wait: GateWait, resource: Manifest | None, born: str) -> Verdict:
     if wait.revision and status.get("revision") != wait.revision:
         held = status.get("revision") or "an unknown revision"
         return Verdict(ready=False, text=f"{name} is {wait.condition}, but holds {held}, not {wait.revision}")
-    run = _run(wait.kind, status)
+    # Tasks name a Job, which ends in the hash of its run.
+    run = str(status.get(TASK_FIELDS.get(wait.kind, ("run",))[0]) or "").rpartition("-")[2]
     if run == wait.run or not wait.spec:
         return Verdict(ready=True, text=f"{name} is {wait.condition}")
     text = f"{name} is {wait.condition}, but by run {run or 'unknown'}, not {wait.run or 'unknown'}"
     current = digest(resource) == wait.spec or bool(born and _written(resource) > born)
     return Verdict(ready=False, text=text, after=SETTLED if current else REPLACED)
-
-
-def _run(kind: str, status: Manifest) -> str:
-    """Return the hash of the run that a status is about; empty if it names none. Tasks name a Job, which ends in it."""
-    field = TASK_FIELDS.get(kind, ("run",))[0]
-    return str(status.get(field) or "").rpartition("-")[2]
 
 
 def _written(resource: Manifest) -> str:

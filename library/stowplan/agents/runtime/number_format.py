@@ -10,13 +10,3 @@ def size(count: int) -> str:
     unit = min((count.bit_length() - 1) // 10, len(_UNITS) - 1)
     tenths = (count * 10 + (1 << (10 * unit)) // 2) >> (10 * unit)
     return f"{tenths // 10}.{tenths % 10} {_UNITS[unit]}" if tenths < 100 else f"{round(tenths / 10)} {_UNITS[unit]}"
-
-
-def number(count: int) -> str:
-    """Return a count as a string: `1,281`."""
-    return f"{count:,}"
-
-
-def rate(part: int, whole: int) -> str:
-    """Return the share `part` / `whole` as a string: `43.1%`; `0.0%` if `whole` is 0."""
-    return f"{part * 100 / whole:.1f}%" if whole else "0.0%"

@@ -5,6 +5,7 @@ import socket
 import sys
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import NoReturn
 
 from stowplan.agents.runtime.arguments import bare_parser
@@ -88,19 +89,13 @@ def _find_ports(peers: Sequence[Peers], tell: Tell) -> list[str]:
 def _find(name: str, tell: Tell) -> bool:
     """Return once the name has an address: whether it was missing at first."""
     missing = False
-    while not _has_address(name):
+    while True:
+        with suppress(OSError):
+            if socket.getaddrinfo(name, None, type=socket.SOCK_STREAM):
+                return missing
         missing = True
         tell(f"the address of {name}")
         time.sleep(_PAUSE)
-    return missing
-
-
-def _has_address(name: str) -> bool:
-    """Return whether the name service of this pod has an address for a name now."""
-    try:
-        return bool(socket.getaddrinfo(name, None, type=socket.SOCK_STREAM))
-    except OSError:
-        return False
 
 
 def _listens_before(end: float, host: str, port: int, tell: Tell) -> bool:

@@ -22,16 +22,3 @@ from stowplan.agents.runtime import number_format
 )
 def test_size(count: int, text: str) -> None:
     assert number_format.size(count) == text
-
-
-def test_number() -> None:
-    assert [number_format.number(n) for n in (0, 999, 1281, 14_197_122)] == ["0", "999", "1,281", "14,197,122"]
-
-
-def test_rate() -> None:
-    assert [number_format.rate(*each) for each in ((431, 1000), (0, 5), (2, 3), (9, 0))] == [
-        "43.1%",
-        "0.0%",
-        "66.7%",
-        "0.0%",
-    ]

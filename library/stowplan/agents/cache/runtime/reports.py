@@ -101,13 +101,13 @@ class Sums:
             "diskSize": number_format.size(budget),
             "diskUsed": number_format.size(used),
             "diskAvail": number_format.size(available),
-            "diskUsageRate": number_format.rate(used, budget),
+            "diskUsageRate": f"{used * 100 / budget:.1f}%",
         }
         if sized:
             # Caches also hold other files of the volume, and several caches may hold the same block.
             status["cachedSize"] = number_format.size(min(used, sized["totalBytes"]))
             status["totalSize"] = number_format.size(sized["totalBytes"])
-            status["totalFiles"] = number_format.number(sized["totalFiles"])
+            status["totalFiles"] = f"{sized['totalFiles']:,}"
         if troubles:
             status["errorMassage"] = "; ".join(troubles)
         return status

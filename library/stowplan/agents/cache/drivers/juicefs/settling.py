@@ -57,25 +57,21 @@ If even the last one did, other programs are loading into the cache, and it woul
 class Look:
     """Statistics of the cache of one mount. Counters begin with the start of the mount's process."""
 
-    queued: float
+    queued: float = 0
     """Bytes of blocks in memory that are not yet written to the disk of the cache."""
-    begun: float
+    begun: float = 0
     """Bytes of blocks whose write has begun."""
-    ended: float
+    ended: float = 0
     """Number of finished writes, including failed ones."""
-    dropped: float
+    dropped: float = 0
     """Number of blocks that the cache has dropped."""
-    held: float
+    held: float = 0
     """Bytes in the cache, with those that JuiceFS adds to each block."""
-    seems_memory: bool
+    seems_memory: bool = False
     """True if all blocks are being written and no write has ever finished.
 
     This is always so for a cache in memory, but for a cache on disk only at the start.
     """
-
-
-UNKNOWN = Look(queued=0, begun=0, ended=0, dropped=0, held=0, seems_memory=False)
-"""Statistics of a volume without a file with statistics."""
 
 
 @dataclass(frozen=True)
@@ -86,8 +82,8 @@ class Settling:
     stop: Stop
 
     def look(self) -> Look:
-        """Return the present statistics of the cache; `UNKNOWN` if there are none."""
-        return self._read() or UNKNOWN
+        """Return the present statistics of the cache; all 0 for a volume without a file with statistics."""
+        return self._read() or Look()
 
     def wait(self, begun: float) -> None:
         """Wait until the cache has dropped the blocks for which it has no space.

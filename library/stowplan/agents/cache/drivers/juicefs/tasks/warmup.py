@@ -64,8 +64,8 @@ class WarmupTask:
 
     def _load(self) -> str:
         """Load the share, as far as the cache has space for it, and return a sentence about the result."""
-        share = self._share()
-        self.work.outcome.progress.files_total = len(share)
+        share, progress = self._share(), self.work.outcome.progress
+        progress.files_total = len(share)
         control, settling = Control(self._mount, self.work.stop), Settling(self._mount, self.work.stop)
         done = whole = self._pass(control, CacheAction.CHECK, share)
         now = before = settling.look()
@@ -86,7 +86,8 @@ class WarmupTask:
             with suppress(_FullError):
                 self._pass(control, CacheAction.LOAD, share, stop_if_full)
             settling.wait(now.begun)
-            done = self._measure(control, share)
+            done = self._pass(control, CacheAction.CHECK, share)
+            progress.files_done, progress.bytes_done, progress.bytes_total = done.files, done.cached, done.bytes
             if done.files == len(share) and done.cached * 100 >= self.config.threshold * done.bytes:
                 return f"{_percent(done)} of {len(share)} files, {done.bytes} bytes, are in the cache of this node"
             now = settling.look()
@@ -99,11 +100,6 @@ class WarmupTask:
             f" this node, and {self.config.threshold}% must be: does the storage of the volume answer?"
         )
         raise AttemptError(ExitCode.TRANSIENT, "BelowThreshold", message)
-
-    def _measure(self, control: Control, share: "array[int]") -> Filled:
-        done, progress = self._pass(control, CacheAction.CHECK, share), self.work.outcome.progress
-        progress.files_done, progress.bytes_done, progress.bytes_total = done.files, done.cached, done.bytes
-        return done
 
     def _too_small(self, done: Filled, limit: int) -> str:
         """Record that the cache has no space for the whole share, and return a sentence that says so.
