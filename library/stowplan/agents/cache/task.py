@@ -3,15 +3,16 @@
 import os
 import sys
 from collections.abc import Sequence
+from functools import partial
 from typing import TextIO, cast
 
 from stowplan.agents.attempt.program import AttemptProgram
 from stowplan.agents.attempt.redaction import RedactedStream, Redactor
-from stowplan.agents.attempt.report import StatusReporter, reach
+from stowplan.agents.attempt.report import reach
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.cache import status
 from stowplan.agents.cache.drivers.registry import operations_of
-from stowplan.agents.cache.drivers.task_settings import TaskArguments, TaskConfig, arguments, read
+from stowplan.agents.cache.drivers.task_settings import arguments, read
 from stowplan.agents.cache.drivers.work import TaskOutcome, TaskWork
 from stowplan.agents.runtime.log import Log, identity
 from stowplan.agents.runtime.settings import SettingsError
@@ -39,12 +40,7 @@ def main(words: Sequence[str]) -> int:
     work = TaskWork(outcome, Stop(), log, redact)
     task = operations.task(config, work, os.environ)
     program = AttemptProgram(given.task, outcome, work.stop, log, redact, config.soft_deadline_seconds)
-    return program.run(task, _reporter(given, config, outcome, log))
-
-
-def _reporter(given: TaskArguments, config: TaskConfig, outcome: TaskOutcome, log: Log) -> StatusReporter | None:
-    access = reach(os.environ, given.account, log)
-    if access is None:
-        return None
-    manager = field_managers.task(outcome.task, outcome.partition)
-    return status.TaskReporter(access, config.target, lambda found: status.status(config, outcome, found), manager, log)
+    access, manager = reach(os.environ, given.account, log), field_managers.task(outcome.task, outcome.partition)
+    own = partial(status.status, config, outcome)
+    reporter = status.TaskReporter(access, config.target, own, manager, log) if access else None
+    return program.run(task, reporter)

@@ -121,7 +121,7 @@ def pod(manifest: Manifest, namespace: str) -> Pod | None:
     if key is None:
         return None
     labels, notes = metadata.get("labels") or {}, metadata.get("annotations") or {}
-    job = str(labels.get(JOB_NAME, ""))
+    job, index = str(labels.get(JOB_NAME, "")), str(notes.get(JOB_INDEX))
     own = status.get("containerStatuses") or []
     initial = status.get("initContainerStatuses") or []
     sidecars = {each["name"] for each in spec.get("initContainers") or () if each.get("restartPolicy") == "Always"}
@@ -133,7 +133,7 @@ def pod(manifest: Manifest, namespace: str) -> Pod | None:
         job=job,
         run=intern(str(labels.get(RUN_HASH) or job.rpartition("-")[2])),
         role=intern(str(labels.get(ROLE) or labels.get(COMPONENT) or "")),
-        index=_number(notes.get(JOB_INDEX)),
+        index=int(index) if index.isdecimal() else 0,
         node=intern(str(spec.get("nodeName", ""))),
         phase=intern(str(status.get("phase", "Pending"))),
         reason=intern(str(status.get("reason") or "")),
@@ -159,10 +159,6 @@ def _is_mounted(status: Manifest) -> bool:
     """Return whether the pod has a sandbox, which the kubelet makes after all volumes are mounted."""
     conditions = status.get("conditions") or ()
     return any((each["type"], each.get("status")) == ("PodReadyToStartContainers", "True") for each in conditions)
-
-
-def _number(text: str | None) -> int:
-    return int(text) if text and text.isdecimal() else 0
 
 
 def _cut(text: object) -> str:

@@ -1,8 +1,5 @@
 """Status of an MxJob, as deepinsight's operator would write it."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
-
 from stowplan.agents.reporter.objects.observed import Observed
 from stowplan.agents.reporter.rules.api import Rules
 from stowplan.agents.reporter.rules.conditions import Status, is_final, of_work, settled
@@ -21,8 +18,9 @@ def status(seen: Observed) -> Status | None:
     if is_final(seen):
         return None
     distributed = seen.resource.spec.get("jobMode") == "dist"
-    roles = _roles(seen.resource.spec)
-    deciders = [role for role in roles if role != "server"] or ["worker"]
+    given = seen.resource.spec.get("replicaSpecs") or ()
+    roles = {str(each.get("mxReplicaType") or "WORKER").lower() for each in given if each.get("replicas", 1)}
+    deciders = [role for role in ORDER if role in roles and role != "server"] or ["worker"]
     enough = ("scheduler",) if distributed and seen.mxnet_success == "scheduler" else ()
     found = training(seen, deciders, enough=enough)
     return {
@@ -33,12 +31,6 @@ def status(seen: Observed) -> Status | None:
         "run": found.run.name or None,
         "conditions": settled(of_work(found.outcome, found.cause), seen),
     }
-
-
-def _roles(spec: Mapping[str, Any]) -> Sequence[str]:
-    given = spec.get("replicaSpecs") or ()
-    found = {str(each.get("mxReplicaType") or "WORKER").lower() for each in given if each.get("replicas", 1)}
-    return [name for name in ORDER if name in found]
 
 
 def _phase(found: Training) -> str:

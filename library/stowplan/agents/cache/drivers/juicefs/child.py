@@ -112,9 +112,10 @@ class Child:
         """
         # `bound` is for programs outside a container: if such a program is killed, the child would otherwise go on
         # without a lock. The thread that starts the child waits for its end, as `bound` requires.
+        passed_on = {name: os.environ[name] for name in (*_PASSED_ON, *_PASSED_ON_TOO) if name in os.environ}
         process = subprocess.Popen(  # noqa: S603 - no shell
             [*bound(), PROGRAM, "--no-agent", *words],
-            env=self._environment(more or {}),
+            env={**passed_on, **self.secrets, **(more or {})},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -148,10 +149,6 @@ class Child:
             for each in filter(None, whole):
                 text = each.decode(errors="surrogateescape").strip() if len(each) <= LONGEST_LINE else _TOO_LONG
                 yield _line(text, self.redact)
-
-    def _environment(self, more: Mapping[str, str]) -> dict[str, str]:
-        own = {name: os.environ[name] for name in (*_PASSED_ON, *_PASSED_ON_TOO) if name in os.environ}
-        return {**own, **self.secrets, **more}
 
 
 def _line(text: str, redact: Redactor) -> LogLine:
