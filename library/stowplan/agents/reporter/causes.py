@@ -11,15 +11,11 @@ from stowplan.schema.agents.exit_codes import TERMINATED
 OOM = "OOMKilled"
 NODE_LOST = "NodeLost"
 EVICTED = "Evicted"
-IMAGE = "ImagePullFailed"
-CONFIG = "ContainerConfigError"
-UNSCHEDULABLE = "Unschedulable"
 DATASET = "DatasetNotReady"
 SPEC = "SpecNotDone"
 PEERS = "WaitingForPeers"
 LINEAGE = "WaitingForLineage"
 DEADLINE = "DeadlineExceeded"
-EXITED = "ContainerFailed"
 
 _DISRUPTIONS = {
     "PreemptionByScheduler": "Preempted",
@@ -160,7 +156,7 @@ def _ended(pod: Pod) -> Cause | None:
         ended = each.ended
         if ended is None:
             continue
-        reason = ended.reason if ended.reason != "Error" else EXITED
+        reason = ended.reason if ended.reason != "Error" else "ContainerFailed"
         words = f": {ended.message}" if ended.message else ""
         again = "" if ended.current else f", started again ({each.restarts} times)"
         message = f"{place(pod)}: container {each.name} ended with exit code {ended.code}{again}{words}"
@@ -202,13 +198,13 @@ def _held(pod: Pod) -> Cause | None:
         waiting = each.waiting
         if waiting and waiting.reason in _NO_IMAGE:
             message = f"{place(pod)}: the image of container {each.name} cannot be pulled: {waiting.message}"
-            return Cause(IMAGE, message.rstrip(": "), 3, _since(pod), lasting=True)
+            return Cause("ImagePullFailed", message.rstrip(": "), 3, _since(pod), lasting=True)
         if waiting and waiting.reason in _NO_CONTAINER:
             message = f"{place(pod)}: container {each.name} cannot be made: {waiting.message}"
-            return Cause(CONFIG, message.rstrip(": "), 3, _since(pod), lasting=True)
+            return Cause("ContainerConfigError", message.rstrip(": "), 3, _since(pod), lasting=True)
     scheduled = pod.conditions.get("PodScheduled")
     if pod.phase == "Pending" and scheduled and scheduled.status == "False":
-        reason = scheduled.reason or UNSCHEDULABLE
+        reason = scheduled.reason or "Unschedulable"
         return Cause(reason, f"{place(pod)} waits for a node: {scheduled.message}".rstrip(": "), 5, scheduled.at)
     return _waiting(pod)
 

@@ -63,8 +63,5 @@ def _replica(role: Role) -> Status:
 RULES = Rules(
     status,
     frozenset("phase state reason replicaStatuses run conditions observedGeneration".split()),
-    {
-        "jobMode": None,
-        "replicaSpecs": ("replicas", "mxReplicaType"),
-    },
+    {"jobMode": None, "replicaSpecs": ("replicas", "mxReplicaType")},
 )

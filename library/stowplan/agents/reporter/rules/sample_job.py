@@ -76,9 +76,5 @@ def _warmed(task: str, seen: Observed) -> list[Condition]:
 RULES = Rules(
     status,
     frozenset("phase jobName counts startTime completionTime conditions observedGeneration".split()),
-    {
-        "type": None,
-        "schedule": None,
-        "sampleSetRef": ("name",),
-    },
+    {"type": None, "schedule": None, "sampleSetRef": ("name",)},
 )
