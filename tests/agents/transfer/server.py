@@ -9,13 +9,13 @@ from pathlib import Path
 import obstore
 from obstore.store import S3Store
 
+from stowplan.agents.attempt.failure import of_any
 from stowplan.agents.attempt.network import Network
 from stowplan.agents.attempt.redaction import Redactor
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.runtime.log import Log
 from stowplan.agents.transfer.network.retry import Attempts
 from stowplan.agents.transfer.remotes.s3.protocol.endpoint import Bucket
-from stowplan.agents.transfer.remotes.s3.protocol.failure import of_any
 from stowplan.agents.transfer.remotes.s3.protocol.rest_client import RestClient
 from stowplan.agents.transfer.remotes.s3.protocol.signing import S3Credentials
 from tests.absent import skip

@@ -24,6 +24,6 @@ def prepared_git(cube: Cube) -> Iterator[Git]:
     local = {"type": "pvc", "claim": "claim", "mountPath": str(cube.claim), "path": "data"}
     config = TransferConfig.model_validate({**cube.config(remote, local), "requestRetries": 0})
     given = git_settings(settings(config, {"URL": cube.url, "TOKEN": TOKEN}, LOOPBACK))
-    work = TransferWork(AttemptOutcome(None, None), Stop(), Log(), Redactor(()))
+    work = TransferWork(AttemptOutcome(None, None), Stop(), Log(), Redactor(()), config.request_retries)
     with prepared(given, work, ()) as git:
         yield git

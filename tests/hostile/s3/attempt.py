@@ -26,8 +26,7 @@ def attempt(
     config = TransferConfig.model_validate(cube.config(source, sink))
     reported = settings(config, cube.variables(), network)
     try:
-        return TransferRun(
-            reported, engine(reported), TransferWork(AttemptOutcome(None, None), Stop(), Log(), Redactor(()))
-        ).all()
+        work = TransferWork(AttemptOutcome(None, None), Stop(), Log(), Redactor(()), config.request_retries)
+        return TransferRun(reported, engine(reported), work).all()
     except AttemptError as failure:
         return failure

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from stowplan.agents.attempt.failure import of_any
 from stowplan.agents.attempt.network import Network
 from stowplan.agents.attempt.redaction import Redactor
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.runtime.log import Log
 from stowplan.agents.transfer.network.retry import Attempts
 from stowplan.agents.transfer.remotes.s3.protocol.endpoint import Bucket
-from stowplan.agents.transfer.remotes.s3.protocol.failure import of_any
 from stowplan.agents.transfer.remotes.s3.protocol.rest_client import RestClient
 from tests.agents.transfer.agent import Cube
 from tests.agents.transfer.server import Storage

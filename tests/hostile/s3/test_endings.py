@@ -9,14 +9,13 @@ import pytest
 
 from stowplan.agents.attempt.claim.folder import ClaimFolder
 from stowplan.agents.attempt.completion import Completion
-from stowplan.agents.attempt.failure import AttemptError, StoppedError
+from stowplan.agents.attempt.failure import AttemptError, StoppedError, of_any
 from stowplan.agents.attempt.outcome import AttemptOutcome
 from stowplan.agents.attempt.redaction import Redactor
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.runtime.log import Log
 from stowplan.agents.transfer.engine import TransferWork
 from stowplan.agents.transfer.remotes.s3.journal import WINDOW
-from stowplan.agents.transfer.remotes.s3.protocol.failure import of_any
 from stowplan.agents.transfer.run import TransferRun
 from stowplan.agents.transfer.settings import settings
 from stowplan.agents.transfer.thread_pool import Countdown, ThreadPool
@@ -146,9 +145,8 @@ def test_a_run_that_left_something_out_has_no_marker(
     sides = (cube.local(), cube.remote()) if upload else (cube.remote(), cube.local())
     fields = {**cube.config(*sides), "state": cube.config(*sides)["state"] if state or not upload else None}
     reported = settings(TransferConfig.model_validate(fields), {"STOWPLAN_RUN": "run-1"})
-    run = TransferRun(
-        reported, Careless(files_, size), TransferWork(AttemptOutcome("run-1", None), Stop(), Log(), Redactor(()))
-    )
+    work = TransferWork(AttemptOutcome("run-1", None), Stop(), Log(), Redactor(()), 0)
+    run = TransferRun(reported, Careless(files_, size), work)
     complete = cube.state / "complete.json"
     if files_ or (size and not upload):
         with pytest.raises(AttemptError, match="missing"):

@@ -49,7 +49,7 @@ def main() -> int:
     outcome = AttemptOutcome(parsed.run, os.environ.get(POD_ENV))
     stop = Stop()
     program = AttemptProgram("transfer", outcome, stop, log, redact, config.soft_deadline_seconds)
-    run = TransferRun(parsed, chosen, TransferWork(outcome, stop, log, redact))
+    run = TransferRun(parsed, chosen, TransferWork(outcome, stop, log, redact, config.request_retries))
     return program.run(run.all, _reporter(given, parsed, outcome, log))
 
 

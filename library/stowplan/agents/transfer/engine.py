@@ -3,11 +3,12 @@
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 from stowplan.agents.attempt.claim.folder import ClaimFolder
 from stowplan.agents.attempt.completion import Completion
-from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.attempt.failure import AttemptError, of_any
 from stowplan.agents.attempt.outcome import AttemptOutcome
 from stowplan.agents.attempt.progress import Progress
 from stowplan.agents.attempt.redaction import Redactor
@@ -27,7 +28,7 @@ from stowplan.schema.kinds.table import DATASET_KINDS, TASK_FIELDS
 
 @dataclass(frozen=True)
 class TransferWork:
-    """Objects that an engine needs in addition to its settings: result, stop request, log and redactor."""
+    """Objects that an engine needs in addition to its settings: result, stop request, log, redactor and retries."""
 
     outcome: AttemptOutcome
     stop: Stop
@@ -38,18 +39,22 @@ class TransferWork:
     All output is redacted anyway, but a string that is shortened before may hold only half of a secret, which is not
     found later. So the engine redacts such strings first.
     """
+    retries: int
+    """Number of times that one request is sent again."""
+    translate: Translate = of_any
 
     @property
     def progress(self) -> Progress:
         return self.outcome.progress
 
-    def attempts(self, retries: int, translate: Translate) -> Attempts:
-        """Return the rule for sending requests again, up to `retries` times each."""
-        return Attempts(retries, self.stop, self.log, translate, self.tell)
+    @cached_property
+    def attempts(self) -> Attempts:
+        """Rule for sending requests again."""
+        return Attempts(self.retries, self.stop, self.log, self.translate, self.tell)
 
-    def pool(self, size: int, translate: Translate) -> ThreadPool:
+    def pool(self, size: int) -> ThreadPool:
         """Return a pool of `size` threads, which has to be entered."""
-        return ThreadPool(size, self.stop, self.log, translate)
+        return ThreadPool(size, self.stop, self.log, self.translate)
 
     def tell(self, failure: AttemptError | None) -> None:
         """Let the status say that requests fail and are sent again; None if they succeed."""

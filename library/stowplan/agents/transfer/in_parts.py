@@ -7,8 +7,7 @@ from typing import Generic, Protocol
 
 from stowplan.agents.attempt.claim.folder import ClaimFolder
 from stowplan.agents.attempt.failure import AttemptError, StoppedError, contained
-from stowplan.agents.attempt.progress import Progress
-from stowplan.agents.runtime.log import Log
+from stowplan.agents.transfer.engine import TransferWork
 from stowplan.agents.transfer.parts import ChangedError, Extent, P, PartFile
 from stowplan.agents.transfer.thread_pool import Countdown, ThreadPool
 from stowplan.schema.agents.exit_codes import ExitCode
@@ -19,8 +18,7 @@ class PartFetcher(Protocol[P]):
 
     folder: ClaimFolder
     """Folder for incomplete files, on the file system of the destination."""
-    progress: Progress
-    log: Log
+    work: TransferWork
 
     def part(self, parts: PartFile[P], extent: Extent) -> None:
         """Fetch the bytes of `extent` and write them to `parts`."""
@@ -48,9 +46,9 @@ class DownloadInParts(Generic[P]):
         self._missing = self._parts.missing
         self._countdown = Countdown(len(self._missing), self._end)
         present = self._parts.present
-        fetcher.progress.add(resumed=present)
+        fetcher.work.progress.add(resumed=present)
         if present:
-            fetcher.log.info("Goes on with a file that is partly there", key=entry.key, bytes=present)
+            fetcher.work.log.info("Goes on with a file that is partly there", key=entry.key, bytes=present)
 
     def give(self, pool: ThreadPool) -> None:
         """Give the missing parts to a pool as tasks, or the completion of the file if none is missing."""
@@ -73,6 +71,6 @@ class DownloadInParts(Generic[P]):
             damaged = isinstance(error, AttemptError) and error.code is ExitCode.INTEGRITY
             if damaged or isinstance(error, ChangedError):
                 self._parts.forget()
-                self._fetcher.progress.add(size=-present)
+                self._fetcher.work.progress.add(size=-present)
         if not isinstance(error, StoppedError):
             self._ended(error)

@@ -52,8 +52,11 @@ They are for a file in parts, for its journal, and for a file that one request f
 """
 
 
-class ChangedError(Exception):
+class ChangedError(AttemptError):
     """A file of the remote side has changed since it was listed: it must be fetched from its beginning."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__(ExitCode.TRANSIENT, "Changed", f"{key} changed while it was fetched")
 
 
 class Piece(Protocol):

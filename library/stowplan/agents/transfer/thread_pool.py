@@ -11,7 +11,7 @@ from stowplan.agents.attempt.failure import AttemptError, StoppedError, containe
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.runtime.log import Log
 from stowplan.agents.transfer.network.retry import OF_ALL, Translate
-from stowplan.schema.agents.exit_codes import PERMANENT, ExitCode
+from stowplan.schema.agents.exit_codes import PERMANENT
 
 Task = Callable[[], None]
 
@@ -142,8 +142,8 @@ class ThreadPool:
         except BaseException as error:
             try:
                 failure = self._translate(contained(error), "the transfer")
-                if not isinstance(failure, StoppedError):
-                    self.failed(failure if isinstance(failure, AttemptError) else _fault(failure))
+                if isinstance(failure, AttemptError):
+                    self.failed(failure)
             except BaseException as bug:
                 self._bug = self._bug or contained(bug)
                 self._stop.set("failure")
@@ -151,10 +151,6 @@ class ThreadPool:
 
 def _gravity(failure: AttemptError) -> int:
     return 2 if failure.code in PERMANENT else int(failure.reason in OF_ALL)
-
-
-def _fault(failure: Exception) -> AttemptError:
-    return AttemptError(ExitCode.TRANSIENT, "Fault", f"A fault of this program: {failure!r}")
 
 
 class Countdown:

@@ -63,7 +63,7 @@ def test_phases(kind: str, code: int | None, phase: str) -> None:
 
 def test_requests_that_fail_are_told_until_one_succeeds_or_the_attempt_ends() -> None:
     outcome = AttemptOutcome("coco-sync-a", "coco-sync-a-x")
-    work = TransferWork(outcome, Stop(), Log(), Redactor(("hidden",)))
+    work = TransferWork(outcome, Stop(), Log(), Redactor(("hidden",)), 1)
     status = DatasetStatus("Dataset", "sync", outcome, phase=True)
 
     def told() -> tuple[str, str, set[str]]:

@@ -10,14 +10,13 @@ from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 
-from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.attempt.failure import AttemptError, of_any
 from stowplan.agents.attempt.network import Network
 from stowplan.agents.attempt.redaction import Redactor
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.runtime.log import Log
 from stowplan.agents.transfer.network.retry import Attempts
 from stowplan.agents.transfer.remotes.s3.protocol.endpoint import DEFAULT_REGION, Bucket
-from stowplan.agents.transfer.remotes.s3.protocol.failure import of_any
 from stowplan.agents.transfer.remotes.s3.protocol.rest_client import RestClient
 from stowplan.agents.transfer.remotes.s3.protocol.signing import S3Credentials
 from stowplan.agents.transfer.remotes.s3.revision import listed

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.attempt.failure import AttemptError, StoppedError
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.cluster.backoff import Backoff
 from stowplan.agents.runtime.log import Log
@@ -12,7 +12,7 @@ from stowplan.schema.agents.exit_codes import ExitCode
 
 T = TypeVar("T")
 
-Translate = Callable[[Exception, str], Exception]
+Translate = Callable[[Exception, str], AttemptError | StoppedError]
 """Function from an exception, and the name of the request for the message, to the failure to raise instead of it.
 
 It raises exceptions again that it does not know.
@@ -22,7 +22,7 @@ _MAY_PASS = (ExitCode.TRANSIENT, ExitCode.INTEGRITY)
 OF_ALL = ("ClockSkew", "ExpiredCredentials")
 """Reasons of failures that every further request of this attempt would have too. A later attempt may succeed."""
 
-_FOR_GOOD = ("FileChanged", "FileSystem", "ObjectGone", *OF_ALL)
+_FOR_GOOD = ("Changed", "FileChanged", "FileSystem", "Moved", "ObjectGone", *OF_ALL)
 """Reasons of failures after which the request is not sent again in this attempt. A later attempt may succeed."""
 
 
@@ -63,14 +63,13 @@ class Attempts:
                 found = call()
             except Exception as error:
                 failure = self.translate(error, what)
-                if not left or not _may_pass(failure):
+                if not (left and isinstance(failure, AttemptError) and _may_pass(failure)):
                     raise failure from None
                 wait = max(backoff.seconds(), failure.seconds if isinstance(failure, ThrottledError) else 0)
                 self.log.warning(
                     "Trying a request again", what=what, error=str(failure), seconds=round(wait, 1), tries_left=left
                 )
-                if isinstance(failure, AttemptError):
-                    self.told(failure)
+                self.told(failure)
                 self.stop.sleep(wait)
             else:
                 self.told(None)
@@ -78,5 +77,5 @@ class Attempts:
         raise AssertionError("a loop of at least one round")
 
 
-def _may_pass(failure: Exception) -> bool:
-    return isinstance(failure, AttemptError) and failure.code in _MAY_PASS and failure.reason not in _FOR_GOOD
+def _may_pass(failure: AttemptError) -> bool:
+    return failure.code in _MAY_PASS and failure.reason not in _FOR_GOOD

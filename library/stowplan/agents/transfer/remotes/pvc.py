@@ -71,7 +71,7 @@ class ClaimEngine:
                 found.begin()
                 if sink.is_blocked:
                     found.delete()
-                pool = stack.enter_context(work.pool(self.settings.config.parallelism, of_any))
+                pool = stack.enter_context(work.pool(self.settings.config.parallelism))
                 Copy(source, sink, parts, work).all(pool)
                 found.delete()
                 sink.root.sync_all()

@@ -65,7 +65,7 @@ class Claims:
 
 def attempt(given: TransferSettings) -> AttemptOutcome:
     outcome = AttemptOutcome(given.run, "pod")
-    work = TransferWork(outcome, Stop(), Log("text", {}), Redactor(()))
+    work = TransferWork(outcome, Stop(), Log("text", {}), Redactor(()), given.config.request_retries)
     TransferRun(given, engine(given), work).all()
     return outcome
 

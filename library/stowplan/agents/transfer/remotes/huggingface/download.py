@@ -23,12 +23,15 @@ class HubDownload:
     files: Sequence[RemoteFile]
     fetcher: HubFetcher
     pool: ThreadPool
-    work: TransferWork
     part_size: int
     wanted: list[RemoteFile] = field(default_factory=list)
     """Files that must be fetched; `compare` sets it."""
     _other: int = 0
     """Number of files that exist in the destination with other content than in the commit."""
+
+    @property
+    def work(self) -> TransferWork:
+        return self.fetcher.work
 
     def compare(self, check: KeyCheck) -> None:
         """Compare the commit with the destination, which this does not change, and set `wanted`.

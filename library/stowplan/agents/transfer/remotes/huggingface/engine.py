@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import httpx2
@@ -10,14 +10,12 @@ from huggingface_hub import HfApi, close_session, set_client_factory
 
 from stowplan.agents.attempt.claim.folder import ClaimFolder
 from stowplan.agents.attempt.completion import Completion
-from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.copying.closing import closing as said
 from stowplan.agents.copying.keys import PROTECTED, KeyCheck
 from stowplan.agents.copying.patterns import Patterns
 from stowplan.agents.transfer.engine import TransferWork, extra, key_check
 from stowplan.agents.transfer.files.source import Source, file_at
 from stowplan.agents.transfer.files.survey import Survey
-from stowplan.agents.transfer.network.retry import Attempts
 from stowplan.agents.transfer.network.throttle import Throttle
 from stowplan.agents.transfer.remotes.huggingface.commit_files import Outgoing
 from stowplan.agents.transfer.remotes.huggingface.download import HubDownload
@@ -25,7 +23,7 @@ from stowplan.agents.transfer.remotes.huggingface.fetch import HubFetcher, Read
 from stowplan.agents.transfer.remotes.huggingface.hub import session, xet
 from stowplan.agents.transfer.remotes.huggingface.hub.cache import remembered
 from stowplan.agents.transfer.remotes.huggingface.hub.content import HubContent
-from stowplan.agents.transfer.remotes.huggingface.hub.failure import Failures, MovedError
+from stowplan.agents.transfer.remotes.huggingface.hub.failure import Failures
 from stowplan.agents.transfer.remotes.huggingface.hub.library_logs import forwarded
 from stowplan.agents.transfer.remotes.huggingface.hub.remote_file import RemoteFile
 from stowplan.agents.transfer.remotes.huggingface.hub.repository import Hub
@@ -33,9 +31,7 @@ from stowplan.agents.transfer.remotes.huggingface.hub.settings import HuggingFac
 from stowplan.agents.transfer.remotes.huggingface.known import Known
 from stowplan.agents.transfer.remotes.huggingface.selection import chosen
 from stowplan.agents.transfer.remotes.huggingface.upload import HubUpload
-from stowplan.agents.transfer.thread_pool import ThreadPool
 from stowplan.agents.transfer.tree import Found, Tree
-from stowplan.schema.agents.exit_codes import ExitCode
 
 _NOT_OURS = ".cache/huggingface"
 """Directory that huggingface_hub creates in copies of a repository. As `.git`, the Hub refuses it in an upload."""
@@ -51,8 +47,8 @@ class HuggingFaceEngine:
 
     def download(self, work: TransferWork, state: ClaimFolder, completion: Completion) -> str:
         """Download all files of the revision's present commit."""
-        common = self.settings.common
-        with self._failures(), ExitStack() as stack:
+        common, work = self.settings.common, self._translating(work)
+        with _translated(work), ExitStack() as stack:
             hub = stack.enter_context(self._hub(work, lambda _: None))
             commit = hub.commit(self.settings.revision)
             work.outcome.revision = commit
@@ -62,10 +58,9 @@ class HuggingFaceEngine:
             tree = stack.enter_context(closing(Tree(common.claim, common.local.path, create=True)))
             folder = stack.enter_context(state.folder("parts", create=True))
             known = stack.enter_context(closing(Known(state, {each.key: each.digest for each in files})))
-            fetcher = HubFetcher(read, tree, folder, known, self._attempts(work), work.progress, work.log)
-            pool = stack.enter_context(self._pool(work))
-            size = self.settings.part_size
-            download = HubDownload(files, fetcher, pool, work, size)
+            fetcher = HubFetcher(read, tree, folder, known, work)
+            pool = stack.enter_context(work.pool(common.streams))
+            download = HubDownload(files, fetcher, pool, self.settings.part_size)
             download.compare(key_check(state))
             found = stack.enter_context(
                 closing(extra(common, work, tree, self.settings.name, (each.key for each in files), self._patterns))
@@ -86,7 +81,7 @@ class HuggingFaceEngine:
     def upload(self, work: TransferWork, state: ClaimFolder | None) -> str:
         """Commit the files that the repository lacks."""
         sent: list[int] = []
-
+        work = self._translating(work)
         throttle = self._throttle(work)
 
         def count(size: int) -> None:
@@ -94,26 +89,14 @@ class HuggingFaceEngine:
             sent.append(size)
             work.progress.add(size=size)
 
-        with self._failures(), ExitStack() as stack:
+        with _translated(work), ExitStack() as stack:
             if state:
                 stack.enter_context(remembered(state, self.scratch, work.stop, work.log))
             hub = stack.enter_context(self._hub(work, count))
             folder, _, name = self.settings.common.local.path.rstrip("/").rpartition("/")
             tree, files = stack.enter_context(self._files(work, folder, name))
             api = HfApi(self.settings.endpoint, token=self.settings.token or False)
-            upload = HubUpload(
-                self.settings,
-                hub,
-                api,
-                tree,
-                files,
-                self._attempts(work),
-                self._translate,
-                work,
-                lambda: self._pool(work),
-                sent,
-            )
-            return upload.run()
+            return HubUpload(self.settings, hub, api, tree, files, work, sent).run()
 
     def _reader(self, work: TransferWork, hub: Hub, commit: str, files: list[RemoteFile]) -> Read:
         """Return the function that reads files: by hf-xet if it may be used and has the file, otherwise by HTTP."""
@@ -166,17 +149,6 @@ class HuggingFaceEngine:
     def _patterns(self) -> Patterns:
         return Patterns(self.settings.remote.include, self.settings.remote.exclude)
 
-    @property
-    def _translate(self) -> Failures:
-        return Failures(self.settings.address, self.settings.token is not None)
-
-    def _attempts(self, work: TransferWork) -> Attempts:
-        retries, translate = self.settings.common.config.request_retries, self._translate.of_any
-        return work.attempts(retries, translate)
-
-    def _pool(self, work: TransferWork) -> ThreadPool:
-        return work.pool(self.settings.common.streams, self._translate.of_any)
-
     @contextmanager
     def _hub(self, work: TransferWork, sent: session.Sent) -> Iterator[Hub]:
         """Yield a client for the repository, and let huggingface_hub use the same kind of connections."""
@@ -191,20 +163,21 @@ class HuggingFaceEngine:
         set_client_factory(connect)
         try:
             with forwarded(work.log), connect() as http:
-                yield Hub(self.settings, http, self._attempts(work))
+                yield Hub(self.settings, http, work.attempts)
         finally:
             close_session()
 
-    @contextmanager
-    def _failures(self) -> Iterator[None]:
-        """Translate errors of the block into AttemptError or StoppedError. Unknown exceptions are raised unchanged."""
-        try:
-            yield
-        except Exception as error:
-            failure = self._translate.of_any(error, "the transfer")
-            if isinstance(failure, MovedError):
-                failure = AttemptError(ExitCode.TRANSIENT, "Moved", str(error))
-            raise failure from None
+    def _translating(self, work: TransferWork) -> TransferWork:
+        return replace(work, translate=Failures(self.settings).of_any)
+
+
+@contextmanager
+def _translated(work: TransferWork) -> Iterator[None]:
+    """Translate errors of the block into AttemptError or StoppedError. Unknown exceptions are raised unchanged."""
+    try:
+        yield
+    except Exception as error:
+        raise work.translate(error, "the transfer") from None
 
 
 def _is_not_ours(path: str) -> bool:

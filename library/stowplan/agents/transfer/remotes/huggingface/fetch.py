@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING
 
 from stowplan.agents.attempt.claim.folder import ClaimFolder
 from stowplan.agents.attempt.failure import AttemptError
-from stowplan.agents.attempt.progress import Progress
-from stowplan.agents.runtime.log import Log
+from stowplan.agents.transfer.engine import TransferWork
 from stowplan.agents.transfer.files.draft import Draft
-from stowplan.agents.transfer.network.retry import Attempts
 from stowplan.agents.transfer.parts import WHOLE, Extent, PartFile
 from stowplan.agents.transfer.remotes.huggingface.hub.remote_file import CHUNK, RemoteFile
 from stowplan.agents.transfer.remotes.huggingface.known import Known
@@ -33,15 +31,13 @@ class HubFetcher:
     folder: ClaimFolder
     """Folder for incomplete files, on the file system of the destination."""
     known: Known
-    attempts: Attempts
-    progress: Progress
-    log: Log
+    work: TransferWork
     _digests: dict[str, "OrderedDigest"] = field(default_factory=dict)
 
     def whole(self, file: RemoteFile) -> None:
         """Fetch a file in one request. Raises AttemptError if that fails."""
-        self.attempts.run(file.key, lambda: self._whole(file))
-        self.progress.add(files=1, size=file.size)
+        self.work.attempts.run(file.key, lambda: self._whole(file))
+        self.work.progress.add(files=1, size=file.size)
 
     def _whole(self, file: RemoteFile) -> None:
         digest, offset = file.hasher(), 0
@@ -52,7 +48,7 @@ class HubFetcher:
                 digest.update(data)
             _verify(file, digest)
             draft.finish(file.key, file.size)
-            self.attempts.stop.check()
+            self.work.stop.check()
             status = draft.status
             draft.place(self.tree, file.key)
         self.known.add(file.key, file.digest, status)
@@ -66,22 +62,22 @@ class HubFetcher:
                 parts.write(data, offset)
                 offset += len(data)
 
-        self.attempts.run(f"{parts.entry.key}, part {extent.number + 1}", once)
+        self.work.attempts.run(f"{parts.entry.key}, part {extent.number + 1}", once)
         parts.done(extent)
-        self.progress.add(size=extent.end - extent.start)
+        self.work.progress.add(size=extent.end - extent.start)
         self._digest(parts).advance()
 
     def complete(self, parts: PartFile[RemoteFile]) -> None:
         """Verify a file of which all parts are present, and move it to its path in the destination."""
-        digest = self._digest(parts).finish(self.attempts.stop.check)
+        digest = self._digest(parts).finish(self.work.stop.check)
         self._digests.pop(parts.entry.identity, None)
         _verify(parts.entry, digest)
         parts.finish()
-        self.attempts.stop.check()
+        self.work.stop.check()
         status = parts.status
         parts.place(self.tree)
         self.known.add(parts.entry.key, parts.entry.digest, status)
-        self.progress.add(files=1)
+        self.work.progress.add(files=1)
 
     def _digest(self, parts: PartFile[RemoteFile]) -> "OrderedDigest":
         """Return the running digest of a file that is fetched in parts."""
@@ -91,7 +87,7 @@ class HubFetcher:
         """Yield the bytes of a file from `start` to before `end`. Raises AttemptError (11) if more or fewer come."""
         count = 0
         for data in self.read(file, start, end):
-            self.attempts.stop.check()
+            self.work.stop.check()
             count += len(data)
             if count > end - start:
                 break

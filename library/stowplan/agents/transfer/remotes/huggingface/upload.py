@@ -11,14 +11,12 @@ from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.interruption import interruptible
 from stowplan.agents.copying.closing import closing
 from stowplan.agents.transfer.engine import TransferWork
-from stowplan.agents.transfer.network.retry import Attempts
 from stowplan.agents.transfer.remotes.huggingface.commit_files import Outgoing, batches, opened
 from stowplan.agents.transfer.remotes.huggingface.hub.failure import Failures, MovedError
 from stowplan.agents.transfer.remotes.huggingface.hub.remote_file import RemoteFile
 from stowplan.agents.transfer.remotes.huggingface.hub.repository import MAIN, Hub
 from stowplan.agents.transfer.remotes.huggingface.hub.settings import HuggingFaceSettings
 from stowplan.agents.transfer.remotes.huggingface.local import has_content
-from stowplan.agents.transfer.thread_pool import ThreadPool
 from stowplan.agents.transfer.tree import Tree
 from stowplan.schema.agents.exit_codes import ExitCode
 
@@ -43,11 +41,8 @@ class HubUpload:
     api: HfApi
     tree: Tree
     files: list[Outgoing]
-    attempts: Attempts
-    failures: Failures
     work: TransferWork
-    make_pool: Callable[[], ThreadPool]
-    sent: list[int] = field(default_factory=list)
+    sent: list[int]
     """Sizes in bytes of the chunks that were sent to a storage since `_send` last emptied this list."""
     _commits: int = 0
     _done: set[str] = field(default_factory=set)
@@ -126,7 +121,7 @@ class HubUpload:
         """Return the files that the commit `head` lacks or has with other content, sorted by path."""
         there = {each.key: each for each in self.hub.files(head, self._folder)}
         pending: list[Outgoing] = []
-        with self.make_pool() as pool:
+        with self.work.pool(self.settings.common.streams) as pool:
             for each in self.files:
                 remote = there.get(each.path)
                 if remote is None or remote.size != each.found.size:
@@ -189,7 +184,7 @@ class HubUpload:
         try:
             made = self._call("the commit", commit)
         except AttemptError as failure:
-            if failure.code is not ExitCode.TRANSIENT:
+            if isinstance(failure, MovedError) or failure.code is not ExitCode.TRANSIENT:
                 raise
             raise AttemptError(ExitCode.TRANSIENT, "CommitFailed", str(failure)) from None
         self._commits += 1
@@ -207,6 +202,6 @@ class HubUpload:
             try:
                 return interruptible(self.work.stop, call)
             except Exception as error:
-                raise self.failures.of_library(error, what) from None
+                raise Failures(self.settings).of_library(error, what) from None
 
-        return self.attempts.run(what, once) if many else once()
+        return self.work.attempts.run(what, once) if many else once()

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.attempt.failure import AttemptError, of_any
 from stowplan.agents.copying.keys import KeyCheck
 from stowplan.agents.copying.newness import SECOND, Stamp
 from stowplan.agents.transfer.engine import TransferWork
@@ -21,7 +21,6 @@ from stowplan.agents.transfer.remotes.s3.archives import Archives
 from stowplan.agents.transfer.remotes.s3.fetch import S3Fetcher
 from stowplan.agents.transfer.remotes.s3.journal import FinishedEntries, Journal
 from stowplan.agents.transfer.remotes.s3.protocol.entry import KeyLookup, S3Object, written
-from stowplan.agents.transfer.remotes.s3.protocol.failure import of_any
 from stowplan.agents.transfer.remotes.s3.protocol.rest_client import RestClient
 from stowplan.agents.transfer.remotes.s3.source import ObjectSource
 from stowplan.agents.transfer.thread_pool import ThreadPool
@@ -47,7 +46,6 @@ class S3Download:
     fetcher: S3Fetcher
     journal: Journal
     pool: ThreadPool
-    work: TransferWork
     part_size: Callable[[int], int]
     """Function from an object's size to the size of its parts in bytes."""
     expected: str = ""
@@ -61,6 +59,10 @@ class S3Download:
     _check: KeyCheck | None = None
     _again: list[tuple[int, S3Object]] = field(default_factory=list)
     """Objects that changed while they were fetched, with their index in the listing."""
+
+    @property
+    def work(self) -> TransferWork:
+        return self.fetcher.work
 
     def compare(self, check: KeyCheck) -> None:
         """List the whole source and compare it with the destination, which this does not change.

@@ -1,7 +1,6 @@
 """Engine for S3 stores."""
 
-from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 
 from stowplan.agents.attempt.claim.folder import ClaimFolder
@@ -11,12 +10,10 @@ from stowplan.agents.copying.closing import closing as said
 from stowplan.agents.copying.keys import PROTECTED
 from stowplan.agents.transfer.engine import TransferWork, extra, key_check
 from stowplan.agents.transfer.files.extra import Extra
-from stowplan.agents.transfer.network.retry import Attempts
-from stowplan.agents.transfer.parts import ChangedError
 from stowplan.agents.transfer.remotes.s3.download import S3Download
 from stowplan.agents.transfer.remotes.s3.fetch import S3Fetcher
 from stowplan.agents.transfer.remotes.s3.journal import Journal
-from stowplan.agents.transfer.remotes.s3.protocol.failure import UnsortedError, of_any
+from stowplan.agents.transfer.remotes.s3.protocol.lists.listing import UnsortedError
 from stowplan.agents.transfer.remotes.s3.protocol.proof import Prover
 from stowplan.agents.transfer.remotes.s3.protocol.rest_client import RestClient
 from stowplan.agents.transfer.remotes.s3.reader import Reader
@@ -35,7 +32,7 @@ class S3Engine:
 
     def download(self, work: TransferWork, state: ClaimFolder, completion: Completion) -> str:
         """Download all objects of the source. The destination changes only after the source was listed completely."""
-        with _failures(), ExitStack() as stack:
+        with ExitStack() as stack:
             download = self._compared(work, stack, state)
             self._guard_emptiness(download)
             found = stack.enter_context(closing(self._extra(work, download)))
@@ -54,9 +51,9 @@ class S3Engine:
 
     def upload(self, work: TransferWork, state: ClaimFolder | None) -> str:  # noqa: ARG002 - the bucket itself says what it has
         """Upload the files that the bucket lacks."""
-        with _failures(), self._client(work) as client:
-            upload = S3Upload(self.settings, client, self._attempts(work), work)
-            upload.run(work.pool(self.settings.common.streams, of_any), PROTECTED)
+        with closing(self._client(work)) as client:
+            upload = S3Upload(self.settings, client, work)
+            upload.run(work.pool(self.settings.common.streams), PROTECTED)
         return said("The bucket", work.progress)
 
     def _compared(self, work: TransferWork, stack: ExitStack, state: ClaimFolder) -> S3Download:
@@ -73,33 +70,17 @@ class S3Engine:
 
     def _prepared(self, work: TransferWork, stack: ExitStack, state: ClaimFolder) -> S3Download:
         settings, common = self.settings, self.settings.common
-        client = stack.enter_context(self._client(work))
+        client = stack.enter_context(closing(self._client(work)))
         source = resolve(client, settings.key, settings.remote.kind, settings.patterns)
         tree = stack.enter_context(closing(Tree(common.claim, common.local.path, create=True)))
         journal = Journal(state)
         journal.fold()
         folder = stack.enter_context(state.folder("parts", create=True))
         prover = Prover(client, source.prefix, work.log, settings.remote.verify_parts)
-        fetcher = S3Fetcher(
-            Reader(client, source.prefix, prover, work.stop),
-            tree,
-            folder,
-            self._attempts(work),
-            work.progress,
-            work.log,
-            settings.remote.accept_unverified,
-        )
-        pool = stack.enter_context(work.pool(settings.common.streams, of_any))
-        return S3Download(
-            source,
-            client,
-            fetcher,
-            journal,
-            pool,
-            work,
-            settings.part_size,
-            settings.remote.revision,
-        )
+        reader = Reader(client, source.prefix, prover, work.stop)
+        fetcher = S3Fetcher(reader, tree, folder, work, settings.remote.accept_unverified)
+        pool = stack.enter_context(work.pool(common.streams))
+        return S3Download(source, client, fetcher, journal, pool, settings.part_size, settings.remote.revision)
 
     def _extra(self, work: TransferWork, download: S3Download) -> Extra:
         settings, keys = self.settings, (entry.key for entry, _ in download.journal.listing())
@@ -117,27 +98,6 @@ class S3Engine:
         if selected or (source.prefix and head(download.client, source.prefix)[0] is None):
             raise AttemptError(ExitCode.NOT_FOUND, "NotFound", f"There is nothing below {where}{selected}")
 
-    def _attempts(self, work: TransferWork) -> Attempts:
-        return work.attempts(self.settings.common.config.request_retries, of_any)
-
-    @contextmanager
-    def _client(self, work: TransferWork) -> Iterator[RestClient]:
-        client = RestClient(
-            self.settings.bucket, self._attempts(work), work.redact, self.settings.common.config.max_bytes_per_second
-        )
-        try:
-            yield client
-        finally:
-            client.close()
-
-
-@contextmanager
-def _failures() -> Iterator[None]:
-    """Translate errors of the block into AttemptError or StoppedError; unknown exceptions are raised unchanged."""
-    try:
-        yield
-    except Exception as error:
-        failure = of_any(error, "the transfer")
-        if isinstance(failure, ChangedError):
-            failure = AttemptError(ExitCode.TRANSIENT, "Changed", f"{error} changed while it was fetched")
-        raise failure from None
+    def _client(self, work: TransferWork) -> RestClient:
+        config = self.settings.common.config
+        return RestClient(self.settings.bucket, work.attempts, work.redact, config.max_bytes_per_second)

@@ -5,10 +5,8 @@ from dataclasses import dataclass, field, replace
 
 from stowplan.agents.attempt.claim.folder import ClaimFolder
 from stowplan.agents.attempt.failure import AttemptError
-from stowplan.agents.attempt.progress import Progress
-from stowplan.agents.runtime.log import Log
+from stowplan.agents.transfer.engine import TransferWork
 from stowplan.agents.transfer.files.draft import Draft
-from stowplan.agents.transfer.network.retry import Attempts
 from stowplan.agents.transfer.parts import WHOLE, Extent, PartFile
 from stowplan.agents.transfer.remotes.s3.checksum import Proof, from_headers
 from stowplan.agents.transfer.remotes.s3.protocol.connections import Incoming
@@ -34,9 +32,7 @@ class S3Fetcher:
     tree: Tree
     folder: ClaimFolder
     """Folder for incomplete files, on the file system of the destination."""
-    attempts: Attempts
-    progress: Progress
-    log: Log
+    work: TransferWork
     accept_unverified: bool = False
     """True if an object counts as copied although its ETag, which has the form of a digest, is none of its bytes."""
     _proofs: dict[str, Proof] = field(default_factory=dict)
@@ -45,8 +41,8 @@ class S3Fetcher:
     def whole(self, entry: S3Object) -> None:
         """Fetch an object in one request. Raises AttemptError, and ChangedError if it has changed since the listing."""
         name = f"{entry.identity}{WHOLE}"
-        self.attempts.run(entry.key, lambda: self._whole(entry, name))
-        self.progress.add(files=1, size=entry.size)
+        self.work.attempts.run(entry.key, lambda: self._whole(entry, name))
+        self.work.progress.add(files=1, size=entry.size)
 
     def _whole(self, entry: S3Object, name: str) -> None:
         with Draft.new(self.folder, name) as draft:
@@ -56,7 +52,7 @@ class S3Fetcher:
                 self._receive(entry, Extent(0, 0, entry.size), incoming, proof, draft.write)
             proven = proof is not None and self._is_proven(entry, proof, draft.descriptor)
             draft.finish(entry.key, entry.size, entry.modified * 10**9)
-            self.attempts.stop.check()
+            self.work.stop.check()
             draft.place(self.tree, entry.key)
         if not proven:
             self._unproven(entry, version_of(headers))
@@ -83,9 +79,9 @@ class S3Fetcher:
                 proof = self._proofs.get(parts.entry.identity)
                 self._receive(parts.entry, extent, incoming, proof, parts.write)
 
-        self.attempts.run(f"{parts.entry.key}, part {extent.number + 1}", once)
+        self.work.attempts.run(f"{parts.entry.key}, part {extent.number + 1}", once)
         parts.done(extent)
-        self.progress.add(size=extent.end - extent.start)
+        self.work.progress.add(size=extent.end - extent.start)
 
     def complete(self, parts: PartFile[S3Object]) -> None:
         """Verify a file of which all parts are present, and move it to its path in the destination."""
@@ -93,9 +89,9 @@ class S3Fetcher:
         descriptor = parts.finish(entry.modified)
         proof = self._proofs.pop(entry.identity, None)
         proven = proof is not None and self._is_proven(entry, proof, descriptor)
-        self.attempts.stop.check()
+        self.work.stop.check()
         parts.place(self.tree)
-        self.progress.add(files=1)
+        self.work.progress.add(files=1)
         if not proven:
             self._unproven(entry, self.reader.forget(entry))
 
@@ -104,7 +100,7 @@ class S3Fetcher:
 
         An ETag with the form of a digest need not be one, so it disproves nothing alone.
         """
-        checksum, found = proof.checksum, proof.found(descriptor, self.attempts.stop.check)
+        checksum, found = proof.checksum, proof.found(descriptor, self.work.stop.check)
         if found == checksum.value:
             return True
         if not checksum.of_etag:
@@ -127,7 +123,7 @@ class S3Fetcher:
         again = replace(proof, _known={})
         with self.reader.whole(entry) as incoming:
             self._receive(entry, Extent(0, 0, entry.size), incoming, again, lambda *_: None)
-        return again.found(-1, self.attempts.stop.check) == found
+        return again.found(-1, self.work.stop.check) == found
 
     def _receive(self, entry: S3Object, extent: Extent, incoming: Incoming, proof: Proof | None, write: Write) -> None:
         """Pass the bytes of an answer, with their offsets, to `write`, and their checksums to `proof`."""
@@ -142,9 +138,10 @@ class S3Fetcher:
 
     def _unproven(self, entry: S3Object, version: Version) -> None:
         """Count a copied file that no checksum proves, and tell it of the first ones."""
-        self.progress.unverified()
-        if self.progress.files_unverified > SHOWN:
+        log, progress = self.work.log, self.work.progress
+        progress.unverified()
+        if progress.files_unverified > SHOWN:
             return
-        self.log.warning("The server gives no checksum that can be computed: length and ETag count", key=entry.key)
+        log.warning("The server gives no checksum that can be computed: length and ETag count", key=entry.key)
         if not version.is_known:
-            self.log.warning("The server gives neither ETags nor times: a change meanwhile is not seen", key=entry.key)
+            log.warning("The server gives neither ETags nor times: a change meanwhile is not seen", key=entry.key)

@@ -3,6 +3,7 @@
 from collections.abc import Generator, Iterable
 from dataclasses import dataclass
 
+from stowplan.agents.attempt.failure import of_any
 from stowplan.agents.attempt.network import Network
 from stowplan.agents.attempt.redaction import Redactor
 from stowplan.agents.attempt.stop import Stop
@@ -10,8 +11,7 @@ from stowplan.agents.runtime.log import Log
 from stowplan.agents.transfer.network.retry import Attempts
 from stowplan.agents.transfer.remotes.s3.protocol.endpoint import DEFAULT_REGION, Bucket
 from stowplan.agents.transfer.remotes.s3.protocol.entry import S3Object
-from stowplan.agents.transfer.remotes.s3.protocol.failure import UnsortedError, of_any
-from stowplan.agents.transfer.remotes.s3.protocol.lists.listing import objects, sorted_objects
+from stowplan.agents.transfer.remotes.s3.protocol.lists.listing import UnsortedError, objects, sorted_objects
 from stowplan.agents.transfer.remotes.s3.protocol.rest_client import RestClient
 from stowplan.agents.transfer.remotes.s3.protocol.signing import S3Credentials
 from stowplan.schema.remotes.s3_listing import ListingHash

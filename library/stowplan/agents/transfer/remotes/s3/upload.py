@@ -5,15 +5,13 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
 
-from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.attempt.failure import AttemptError, of_any
 from stowplan.agents.copying.keys import KeyCheck
 from stowplan.agents.transfer.engine import TransferWork
 from stowplan.agents.transfer.files.source import Source, file_at
 from stowplan.agents.transfer.files.survey import Survey
-from stowplan.agents.transfer.network.retry import Attempts
 from stowplan.agents.transfer.remotes.s3.protocol import multipart
 from stowplan.agents.transfer.remotes.s3.protocol.entry import KeyLookup
-from stowplan.agents.transfer.remotes.s3.protocol.failure import of_any
 from stowplan.agents.transfer.remotes.s3.protocol.keeper import Keeper
 from stowplan.agents.transfer.remotes.s3.protocol.lists.listing import present
 from stowplan.agents.transfer.remotes.s3.protocol.multipart import UnfinishedUpload
@@ -35,7 +33,6 @@ class S3Upload:
 
     settings: S3Settings
     client: RestClient
-    attempts: Attempts
     work: TransferWork
     _pool: ThreadPool = field(init=False)
     _begun: dict[str, list[UnfinishedUpload]] = field(default_factory=dict)
@@ -76,7 +73,7 @@ class S3Upload:
 
     def _send_all(self, tree: Tree, files: Iterator[tuple[Found, str]], *, single: bool = False) -> None:
         self._check_bucket()
-        sender = Sender(Keeper(self.client, self.work.log), tree, self.attempts, self.work.progress, self.work.log)
+        sender = Sender(Keeper(self.client, self.work.log), tree, self.work)
         there = KeyLookup(iter(()) if single else present(self.client, self._prefix))
         self._find_begun()
         count = size = 0

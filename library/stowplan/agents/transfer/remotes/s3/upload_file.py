@@ -7,9 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from stowplan.agents.attempt.failure import StoppedError, contained, of_system
-from stowplan.agents.attempt.progress import Progress
-from stowplan.agents.runtime.log import Log
-from stowplan.agents.transfer.network.retry import Attempts
+from stowplan.agents.transfer.engine import TransferWork
 from stowplan.agents.transfer.remotes.s3.checksum import digest_of
 from stowplan.agents.transfer.remotes.s3.protocol import multipart
 from stowplan.agents.transfer.remotes.s3.protocol.keeper import ALGORITHM, HEADER, Keeper, check_kept, text_of
@@ -29,9 +27,7 @@ class Sender:
 
     keeper: Keeper
     tree: Tree
-    attempts: Attempts
-    progress: Progress
-    log: Log
+    work: TransferWork
 
     def whole(self, found: Found, key: str) -> None:
         """Send a file in one request, to a full key. The server compares the data with its digest in the signature."""
@@ -44,13 +40,13 @@ class Sender:
             checksum = digest_of(ALGORITHM, body) if isinstance(body, bytes) else body.checksum
             response = self.keeper.call("PUT", key, body=body, headers={HEADER: text_of(checksum)})
             check_kept(key, checksum, response.headers.get(HEADER, ""))
-        self.progress.add(files=1, size=found.size)
+        self.work.progress.add(files=1, size=found.size)
 
     def section(self, descriptor: int, found: Found, offset: int, size: int) -> Section:
         """Return a range of an open file as a request body, whose reads fail if the file has changed since `found`."""
 
         def check() -> None:
-            self.attempts.stop.check()
+            self.work.stop.check()
             check_unchanged(descriptor, found)
 
         return Section(descriptor, offset, size, check)
@@ -126,7 +122,7 @@ class UploadInParts:
             if self._there:
                 # The first part determines the part size, whatever the present configuration.
                 self.part_size = self._there[1].size if 1 in self._there else self.part_size
-                self.sender.log.info("Goes on with an upload", key=self.key, parts=len(self._there))
+                self.sender.work.log.info("Goes on with an upload", key=self.key, parts=len(self._there))
             else:
                 self.upload = multipart.begin(keeper, self.key)
         except BaseException:
@@ -146,7 +142,7 @@ class UploadInParts:
         self._countdown.run(partial(self._send, number))
 
     def _send(self, number: int) -> None:
-        self.sender.attempts.stop.check()
+        self.sender.work.stop.check()
         offset = (number - 1) * self.part_size
         size = min(self.part_size, self.found.size - offset)
         data = self.sender.section(self._descriptor, self.found, offset, size)
@@ -155,17 +151,17 @@ class UploadInParts:
             md5, checksum = data.digests("md5", ALGORITHM)
             if stored.etag.strip('"') == md5.hex():
                 self._parts[number] = replace(stored, checksum=checksum)
-                self.sender.progress.add(resumed=size)
+                self.sender.work.progress.add(resumed=size)
                 return
         self._parts[number] = multipart.send(self.sender.keeper.client, self.upload, number, data, data.checksum)
-        self.sender.progress.add(size=size)
+        self.sender.work.progress.add(size=size)
 
     def _end(self, error: Exception | None) -> None:
         try:
             if error is None:
                 check_unchanged(self._descriptor, self.found)
                 multipart.complete(self.sender.keeper.client, self.upload, self._parts)
-                self.sender.progress.add(files=1)
+                self.sender.work.progress.add(files=1)
         except BaseException as failure:
             error = contained(failure)
         finally:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
 
-from stowplan.agents.attempt.failure import AttemptError, of_any
+from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.redaction import in_url
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.transfer.files.draft import Draft
@@ -105,7 +105,7 @@ class LfsContent:
         with (
             closing(LfsServer(self._git, url, os.environ)) as server,
             closing(self._tree()) as tree,
-            work.pool(common.config.parallelism, of_any) as pool,
+            work.pool(common.config.parallelism) as pool,
         ):
             for batch in batches(self._missing):
                 answers = server.batch("download", batch, None)
@@ -140,7 +140,7 @@ class LfsContent:
                 raise not_there(oid, "no address for it")
             self._fetch(server, tree, oid, size, action, count)
 
-        self._git.attempts.run(f"object {oid} of Git LFS", once)
+        self._git.work.attempts.run(f"object {oid} of Git LFS", once)
         self._git.work.progress.add(size=size - counted)
 
     def _fetch(  # noqa: PLR0917 - what one object needs

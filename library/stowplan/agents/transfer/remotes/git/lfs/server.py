@@ -79,7 +79,7 @@ class LfsServer:
             with self.asking("POST", action, "The server of Git LFS", [body], len(body)) as response:
                 return answers(_limited(response), {oid for oid, _ in objects})
 
-        return self._git.attempts.run("git lfs batch", once)
+        return self._git.work.attempts.run("git lfs batch", once)
 
     @contextmanager
     def asking(  # noqa: PLR0917 - what one request is made of

@@ -8,7 +8,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 
-from stowplan.agents.attempt.failure import AttemptError, of_any
+from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.transfer.remotes.git.commit.listing import contents_of
 from stowplan.agents.transfer.remotes.git.lfs.answers import Action, Answer
@@ -49,7 +49,7 @@ class LfsUpload:
         folder = f"{self.repository.directory.relative_to(common.claim)}/lfs/objects"
         with (
             closing(LfsServer(self._git, url, os.environ)) as server,
-            work.pool(common.config.parallelism, of_any) as pool,
+            work.pool(common.config.parallelism) as pool,
         ):
             for batch in batches(objects):
                 answers = server.batch("upload", batch, self.branch)
@@ -89,7 +89,7 @@ class LfsUpload:
             if verify := known.actions.get("verify"):
                 self._verify(server, verify, oid, size)
 
-        self._git.attempts.run(f"object {oid} of Git LFS", once)
+        self._git.work.attempts.run(f"object {oid} of Git LFS", once)
 
     def _sent(self, count: int) -> None:
         self._git.work.progress.add(size=count)

@@ -9,10 +9,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from stowplan.agents.attempt.failure import AttemptError, of_any
+from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.redaction import Redactor
 from stowplan.agents.transfer.engine import TransferWork
-from stowplan.agents.transfer.network.retry import Attempts
 from stowplan.agents.transfer.remotes.git.program import child
 from stowplan.agents.transfer.remotes.git.program.child import Call, ProgramResult
 from stowplan.agents.transfer.remotes.git.program.configuration import as_variables, environment, pairs
@@ -133,12 +132,7 @@ class Git:
                 )
             return done
 
-        return self.attempts.run(what, call)
-
-    @property
-    def attempts(self) -> Attempts:
-        """Rule for retries, with the number of retries from the settings."""
-        return self.work.attempts(self.settings.common.config.request_retries, of_any)
+        return self.work.attempts.run(what, call)
 
     def _run(
         self,

@@ -16,6 +16,7 @@ from huggingface_hub.errors import (
 from stowplan.agents.attempt import failure
 from stowplan.agents.attempt.failure import AttemptError, StoppedError
 from stowplan.agents.transfer.network.retry import ThrottledError
+from stowplan.agents.transfer.remotes.huggingface.hub.settings import HuggingFaceSettings
 from stowplan.schema.agents.exit_codes import ExitCode
 
 LONGEST_WAIT = 300.0
@@ -31,18 +32,20 @@ _CODES = {
 _RESET = re.compile(r";\s*t\s*=\s*(\d+)")
 
 
-class MovedError(Exception):
+class MovedError(AttemptError):
     """The branch got another commit after the upload had read its head."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(ExitCode.TRANSIENT, "Moved", message)
 
 
 @dataclass(frozen=True)
 class Failures:
-    """Translation of errors of requests about one repository, at the URL `address`."""
+    """Translation of errors of requests about one repository."""
 
-    address: str
-    has_token: bool
+    settings: HuggingFaceSettings
 
-    def of_any(self, error: Exception, what: str) -> AttemptError | MovedError | StoppedError:
+    def of_any(self, error: Exception, what: str) -> AttemptError | StoppedError:
         """Return the failure for an exception; a message begins with `what`.
 
         Exceptions that come neither from a request nor from the operating system are raised again.
@@ -50,15 +53,13 @@ class Failures:
         # An error in a thread of the library arrives as the cause of a plain error.
         if isinstance(error, RuntimeError | ValueError) and isinstance(error.__cause__, Exception):
             return self.of_any(error.__cause__, what)
-        if isinstance(error, MovedError):
-            return error
         if isinstance(error, HfHubHTTPError):
             return self._of_answer(error, what)
         if isinstance(error, httpx2.HTTPError | httpx2.InvalidURL):
             return AttemptError(ExitCode.TRANSIENT, "RequestFailed", f"{what}: {type(error).__name__}: {error}")
         return failure.of_any(error, what)
 
-    def of_library(self, error: Exception, what: str) -> AttemptError | MovedError | StoppedError:
+    def of_library(self, error: Exception, what: str) -> AttemptError | StoppedError:
         """Return the failure for an exception of huggingface_hub. Unknown exceptions become temporary failures."""
         text = " ".join(str(error).split())
         if isinstance(error, UnicodeDecodeError) or (isinstance(error, ValueError) and "README.md" in text):
@@ -69,7 +70,7 @@ class Failures:
         except Exception:
             return AttemptError(ExitCode.TRANSIENT, "RequestFailed", f"{what}: {type(error).__name__}: {text}")
 
-    def _of_answer(self, error: HfHubHTTPError, what: str) -> AttemptError | MovedError:
+    def _of_answer(self, error: HfHubHTTPError, what: str) -> AttemptError:
         status, said = error.response.status_code, error.server_message or ""
         text = f"{what}: {status} {said}".strip()
         for kind, (code, reason, say) in self._kinds(what, said).items():
@@ -89,29 +90,30 @@ class Failures:
         """
         return {
             GatedRepoError: (ExitCode.AUTH, "Gated", self._gated(said)),
-            DisabledRepoError: (ExitCode.AUTH, "Disabled", f"The Hub has disabled {self.address}"),
-            RevisionNotFoundError: (ExitCode.NOT_FOUND, "RevisionNotFound", f"{self.address} has no {what}"),
-            RemoteEntryNotFoundError: (ExitCode.NOT_FOUND, "NotFound", f"{self.address} has no file {what}"),
+            DisabledRepoError: (ExitCode.AUTH, "Disabled", f"The Hub has disabled {self.settings.address}"),
+            RevisionNotFoundError: (ExitCode.NOT_FOUND, "RevisionNotFound", f"{self.settings.address} has no {what}"),
+            RemoteEntryNotFoundError: (ExitCode.NOT_FOUND, "NotFound", f"{self.settings.address} has no file {what}"),
             RepositoryNotFoundError: (ExitCode.NOT_FOUND, "RepositoryNotFound", self._missing()),
         }
 
     def _gated(self, said: str) -> str:
         """Return the message for a repository whose conditions a person must accept first."""
+        address = self.settings.address
         do = (
-            f"The token's account has no access: accept the conditions on {self.address} with it, or wait for approval"
-            if self.has_token
-            else f"Accept the conditions on {self.address}, and give the option `token` of that account"
+            f"The token's account has no access: accept the conditions on {address} with it, or wait for approval"
+            if self.settings.token is not None
+            else f"Accept the conditions on {address}, and give the option `token` of that account"
         )
-        return f"{self.address} is gated. {do}. {said}".rstrip()
+        return f"{address} is gated. {do}. {said}".rstrip()
 
     def _missing(self) -> str:
         """Return the message for a repository that does not exist, or that the account may not see."""
         do = (
             "the token may not see it: does it have the right to read this repository?"
-            if self.has_token
+            if self.settings.token is not None
             else "it is private: then the option `token` is needed"
         )
-        return f"{self.address} is not there (is repo-type right?), or {do}"
+        return f"{self.settings.address} is not there (is repo-type right?), or {do}"
 
 
 def _wait(response: httpx2.Response) -> float:

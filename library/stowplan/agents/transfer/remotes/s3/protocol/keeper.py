@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.runtime.log import Log
 from stowplan.agents.transfer.remotes.s3.protocol.answers import Response
-from stowplan.agents.transfer.remotes.s3.protocol.failure import REFUSED_CODES
+from stowplan.agents.transfer.remotes.s3.protocol.refusal import REFUSED_CODES
 from stowplan.agents.transfer.remotes.s3.protocol.rest_client import Body, Query, RestClient
 from stowplan.schema.agents.exit_codes import ExitCode
 

@@ -10,7 +10,7 @@ from stowplan.agents.runtime.log import Log
 from stowplan.agents.transfer.remotes.s3.checksum import CRCS, Checksum, Proof, from_headers
 from stowplan.agents.transfer.remotes.s3.protocol.connections import Incoming
 from stowplan.agents.transfer.remotes.s3.protocol.entry import S3Object
-from stowplan.agents.transfer.remotes.s3.protocol.failure import REFUSED_CODES
+from stowplan.agents.transfer.remotes.s3.protocol.refusal import REFUSED_CODES
 from stowplan.agents.transfer.remotes.s3.protocol.rest_client import Query, RestClient
 
 MOST_PARTS = 10_000

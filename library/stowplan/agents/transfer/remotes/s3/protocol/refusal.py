@@ -26,6 +26,9 @@ AUTH_CODES = (
 )
 """S3 error codes that a retry with the same credentials cannot cure. Some come with status 400."""
 
+REFUSED_CODES = ("BadRequest", "InvalidArgument", "InvalidRequest", "NotImplemented")
+"""S3 error codes of stores that refuse headers that they do not know."""
+
 _EXPIRED = ("ExpiredToken", "ExpiredTokenException", "SecurityTokenExpired", "TokenRefreshRequired")
 """S3 error codes for a session token that was valid. `SecurityTokenExpired` is that of Alibaba Cloud."""
 

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.transfer.remotes.s3.protocol.entry import S3Object
-from stowplan.agents.transfer.remotes.s3.protocol.failure import UnsortedError
 from stowplan.agents.transfer.remotes.s3.protocol.lists.pages import Pages
 from stowplan.agents.transfer.remotes.s3.protocol.lists.sorting import ascending
 from stowplan.agents.transfer.remotes.s3.protocol.rest_client import RestClient
@@ -12,6 +11,10 @@ from stowplan.schema.agents.exit_codes import ExitCode
 
 MOST_EMPTY = 1000
 """Maximum number of consecutive pages without a key. Stores send such pages after many deletions."""
+
+
+class UnsortedError(Exception):
+    """The store lists keys in another order than the ascending one. The message names two keys."""
 
 
 def objects(client: RestClient, prefix: str, *, most: int = 1000) -> Iterator[S3Object]:
