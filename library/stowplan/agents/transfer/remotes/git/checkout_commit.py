@@ -7,7 +7,6 @@ from stowplan.agents.attempt.completion import Completion
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.transfer.remotes.git.address import Address
 from stowplan.agents.transfer.remotes.git.commit import contents as trees
-from stowplan.agents.transfer.remotes.git.commit import files
 from stowplan.agents.transfer.remotes.git.commit.contents import Contents
 from stowplan.agents.transfer.remotes.git.lfs.objects import LfsContent
 from stowplan.agents.transfer.remotes.git.program.git import Git
@@ -64,7 +63,7 @@ class CommitCheckout:
         self._count(contents, content, fresh=fresh)
         content.fetch()
         self._check_out(checkout, wanted, commit, contents, fresh=fresh)
-        files.check(self.repository, commit, contents)
+        trees.check(self.repository, commit, contents)
         self._leave_out(contents)
         self._submodules(commit, contents, fresh=fresh)
         self.repository.private.publish()

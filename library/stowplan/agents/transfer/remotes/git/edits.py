@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 
-from stowplan.agents.transfer.remotes.git.commit.listing import FILE, Records, contents_of
+from stowplan.agents.transfer.remotes.git.commit.listing import FILE, contents_of
 from stowplan.agents.transfer.remotes.git.program.lfs_pointer import POINTER_LIMIT, Pointer, pointer_of
 from stowplan.agents.transfer.remotes.git.repository import Repository
 from stowplan.agents.transfer.tree import Tree
@@ -41,17 +41,14 @@ class _Change:
 def find(repository: Repository, *, refresh: bool) -> Edits:
     """Return the tracked files that Git takes for edited. With `refresh` Git may update its index meanwhile."""
     found, changes = Edits(), list[_Change]()
-
-    def take(record: bytes) -> None:
+    place = replace(repository.place, variables={"GIT_OPTIONAL_LOCKS": "1"}) if refresh else repository.place
+    words = ("status", "--porcelain=v2", "-z", "--untracked-files=no", "--no-renames", "--ignore-submodules=all")
+    for record in repository.git.records(place, *words):
         path, change = _parsed(record)
         if change:
             changes.append(change)
         else:
             found.edited.append(path)
-
-    place = replace(repository.place, variables={"GIT_OPTIONAL_LOCKS": "1"}) if refresh else repository.place
-    words = ("status", "--porcelain=v2", "-z", "--untracked-files=no", "--no-renames", "--ignore-submodules=all")
-    repository.git.streamed(place, *words, take=Records(take).take)
     if changes:
         claim = repository.git.settings.common.claim
         with closing(Tree(claim, str(repository.path.relative_to(claim)), create=False)) as tree:
@@ -105,11 +102,7 @@ def _pointer(repository: Repository, name: str) -> Pointer | None:
 def _is_filtered(repository: Repository, change: _Change, read: Callable[[int], bytes]) -> bool:
     """Return whether `read` gives what Git writes for the file when it checks it out."""
     same = True
-
-    def take(chunk: bytes) -> None:
-        nonlocal same
-        same = same and read(len(chunk)) == chunk
-
     words = ("cat-file", "--filters", f"--path={change.path}", change.name)
-    repository.git.streamed(repository.place, *words, take=take)
+    for chunk in repository.git.streamed(repository.place, *words):
+        same = same and read(len(chunk)) == chunk
     return same and not read(1)

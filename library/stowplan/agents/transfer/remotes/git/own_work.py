@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from stowplan.agents.attempt.failure import AttemptError
-from stowplan.agents.transfer.remotes.git.commit.listing import SHOWN, SUBMODULE, Records
+from stowplan.agents.transfer.remotes.git.commit.listing import SHOWN, SUBMODULE
 from stowplan.agents.transfer.remotes.git.repository import Repository
 from stowplan.agents.transfer.remotes.git.work_tree import Checkout
 from stowplan.schema.agents.exit_codes import ExitCode
@@ -42,14 +42,10 @@ def _check_commits(repository: Repository) -> None:
 def _check_files(repository: Repository) -> None:
     """Raise AttemptError (5) for files that no commit has. Those that `.gitignore` names may be results of somebody."""
     count, names = 0, list[str]()
-
-    def take(record: bytes) -> None:
-        nonlocal count
+    for record in repository.git.records(repository.place, "ls-files", "--others", "-z"):
         count += 1
         if len(names) < SHOWN:
             names.append(os.fsdecode(record))
-
-    repository.git.streamed(repository.place, "ls-files", "--others", "-z", take=Records(take).take)
     if count:
         message = f"{count} files of {repository.path} are in no commit: {', '.join(map(repr, names))}"
         raise AttemptError(ExitCode.CONFLICT, "Untracked", message)
@@ -58,16 +54,12 @@ def _check_files(repository: Repository) -> None:
 def _tracked(repository: Repository) -> tuple[int, list[str]]:
     """Return the number of files in the index of Git, and the paths of submodules."""
     count, submodules = 0, list[str]()
-
-    def take(record: bytes) -> None:
-        nonlocal count
+    for record in repository.git.records(repository.place, "ls-files", "--stage", "-z"):
         fields, _, raw = record.partition(b"\t")
         if fields.startswith(SUBMODULE):
             submodules.append(os.fsdecode(raw))
         else:
             count += 1
-
-    repository.git.streamed(repository.place, "ls-files", "--stage", "-z", take=Records(take).take)
     return count, submodules
 
 

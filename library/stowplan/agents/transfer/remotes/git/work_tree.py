@@ -13,7 +13,7 @@ from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.transfer.remotes.git import edits
 from stowplan.agents.transfer.remotes.git.commit import attributes
 from stowplan.agents.transfer.remotes.git.commit.contents import Contents
-from stowplan.agents.transfer.remotes.git.commit.listing import SHOWN, Records
+from stowplan.agents.transfer.remotes.git.commit.listing import SHOWN
 from stowplan.agents.transfer.remotes.git.program.lfs_pointer import POINTER_LIMIT
 from stowplan.agents.transfer.remotes.git.remote import WantedRef
 from stowplan.agents.transfer.remotes.git.repository import CHECKED_OUT, Repository
@@ -54,8 +54,7 @@ class Checkout:
         from which Git would delete files.
         """
         marked: list[str] = []
-
-        def take(record: bytes) -> None:
+        for record in self.repository.git.records(self.repository.place, "ls-files", "-v", "-z"):
             path = os.fsdecode(record[2:])
             if {"", ".", "..", ".git"} & set(path.lower().split("/")):
                 message = f"The index of {self.repository.path} names {path!r}, which is no path of a file in it"
@@ -63,9 +62,6 @@ class Checkout:
             # `S` is skip-worktree; small letters are assume-unchanged (git-ls-files(1)).
             if (record[:1] == b"S" or record[:1].islower()) and len(marked) < SHOWN:
                 marked.append(path)
-
-        words = ("ls-files", "-v", "-z")
-        self.repository.git.streamed(self.repository.place, *words, take=Records(take).take)
         if marked:
             names = ", ".join(map(repr, marked))
             message = (

@@ -1,4 +1,4 @@
-"""Content of a commit: sizes, links, submodules and Git LFS pointers.
+"""Content of a commit: sizes, links, submodules and Git LFS pointers; and whether a work tree has all of it.
 
 Only the needed entries of a tree are stored.
 """
@@ -10,7 +10,15 @@ from dataclasses import dataclass, field
 
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.transfer.remotes.git.commit import attributes
-from stowplan.agents.transfer.remotes.git.commit.listing import LINK, SHOWN, SUBMODULE, contents_of, listed, missing
+from stowplan.agents.transfer.remotes.git.commit.listing import (
+    FILE,
+    LINK,
+    SHOWN,
+    SUBMODULE,
+    contents_of,
+    listed,
+    missing,
+)
 from stowplan.agents.transfer.remotes.git.program.lfs_pointer import POINTER_LIMIT, Pointer, pointer_of
 from stowplan.agents.transfer.remotes.git.repository import Repository
 from stowplan.schema.agents.exit_codes import ExitCode
@@ -29,6 +37,9 @@ POINTER_BYTES = range(120, 160)
 
 ENTRY_BYTES = 400
 """Estimated memory in bytes of one stored path, without its characters."""
+
+_RESIZING = ("eol", "filter", "ident", "working-tree-encoding")
+"""Attributes by which a checkout writes another number of bytes. `text` alone changes nothing on Linux."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +82,8 @@ class _Listing:
         self.submodules: dict[str, str] = {}
         """Commits of submodules by path."""
 
-    def take(self, record: bytes) -> None:
-        r"""Parse a record `mode type name size\tpath`. Raises AttemptError (5) for too many files."""
-        fields, _, raw = record.partition(b"\t")
-        mode, _, raw_name, size = fields.split()
+    def take(self, mode: bytes, raw_name: bytes, size: bytes, raw: bytes) -> None:
+        """Count an entry as `listed` yields it. Raises AttemptError (5) for too many files."""
         path, name = os.fsdecode(raw), raw_name.decode("ascii")
         if size == b"BAD":
             raise missing(name)
@@ -115,7 +124,8 @@ def read(repository: Repository, commit: str, *, lfs: bool) -> Contents:
     Raises AttemptError (5) if a link leads out of the repository, or if the tree is too large.
     """
     listing = _Listing((repository.git.settings.common.free_mib << 20) // 2, lfs=lfs)
-    listed(repository, commit, listing.take)
+    for entry in listed(repository, commit):
+        listing.take(*entry)
     _check_links(repository, listing.links)
     chosen = _of_lfs(repository, commit, listing.small) if lfs and listing.has_attributes else {}
     texts = contents_of(repository, [*chosen.values(), *listing.likely.values()])
@@ -171,11 +181,50 @@ def _of_lfs(repository: Repository, commit: str, small: Mapping[str, str]) -> di
 
     `small` are names of Git objects by path.
     """
-    chosen: list[str] = []
+    filters = attributes.read(repository, commit, map(os.fsencode, small), ("filter",))
+    return {path: small[path] for path in sorted(os.fsdecode(path) for path, value in filters if value == b"lfs")}
 
-    def take(path: bytes, value: bytes) -> None:
-        if value == b"lfs":
-            chosen.append(os.fsdecode(path))
 
-    attributes.read(repository, commit, map(os.fsencode, small), ("filter",), take)
-    return {path: small[path] for path in sorted(chosen)}
+def check(repository: Repository, commit: str, contents: Contents) -> None:
+    """Raise AttemptError (exit code 11) if a file is missing after the checkout, or shorter than in the commit.
+
+    Git takes for written what the system calls say. A network file system that runs full may lose it after that. It
+    reads no file. Files that attributes convert may have any size; `Checkout.smudge` has seen those of Git LFS.
+    """
+    root, lost, short = os.fspath(repository.path), list[str](), dict[str, str]()
+    pointers = {*contents.pointers, *contents.bare_pointers}
+    count = 0
+    for mode, _, whole, raw in listed(repository, commit):
+        if mode == SUBMODULE:
+            continue
+        path = os.fsdecode(raw)
+        try:
+            size = os.lstat(f"{root}/{path}").st_size
+        except OSError:
+            if len(lost) < SHOWN:
+                lost.append(path)
+            continue
+        count += 1
+        if mode.startswith(FILE) and size < int(whole) and path not in pointers:
+            short[path] = f"{path!r} ({size} of {int(whole)} bytes)"
+    if count != contents.files or lost:
+        names = ", ".join(map(repr, lost))
+        message = (
+            f"{count} of the {contents.files} files of commit {commit[:12]} are there after the checkout: no {names}"
+        )
+        raise AttemptError(ExitCode.INTEGRITY, "FilesMissing", message)
+    if cut := _plain(repository, commit, short):
+        names = ", ".join(short[path] for path in cut[:SHOWN])
+        message = (
+            f"{len(cut)} files are shorter after the checkout than in commit {commit[:12]}: {names}. The claim lost"
+            " bytes that Git wrote: is it full? Remove the clone if there is one, so that it is made anew"
+        )
+        raise AttemptError(ExitCode.INTEGRITY, "FilesMissing", message)
+
+
+def _plain(repository: Repository, commit: str, paths: Mapping[str, str]) -> list[str]:
+    """Return those of the paths that no attribute of the commit gives another size."""
+    values = attributes.read(repository, commit, map(os.fsencode, paths), _RESIZING) if paths else ()
+    same = (b"unspecified", b"unset", b"lf")
+    converted = {os.fsdecode(path) for path, value in values if value not in same}
+    return [path for path in paths if path not in converted]

@@ -3,7 +3,7 @@
 A malicious tree of a few kilobytes can stand for 10^10 files, so no listing is held in memory.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from stowplan.agents.attempt.failure import AttemptError
@@ -20,25 +20,12 @@ _AT_ONCE = 4096
 """Objects per call of `git cat-file`: 16 MiB of links at most."""
 
 
-def listed(repository: Repository, commit: str, take: Callable[[bytes], None]) -> None:
-    """Pass each entry of a commit's tree to `take`, in the format of `git ls-tree -l`."""
-    records = Records(take)
-    words = ("ls-tree", "-r", "-l", "-z", "--full-tree", commit)
-    repository.git.streamed(repository.place, *words, take=records.take)
-
-
-class Records:
-    """Splits a stream of bytes at NUL bytes, and calls `give` with each record, without its NUL."""
-
-    def __init__(self, give: Callable[[bytes], None]) -> None:
-        self._give = give
-        self._rest = b""
-
-    def take(self, chunk: bytes) -> None:
-        """Add the next bytes of the stream. A record may begin and end in different chunks."""
-        *whole, self._rest = (self._rest + chunk).split(b"\0")
-        for each in whole:
-            self._give(each)
+def listed(repository: Repository, commit: str) -> Iterator[tuple[bytes, bytes, bytes, bytes]]:
+    """Yield (mode, name, size, path) of each entry of a commit's tree, as `git ls-tree -l` writes them."""
+    for record in repository.git.records(repository.place, "ls-tree", "-r", "-l", "-z", "--full-tree", commit):
+        fields, _, path = record.partition(b"\t")
+        mode, _, name, size = fields.split()
+        yield mode, name, size, path
 
 
 def contents_of(repository: Repository, names: Iterable[str]) -> Iterator[tuple[str, bytes]]:

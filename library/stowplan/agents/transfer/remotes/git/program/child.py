@@ -4,8 +4,8 @@ import os
 import resource
 import subprocess
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,7 +18,7 @@ END_SECONDS = 2.0
 """Seconds between SIGTERM and SIGKILL."""
 
 MOST_OUTPUT = 64 << 20
-"""Maximum bytes of standard output of a program without `Call.take`."""
+"""Maximum bytes of standard output that `run` returns."""
 
 LAST_ERRORS = 64 << 10
 """Maximum bytes of standard error that are returned. Only the last ones are."""
@@ -45,8 +45,6 @@ class Call:
     feed: bytes = b""
     held: tuple[int, ...] = ()
     """File descriptors that the process and its children inherit."""
-    take: Callable[[bytes], None] | None = None
-    """Callback that gets standard output in pieces. Without it the output is returned, up to `MOST_OUTPUT`."""
     memory: int | None = None
     """Maximum bytes of data that the process may allocate (RLIMIT_DATA); None for no limit."""
 
@@ -55,8 +53,22 @@ def run(call: Call, stop: Stop) -> ProgramResult:
     """Run the program, wait for its end, and return its result, whatever its exit code.
 
     Raises StoppedError if the attempt ends first; all processes are then gone. Raises AttemptError (5) for too much
-    output, and any error of `take`.
+    output.
     """
+    kept = bytearray()
+    with running(call, stop) as program:
+        for chunk in program.pieces():
+            kept += chunk
+            if len(kept) > MOST_OUTPUT:
+                name = " ".join(call.command[:2])
+                message = f"{name} gave more than {MOST_OUTPUT >> 20} MiB: the repository is too large to be read"
+                raise AttemptError(ExitCode.CONFLICT, "TooLarge", message)
+        return program.result(bytes(kept))
+
+
+@contextmanager
+def running(call: Call, stop: Stop) -> Iterator["Program"]:
+    """Start the program and yield it. At the end of the block all of its processes are gone."""
     stop.check()
     # One signal reaches all processes of the new session. The kernel ends the child if this program is killed.
     process = subprocess.Popen(  # noqa: S603 - a list of words, without a shell
@@ -74,28 +86,35 @@ def run(call: Call, stop: Stop) -> ProgramResult:
             if call.memory:
                 with suppress(ProcessLookupError):
                     resource.prlimit(process.pid, resource.RLIMIT_DATA, (call.memory, call.memory))
-            return _wait(process, call, stop)
+            yield Program(process, call.feed, stop)
         finally:
             end(process, END_SECONDS)
 
 
-def _wait(process: "subprocess.Popen[bytes]", call: Call, stop: Stop) -> ProgramResult:
-    """Write the input, read the outputs and wait for the end of a process. Raises as `run` does."""
-    errors = _Errors(process)
-    feeder = threading.Thread(target=_feed, args=(process, call.feed), daemon=True)
-    feeder.start()
-    kept = _Kept(call.command)
-    for chunk in output(process, stop.check):
-        (call.take or kept.take)(chunk)
-    while True:
-        try:
-            process.wait(LOOK_SECONDS)
-            break
-        except subprocess.TimeoutExpired:
-            if stop.is_set():
-                raise StoppedError from None
-    feeder.join()
-    return ProgramResult(process.returncode, bytes(kept.data), errors.text())
+class Program:
+    """Running program. Its input is written and its errors are read in threads. The methods raise StoppedError."""
+
+    def __init__(self, process: "subprocess.Popen[bytes]", feed: bytes, stop: Stop) -> None:
+        self._process, self._stop = process, stop
+        self._errors = _Errors(process)
+        self._feeder = threading.Thread(target=_feed, args=(process, feed), daemon=True)
+        self._feeder.start()
+
+    def pieces(self) -> Iterator[bytes]:
+        """Yield standard output in pieces of any size, until its end."""
+        return output(self._process, self._stop.check)
+
+    def result(self, output: bytes = b"") -> ProgramResult:
+        """Wait for the end of the program after that of its output, and return the result with `output`."""
+        while True:
+            try:
+                self._process.wait(LOOK_SECONDS)
+                break
+            except subprocess.TimeoutExpired:
+                if self._stop.is_set():
+                    raise StoppedError from None
+        self._feeder.join()
+        return ProgramResult(self._process.returncode, output, self._errors.text())
 
 
 def _feed(process: "subprocess.Popen[bytes]", feed: bytes) -> None:
@@ -104,20 +123,6 @@ def _feed(process: "subprocess.Popen[bytes]", feed: bytes) -> None:
         process.stdin.write(feed)  # type: ignore[union-attr]
     with suppress(OSError, ValueError):
         process.stdin.close()  # type: ignore[union-attr]
-
-
-class _Kept:
-    """Collector of standard output, up to `MOST_OUTPUT` bytes."""
-
-    def __init__(self, command: Sequence[str]) -> None:
-        self.data = bytearray()
-        self._name = " ".join(command[:2])
-
-    def take(self, chunk: bytes) -> None:
-        self.data += chunk
-        if len(self.data) > MOST_OUTPUT:
-            message = f"{self._name} gave more than {MOST_OUTPUT >> 20} MiB: the repository is too large to be read"
-            raise AttemptError(ExitCode.CONFLICT, "TooLarge", message)
 
 
 class _Errors:

@@ -23,9 +23,6 @@ from stowplan.schema.agents.exit_codes import ExitCode
 Judge = Callable[[str], AttemptError | None]
 """Function from the standard output of a failed program to its failure; None if the output does not tell."""
 
-Take = Callable[[bytes], None]
-"""Function that gets standard output in pieces of any size."""
-
 MOST_REFS = 64 << 20
 """Maximum bytes that a server may send if no objects are fetched. Its list of refs may have about a million then."""
 
@@ -103,13 +100,22 @@ class Git:
 
     def tried(self, place: GitPlace | None, *words: str, feed: bytes = b"") -> ProgramResult:
         """Run Git as `offline` does, and return the result even if it fails."""
-        return self._run(["git", *words], place, online=False, feed=feed)
+        return child.run(self._call(words, place, online=False, feed=feed), self.work.stop)
 
-    def streamed(self, place: GitPlace, *words: str, take: Take, feed: bytes = b"") -> None:
-        """Run Git as `offline` does, but pass its standard output to `take` in pieces instead of returning it."""
-        done = self._run(["git", *words], place, online=False, feed=feed, take=take)
+    def streamed(self, place: GitPlace, *words: str, feed: bytes = b"") -> Iterator[bytes]:
+        """Run Git as `offline` does, but yield its standard output in pieces of any size."""
+        with child.running(self._call(words, place, online=False, feed=feed), self.work.stop) as program:
+            yield from program.pieces()
+            done = program.result()
         if done.code:
             raise failure_of(f"git {words[0]}", done.errors, self.work.redact)
+
+    def records(self, place: GitPlace, *words: str, feed: bytes = b"") -> Iterator[bytes]:
+        """Run Git as `offline` does, but yield the records of its standard output, without the NUL that ends each."""
+        rest = b""
+        for chunk in self.streamed(place, *words, feed=feed):
+            *whole, rest = (rest + chunk).split(b"\0")
+            yield from whole
 
     def online(
         self, place: GitPlace | None, *words: str, what: str, limit: int = MOST_REFS, judge: Judge = lambda _: None
@@ -123,7 +129,7 @@ class Git:
 
         def call() -> ProgramResult:
             self.relay.begin(limit)
-            done = self._run(["git", *words], place, online=True)
+            done = child.run(self._call(words, place, online=True), self.work.stop)
             if done.code:
                 raise (
                     self.relay.failure
@@ -134,15 +140,7 @@ class Git:
 
         return self.work.attempts.run(what, call)
 
-    def _run(
-        self,
-        command: list[str],
-        place: GitPlace | None,
-        *,
-        online: bool,
-        feed: bytes = b"",
-        take: Take | None = None,
-    ) -> ProgramResult:
+    def _call(self, words: tuple[str, ...], place: GitPlace | None, *, online: bool, feed: bytes = b"") -> Call:
         variables = environment(self.settings, self.folder, os.environ, online=online)
         options = [("credential.helper", "")]
         if online:
@@ -159,7 +157,7 @@ class Git:
         cwd = place.files or place.directory if place else self.folder
         # A small answer of a server may grow without limit when Git unpacks it.
         memory = self.settings.common.config.memory_mib << 20 if online else None
-        return child.run(Call(command, variables, cwd, feed, held, take, memory), self.work.stop)
+        return Call(["git", *words], variables, cwd, feed, held, memory)
 
 
 @contextmanager
