@@ -18,18 +18,17 @@ from stowplan.agents.transfer.files.source import Source, file_at
 from stowplan.agents.transfer.files.survey import Survey
 from stowplan.agents.transfer.network.throttle import Throttle
 from stowplan.agents.transfer.remotes.huggingface.commit_files import Outgoing
-from stowplan.agents.transfer.remotes.huggingface.download import HubDownload
+from stowplan.agents.transfer.remotes.huggingface.download import HubDownload, chosen
 from stowplan.agents.transfer.remotes.huggingface.fetch import HubFetcher, Read
 from stowplan.agents.transfer.remotes.huggingface.hub import session, xet
 from stowplan.agents.transfer.remotes.huggingface.hub.cache import remembered
 from stowplan.agents.transfer.remotes.huggingface.hub.content import HubContent
 from stowplan.agents.transfer.remotes.huggingface.hub.failure import Failures
-from stowplan.agents.transfer.remotes.huggingface.hub.library_logs import forwarded
 from stowplan.agents.transfer.remotes.huggingface.hub.remote_file import RemoteFile
 from stowplan.agents.transfer.remotes.huggingface.hub.repository import Hub
+from stowplan.agents.transfer.remotes.huggingface.hub.session import forwarded
 from stowplan.agents.transfer.remotes.huggingface.hub.settings import HuggingFaceSettings
 from stowplan.agents.transfer.remotes.huggingface.known import Known
-from stowplan.agents.transfer.remotes.huggingface.selection import chosen
 from stowplan.agents.transfer.remotes.huggingface.upload import HubUpload
 from stowplan.agents.transfer.tree import Found, Tree
 

@@ -10,9 +10,8 @@ from stowplan.agents.transfer.files.draft import Draft
 from stowplan.agents.transfer.parts import WHOLE, Extent, PartFile
 from stowplan.agents.transfer.remotes.s3.checksum import Proof, from_headers
 from stowplan.agents.transfer.remotes.s3.protocol.connections import Incoming
-from stowplan.agents.transfer.remotes.s3.protocol.entry import S3Object
+from stowplan.agents.transfer.remotes.s3.protocol.entry import S3Object, Version, version_of
 from stowplan.agents.transfer.remotes.s3.protocol.proof import is_encrypted
-from stowplan.agents.transfer.remotes.s3.protocol.version import Version, version_of
 from stowplan.agents.transfer.remotes.s3.reader import Reader
 from stowplan.agents.transfer.tree import Tree
 from stowplan.schema.agents.exit_codes import ExitCode

@@ -8,10 +8,9 @@ from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.transfer.parts import ChangedError, Extent, PartFile
 from stowplan.agents.transfer.remotes.s3.protocol.connections import Incoming
-from stowplan.agents.transfer.remotes.s3.protocol.entry import S3Object
+from stowplan.agents.transfer.remotes.s3.protocol.entry import S3Object, Version, version_of
 from stowplan.agents.transfer.remotes.s3.protocol.proof import Prover
 from stowplan.agents.transfer.remotes.s3.protocol.rest_client import RestClient
-from stowplan.agents.transfer.remotes.s3.protocol.version import Version, version_of
 from stowplan.agents.transfer.remotes.s3.source import head
 from stowplan.schema.agents.exit_codes import ExitCode
 

@@ -7,9 +7,8 @@ from typing import Literal
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.copying.patterns import EVERYTHING, Patterns
 from stowplan.agents.transfer.remotes.s3.protocol.answers import etag, http_date, number
-from stowplan.agents.transfer.remotes.s3.protocol.entry import S3Object
+from stowplan.agents.transfer.remotes.s3.protocol.entry import S3Object, archive_of_headers
 from stowplan.agents.transfer.remotes.s3.protocol.lists.listing import has_objects, objects, sorted_objects
-from stowplan.agents.transfer.remotes.s3.protocol.lists.storage_class import archive_of_headers
 from stowplan.agents.transfer.remotes.s3.protocol.rest_client import RestClient
 from stowplan.schema.agents.exit_codes import ExitCode
 from stowplan.schema.remotes.s3_listing import ListingHash

@@ -1,8 +1,10 @@
 """HTTP client for a Hub and the hosts to which it redirects, used by this program and by huggingface_hub."""
 
+import logging
 import ssl
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import httpx2
@@ -10,6 +12,7 @@ import httpx2
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.network import Network
 from stowplan.agents.attempt.stop import Stop
+from stowplan.agents.runtime.log import Log
 from stowplan.agents.transfer.network.dialing import SLOW_BYTES, SLOW_SECONDS, Routes
 from stowplan.agents.transfer.network.hosts import MOST_REDIRECTS, Hosts
 from stowplan.schema.agents.exit_codes import ExitCode
@@ -132,3 +135,29 @@ class _Bounded(httpx2.SyncByteStream):
 
     def close(self) -> None:
         self._inner.close()
+
+
+_LOGGERS = ("huggingface_hub", "py.warnings")
+
+
+class _Forward(logging.Handler):
+    def __init__(self, log: Log) -> None:
+        super().__init__(logging.WARNING)
+        self._log = log
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._log.warning(" ".join(record.getMessage().split()), library=record.name.partition(".")[0])
+
+
+@contextmanager
+def forwarded(log: Log) -> Iterator[None]:
+    """During the block, forward warnings of huggingface_hub and of Python's module `warnings` to the agent's log."""
+    handler = _Forward(log)
+    logging.captureWarnings(capture=True)
+    for name in _LOGGERS:
+        logger = logging.getLogger(name)
+        logger.handlers, logger.propagate = [handler], False
+    try:
+        yield
+    finally:
+        logging.captureWarnings(capture=False)

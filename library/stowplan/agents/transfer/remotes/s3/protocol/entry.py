@@ -1,9 +1,10 @@
-"""One object of a listing, and files that hold one such entry per line."""
+"""One object of a listing, the version of it that an answer is about, and files that hold one such entry per line."""
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from email.utils import parsedate_to_datetime
 
 from stowplan.agents.transfer.remotes.s3.protocol.answers import is_etag
 
@@ -100,3 +101,70 @@ class KeyLookup:
         while self._next and self._next.key < key:
             self._next = next(self._entries, None)
         return self._next if self._next and self._next.key == key else None
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """What an answer says of the version of its object. A field is empty if the server does not say it."""
+
+    etag: str
+    modified: str
+    """The header Last-Modified, as it came."""
+
+    @property
+    def is_known(self) -> bool:
+        return bool(self.etag or self.modified)
+
+    def is_listed(self, entry: S3Object) -> bool:
+        """Return whether it may be the listed version. Servers round the time of a listing in their own ways."""
+        moment, tolerance = _seconds(self.modified), 1 if entry.names_version else 0
+        if moment is not None and abs(moment - entry.modified) > tolerance:
+            return False
+        return not (entry.names_version and self.etag) or self.etag == _plain(entry.etag)
+
+
+def version_of(headers: Mapping[str, str]) -> Version:
+    """Return the version that the headers of an answer, by name in lower case, are about."""
+    return Version(_plain(headers.get("etag", "")), headers.get("last-modified", ""))
+
+
+def _plain(etag: str) -> str:
+    """Return an ETag without quotes, and without the mark of proxies that have packed the body."""
+    return etag.removeprefix("W/").strip('"').lower()
+
+
+def _seconds(text: str) -> int | None:
+    try:
+        return int(parsedate_to_datetime(text).timestamp())
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+_ARCHIVES = frozenset(
+    {
+        # https://docs.aws.amazon.com/AmazonS3/latest/userguide/storage-class-intro.html; GLACIER_IR is read at once.
+        "GLACIER",
+        "DEEPARCHIVE",
+        # Alibaba Cloud OSS, Tencent COS, Baidu BOS, Volcengine TOS; with Google, ARCHIVE is read at once.
+        "ARCHIVE",
+        "MAZARCHIVE",
+        "COLDARCHIVE",
+        "DEEPCOLDARCHIVE",
+        # Huawei OBS; with Baidu, COLD is read at once.
+        "COLD",
+        # IBM Cloud Object Storage.
+        "ACCELERATED",
+    }
+)
+"""Storage classes of archives, of which some stores read some at once. Case, `-` and `_` do not count."""
+
+
+def archive_of(storage_class: str) -> str:
+    """Return a storage class as it is if it may be one of an archive; otherwise an empty string."""
+    return storage_class if storage_class.upper().replace("_", "").replace("-", "") in _ARCHIVES else ""
+
+
+def archive_of_headers(headers: Mapping[str, str]) -> str:
+    """Return the storage class of an object from the headers about it; empty if it is in no archive, or restored."""
+    restored = 'ongoing-request="false"' in headers.get("x-amz-restore", "")
+    return "" if restored else archive_of(headers.get("x-amz-storage-class", ""))
