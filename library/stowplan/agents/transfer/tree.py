@@ -1,18 +1,23 @@
 """Access to the files below one directory of a claim, without following symbolic links."""
 
 import errno
+import hashlib
 import os
 import stat
+import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from stowplan.agents.attempt.claim.folder import ClaimFolder
-from stowplan.agents.attempt.claim.walk import by_key, empty_folders, walk
+from stowplan.agents.attempt.claim.walk import empty_folders
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.schema.agents.exit_codes import ExitCode
 from stowplan.schema.agents.left_out import Reason
+
+BLOCK = 1 << 20
+"""Maximum bytes of a file that are read at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +50,12 @@ class Found:
     def is_folder(self) -> bool:
         """Whether it is a directory to copy."""
         return self.key.endswith("/") and not self.left_out
+
+    def check_unchanged(self, descriptor: int) -> None:
+        """Raise AttemptError (10) if the size or time of the open file differs from that which was found."""
+        status = os.fstat(descriptor)
+        if (status.st_size, status.st_mtime_ns) != (self.size, self.modified_ns):
+            raise AttemptError(ExitCode.TRANSIENT, "FileChanged", f"{self.key} was changed while it was copied")
 
 
 class Tree:
@@ -130,20 +141,6 @@ class Tree:
         else:
             parent.remove_file(name)
 
-    def walk(self, protected: Sequence[str] = ()) -> Iterator[Found]:
-        """Yield everything below the directory by ascending key, except for `protected` keys and what is in them.
-
-        Raises AttemptError (5) if directories are nested too deep.
-        """
-        for path, entry, folder in walk(self.root, by_key, lambda path, _: path in protected):
-            if entry.is_folder:
-                yield Found(f"{path}/", 0, 0)
-            elif status := folder.stat(entry.name):
-                if stat.S_ISREG(status.st_mode):
-                    yield Found(path, status.st_size, status.st_mtime_ns, real=path, mode=status.st_mode & 0o777)
-                else:
-                    yield Found(path, 0, 0, left_out="link" if stat.S_ISLNK(status.st_mode) else "device")
-
     def _directory(self, path: str, *, create: bool) -> ClaimFolder:
         """Return a directory.
 
@@ -158,3 +155,22 @@ class Tree:
             folder = folder.below(path[len(known) :], create=create) if inner else self.root.below(path, create=create)
             self._nearby.known = path, folder
         return folder
+
+
+def blocks(descriptor: int, check: Callable[[], None], begin: int = 0, end: int = sys.maxsize) -> Iterator[bytes]:
+    """Yield the bytes of an open file from offset `begin` to before `end`, or to its end, in pieces of up to `BLOCK`.
+
+    `check` is called before each piece is yielded, and may raise to end the work.
+    """
+    while begin < end and (data := os.pread(descriptor, min(BLOCK, end - begin), begin)):
+        check()
+        yield data
+        begin += len(data)
+
+
+def sha256(descriptor: int, check: Callable[[], None]) -> str:
+    """Return the SHA-256 of an open file in hexadecimal digits. `check` is as for `blocks`."""
+    digest = hashlib.sha256()
+    for data in blocks(descriptor, check):
+        digest.update(data)
+    return digest.hexdigest()

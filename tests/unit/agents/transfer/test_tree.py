@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stowplan.agents.attempt.claim.folder import ClaimFolder
+from stowplan.agents.attempt.claim.walk import by_key, walk
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.transfer.tree import Tree
 
@@ -24,7 +25,7 @@ def test_walk_is_in_the_order_of_keys(tmp_path_factory: pytest.TempPathFactory, 
         except OSError:
             continue
     tree = Tree(folder, "", create=False)
-    keys = [each.key for each in tree.walk()]
+    keys = [f"{path}{'/' * entry.is_folder}" for path, entry, _ in walk(tree.root, by_key)]
     tree.close()
     assert keys == sorted(keys)
     there = {f"{path.relative_to(folder)}{'/' * path.is_dir()}" for path in folder.rglob("*")}

@@ -23,12 +23,9 @@ from stowplan.agents.transfer.files.source import Source
 from stowplan.agents.transfer.files.survey import Survey
 from stowplan.agents.transfer.settings import TransferSettings
 from stowplan.agents.transfer.thread_pool import ThreadPool
-from stowplan.agents.transfer.tree import Found, Tree
+from stowplan.agents.transfer.tree import BLOCK, Found, Tree, blocks, sha256
 from stowplan.schema.agents.exit_codes import ExitCode
 from stowplan.schema.agents.transfer_config import PvcEndpoint
-
-CHUNK = 1 << 20
-"""Bytes that are read at a time."""
 
 _HOLE = 4096
 """Size in bytes of the smallest hole that is kept, the block of most file systems."""
@@ -162,20 +159,20 @@ class Copy:
                 Draft.new(self.parts, name) as draft,
             ):
                 digest, now = hashlib.sha256(), os.fstat(source.fileno())
-                step = CHUNK if now.st_blocks * 512 >= now.st_size else _HOLE
-                for chunk in self._chunks(source.fileno()):
+                step = BLOCK if now.st_blocks * 512 >= now.st_size else _HOLE
+                for chunk in blocks(source.fileno(), self.work.stop.check):
                     digest.update(chunk)
                     for start in range(0, len(chunk), step):
                         piece = chunk[start : start + step]
                         # A hole is read as zeros, and remains one.
-                        if step == CHUNK or piece != _ZEROS[: len(piece)]:
+                        if step == BLOCK or piece != _ZEROS[: len(piece)]:
                             draft.write(piece, copied + start)
                     copied += len(chunk)
                     self.work.progress.add(size=len(chunk))
                 draft.resize(copied)
                 self._check(found, os.fstat(source.fileno()), copied)
                 draft.finish(found.key, found.size, found.modified_ns)
-                self._verify(found, draft.descriptor, digest.digest())
+                self._verify(found, draft.descriptor, digest.hexdigest())
                 draft.permit(found.mode)
                 draft.place(self.sink, found.key)
         except BaseException:
@@ -183,7 +180,7 @@ class Copy:
             raise
         self.work.progress.add(files=1)
 
-    def _verify(self, found: Found, target: int, digest: bytes) -> None:
+    def _verify(self, found: Found, target: int, digest: str) -> None:
         # What is cached in memory says nothing about the disk.
         os.posix_fadvise(target, 0, 0, os.POSIX_FADV_DONTNEED)
         if self._digest(target) != digest:
@@ -195,15 +192,5 @@ class Copy:
         if (now.st_size, now.st_mtime_ns) != (found.size, found.modified_ns) or copied != found.size:
             raise AttemptError(ExitCode.TRANSIENT, "Changed", f"{found.key} changed while it was copied")
 
-    def _digest(self, descriptor: int) -> bytes:
-        digest = hashlib.sha256()
-        for chunk in self._chunks(descriptor):
-            digest.update(chunk)
-        return digest.digest()
-
-    def _chunks(self, descriptor: int) -> Iterator[bytes]:
-        offset = 0
-        while chunk := os.pread(descriptor, CHUNK, offset):
-            self.work.stop.check()
-            yield chunk
-            offset += len(chunk)
+    def _digest(self, descriptor: int) -> str:
+        return sha256(descriptor, self.work.stop.check)

@@ -227,7 +227,7 @@ def test_failures(claims: Claims, prepare: Callable[[Claims], object], code: int
 
 
 def test_what_is_read_again_must_be_what_was_written(claims: Claims, monkeypatch: pytest.MonkeyPatch) -> None:
-    digests = iter([b"other"])
+    digests = iter(["other"])
     monkeypatch.setattr(Copy, "_digest", lambda *_: next(digests))
     claims.put("a", b"a")
     with pytest.raises(AttemptError) as raised:

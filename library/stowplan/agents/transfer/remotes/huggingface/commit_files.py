@@ -7,9 +7,7 @@ from dataclasses import dataclass
 
 from huggingface_hub import CommitOperationAdd
 
-from stowplan.agents.attempt.failure import AttemptError
-from stowplan.agents.transfer.tree import Found, Tree
-from stowplan.schema.agents.exit_codes import ExitCode
+from stowplan.agents.transfer.tree import Found, Tree, blocks
 
 SMALL = 10 << 20
 """Size in bytes from which on the Hub never stores a file in Git itself.
@@ -67,16 +65,10 @@ def opened(tree: Tree, batch: Sequence[Outgoing]) -> Iterator[list[CommitOperati
 def _operation(file: Outgoing, descriptor: int) -> CommitOperationAdd:
     if file.found.size >= SMALL:
         return CommitOperationAdd(path_in_repo=file.path, path_or_fileobj=f"/proc/self/fd/{descriptor}")
-    data = b""
-    while len(data) < file.found.size and (more := os.pread(descriptor, file.found.size - len(data), len(data))):
-        data += more
+    data = b"".join(blocks(descriptor, lambda: None, 0, file.found.size))
     return CommitOperationAdd(path_in_repo=file.path, path_or_fileobj=data)
 
 
 def _check(batch: Sequence[Outgoing], descriptors: Sequence[int]) -> None:
-    """Raise AttemptError if the size or time of an open file differs from that in `batch`."""
     for each, descriptor in zip(batch, descriptors, strict=True):
-        status = os.fstat(descriptor)
-        if (status.st_size, status.st_mtime_ns) != (each.found.size, each.found.modified_ns):
-            message = f"{each.found.key} was changed while it was copied"
-            raise AttemptError(ExitCode.TRANSIENT, "FileChanged", message)
+        each.found.check_unchanged(descriptor)

@@ -14,7 +14,6 @@ from stowplan.agents.transfer.in_parts import DownloadInParts
 from stowplan.agents.transfer.parts import check_space, identities, sweep
 from stowplan.agents.transfer.remotes.huggingface.fetch import HubFetcher
 from stowplan.agents.transfer.remotes.huggingface.hub.remote_file import RemoteFile
-from stowplan.agents.transfer.remotes.huggingface.local import has_content
 from stowplan.agents.transfer.thread_pool import ThreadPool
 from stowplan.schema.agents.exit_codes import ExitCode
 
@@ -103,7 +102,7 @@ class HubDownload:
 
     def _look_into(self, file: RemoteFile, status: os.stat_result) -> None:
         """Compare the content of a file, as a task: its size is that in the commit, but its content is not recorded."""
-        if has_content(self.fetcher.tree, file.key, file, self.work.stop.check):
+        if file.is_at(self.fetcher.tree, file.key, self.work.stop.check):
             self.fetcher.known.add(file.key, file.digest, status)
             self._unchanged(file)
         else:

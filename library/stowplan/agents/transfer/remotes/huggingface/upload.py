@@ -16,7 +16,6 @@ from stowplan.agents.transfer.remotes.huggingface.hub.failure import Failures, M
 from stowplan.agents.transfer.remotes.huggingface.hub.remote_file import RemoteFile
 from stowplan.agents.transfer.remotes.huggingface.hub.repository import MAIN, Hub
 from stowplan.agents.transfer.remotes.huggingface.hub.settings import HuggingFaceSettings
-from stowplan.agents.transfer.remotes.huggingface.local import has_content
 from stowplan.agents.transfer.tree import Tree
 from stowplan.schema.agents.exit_codes import ExitCode
 
@@ -139,7 +138,7 @@ class HubUpload:
 
     def _look_into(self, file: Outgoing, remote: RemoteFile, pending: list[Outgoing]) -> None:
         """Compare a file with one of the same size in the repository, as a task; add it to `pending` if they differ."""
-        if not has_content(self.tree, file.found.real, remote, self.work.stop.check):
+        if not remote.is_at(self.tree, file.found.real, self.work.stop.check):
             pending.append(file)
         elif file.path not in self._done:
             self._done.add(file.path)

@@ -4,10 +4,9 @@ https://docs.aws.amazon.com/AmazonS3/latest/userguide/checking-object-integrity.
 """
 
 import hashlib
-import os
 import re
 from base64 import b64decode
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Protocol
@@ -15,8 +14,7 @@ from typing import Protocol
 from anycrc import Model
 
 from stowplan.agents.transfer.parts import Extent
-
-CHUNK = 1 << 18
+from stowplan.agents.transfer.tree import blocks
 
 _COUNT = re.compile(r"[0-9]{1,5}")
 
@@ -150,8 +148,8 @@ class Proof:
         for number in range(count):
             if number not in self._known:
                 digest = self.new()
-                for data in _read(descriptor, number * self.piece, min(self.size, (number + 1) * self.piece)):
-                    check()
+                begin = number * self.piece
+                for data in blocks(descriptor, check, begin, min(self.size, begin + self.piece)):
                     digest.update(data)
                 self.learn(number, digest.digest())
         return self._joined([self._known[number] for number in range(count)])
@@ -197,9 +195,3 @@ class PieceChecksums:
         self._proof.learn(self._number, self._digest.digest())
         self._number += 1
         self._begin()
-
-
-def _read(descriptor: int, begin: int, end: int) -> Iterator[bytes]:
-    while begin < end and (data := os.pread(descriptor, min(CHUNK, end - begin), begin)):
-        yield data
-        begin += len(data)

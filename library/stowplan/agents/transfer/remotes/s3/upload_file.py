@@ -14,16 +14,13 @@ from stowplan.agents.transfer.remotes.s3.protocol.keeper import ALGORITHM, HEADE
 from stowplan.agents.transfer.remotes.s3.protocol.multipart import Ongoing, Stored, UnfinishedUpload
 from stowplan.agents.transfer.remotes.s3.protocol.proof import MOST_PARTS
 from stowplan.agents.transfer.thread_pool import Countdown
-from stowplan.agents.transfer.tree import Found, Tree
+from stowplan.agents.transfer.tree import BLOCK, Found, Tree, blocks
 from stowplan.schema.agents.exit_codes import ExitCode
-
-CHUNK = 1 << 20
-"""Bytes of a file in memory at one time per thread. Smaller files are read into memory as a whole."""
 
 
 @dataclass(frozen=True)
 class Section:
-    """Range of an open file as the body of a request. At most `CHUNK` bytes of it are in memory."""
+    """Range of an open file as the body of a request. At most `BLOCK` bytes of it are in memory."""
 
     descriptor: int
     offset: int
@@ -55,22 +52,13 @@ class Section:
 
     def chunks(self) -> Iterator[bytes]:
         """Yield the bytes in order. Raises the errors of `check`, and AttemptError if the file has become shorter."""
-        offset, end = self.offset, self.offset + self.size
-        while offset < end:
-            data = os.pread(self.descriptor, min(CHUNK, end - offset), offset)
-            self.check()
-            if not data:
-                raise AttemptError(ExitCode.TRANSIENT, "FileChanged", "A file became shorter while it was read")
+        left = self.size
+        for data in blocks(self.descriptor, self.check, self.offset, self.offset + self.size):
             yield data
-            offset += len(data)
-
-
-def check_unchanged(descriptor: int, found: Found) -> None:
-    """Raise AttemptError if the size or time of an open file differs from `found`."""
-    status = os.fstat(descriptor)
-    if (status.st_size, status.st_mtime_ns) != (found.size, found.modified_ns):
-        message = f"{found.key} was changed while it was copied"
-        raise AttemptError(ExitCode.TRANSIENT, "FileChanged", message)
+            left -= len(data)
+        if left:
+            self.check()
+            raise AttemptError(ExitCode.TRANSIENT, "FileChanged", "A file became shorter while it was read")
 
 
 COMMON_PARTS = tuple(size << 20 for size in (5, 8, 16, 32, 64))
@@ -90,9 +78,8 @@ class Sender:
 
         with self.reading(found) as descriptor:
             # A small file is read once, a larger one for its digest and for each try.
-            body = (
-                _read(descriptor, found.size) if found.size <= CHUNK else self.section(descriptor, found, 0, found.size)
-            )
+            data = self.section(descriptor, found, 0, found.size)
+            body = b"".join(data.chunks()) if found.size <= BLOCK else data
             checksum = digest_of(ALGORITHM, body) if isinstance(body, bytes) else body.checksum
             response = self.keeper.call("PUT", key, body=body, headers={HEADER: text_of(checksum)})
             check_kept(key, checksum, response.headers.get(HEADER, ""))
@@ -103,7 +90,7 @@ class Sender:
 
         def check() -> None:
             self.work.stop.check()
-            check_unchanged(descriptor, found)
+            found.check_unchanged(descriptor)
 
         return Section(descriptor, offset, size, check)
 
@@ -118,9 +105,9 @@ class Sender:
         except OSError as error:
             raise of_system(error, found.key) from None
         try:
-            check_unchanged(descriptor, found)
+            found.check_unchanged(descriptor)
             yield descriptor
-            check_unchanged(descriptor, found)
+            found.check_unchanged(descriptor)
         finally:
             os.close(descriptor)
 
@@ -171,7 +158,7 @@ class UploadInParts:
         keeper = self.sender.keeper
         self._descriptor = self.sender.tree.reader(self.found.real)
         try:
-            check_unchanged(self._descriptor, self.found)
+            self.found.check_unchanged(self._descriptor)
             if self.begun:
                 self.upload, there = multipart.stored(keeper.client, self.key, self.begun.id)
                 self._there = self._usable(there)
@@ -215,7 +202,7 @@ class UploadInParts:
     def _end(self, error: Exception | None) -> None:
         try:
             if error is None:
-                check_unchanged(self._descriptor, self.found)
+                self.found.check_unchanged(self._descriptor)
                 multipart.complete(self.sender.keeper.client, self.upload, self._parts)
                 self.sender.work.progress.add(files=1)
         except BaseException as failure:
@@ -224,10 +211,3 @@ class UploadInParts:
             os.close(self._descriptor)
         if not isinstance(error, StoppedError):
             self.ended(error)
-
-
-def _read(descriptor: int, size: int) -> bytes:
-    data = os.pread(descriptor, size, 0)
-    while len(data) < size and (more := os.pread(descriptor, size - len(data), len(data))):
-        data += more
-    return data

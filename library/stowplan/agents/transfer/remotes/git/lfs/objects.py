@@ -20,7 +20,7 @@ from stowplan.agents.transfer.remotes.git.lfs.server import AT_ONCE, LfsServer, 
 from stowplan.agents.transfer.remotes.git.program.git import Git, GitPlace
 from stowplan.agents.transfer.remotes.git.program.lfs_pointer import object_key
 from stowplan.agents.transfer.remotes.git.repository import Repository
-from stowplan.agents.transfer.tree import Tree
+from stowplan.agents.transfer.tree import Tree, sha256
 from stowplan.schema.agents.exit_codes import ExitCode
 
 KNOWN = "stowplan-lfs"
@@ -221,9 +221,5 @@ def _part(oid: str) -> str:
 
 
 def _digest(tree: Tree, key: str, stop: Stop) -> str:
-    digest = hashlib.sha256()
     with os.fdopen(tree.reader(key), "rb") as file:
-        while block := file.read(_BLOCK):
-            stop.check()
-            digest.update(block)
-    return digest.hexdigest()
+        return sha256(file.fileno(), stop.check)

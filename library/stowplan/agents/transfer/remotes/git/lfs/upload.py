@@ -1,12 +1,12 @@
 """Upload of the Git LFS objects that the new commits of a branch reference, before the push of the branch."""
 
-import hashlib
 import os
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
+from typing import BinaryIO
 
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.stop import Stop
@@ -17,10 +17,8 @@ from stowplan.agents.transfer.remotes.git.lfs.server import LfsServer
 from stowplan.agents.transfer.remotes.git.program.git import Git
 from stowplan.agents.transfer.remotes.git.program.lfs_pointer import POINTER_LIMIT, object_key, pointer_of
 from stowplan.agents.transfer.remotes.git.repository import Repository
-from stowplan.agents.transfer.tree import Tree
+from stowplan.agents.transfer.tree import Tree, blocks, sha256
 from stowplan.schema.agents.exit_codes import ExitCode
-
-_BLOCK = 1 << 20
 
 
 @dataclass
@@ -81,7 +79,7 @@ class LfsUpload:
             if action is None or known is None:
                 # The server already has the object.
                 return
-            with closing(self._opened(folder, oid)) as file:
+            with self._opened(folder, oid) as file:
                 content = _Content(file.fileno(), oid, size, self._git.work.stop, self._sent)
                 content.verify()
                 with server.asking("PUT", _typed(action), f"Object {oid} of Git LFS", content, size):
@@ -94,11 +92,11 @@ class LfsUpload:
     def _sent(self, count: int) -> None:
         self._git.work.progress.add(size=count)
 
-    def _opened(self, folder: str, oid: str) -> "_Opened":
+    def _opened(self, folder: str, oid: str) -> BinaryIO:
         """Open the object without following a link, which another writer of the claim may have created."""
         try:
             with closing(Tree(self._git.settings.common.claim, folder, create=False)) as tree:
-                return _Opened(tree.reader(object_key(oid)))
+                return os.fdopen(tree.reader(object_key(oid)), "rb")
         except OSError as error:
             message = f"The content of files that are to be pushed is not in the claim: object {oid} of Git LFS"
             raise AttemptError(ExitCode.CONFLICT, "LfsMissing", f"{message} ({error.strerror})") from None
@@ -110,19 +108,6 @@ class LfsUpload:
         asked = Action(action.href, {**headers, **action.headers}, chunked=False)
         with server.asking("POST", asked, f"The check of object {oid} of Git LFS", [body], len(body)):
             pass
-
-
-class _Opened:
-    """Wrapper of a file descriptor with a method `close`, for `contextlib.closing`."""
-
-    def __init__(self, descriptor: int) -> None:
-        self._descriptor = descriptor
-
-    def fileno(self) -> int:
-        return self._descriptor
-
-    def close(self) -> None:
-        os.close(self._descriptor)
 
 
 @dataclass
@@ -137,26 +122,16 @@ class _Content:
 
     def verify(self) -> None:
         """Raise AttemptError (5) unless it is a regular file with this size and SHA-256. No other file may be sent."""
-        status, digest = os.fstat(self.descriptor), hashlib.sha256()
+        status = os.fstat(self.descriptor)
         good = stat.S_ISREG(status.st_mode) and status.st_size == self.size
-        if good:
-            for block in self._blocks():
-                digest.update(block)
-        if not good or digest.hexdigest() != self.oid:
+        if not good or sha256(self.descriptor, self.stop.check) != self.oid:
             message = f"Object {self.oid} of Git LFS in the claim is not what its name says, so nothing was pushed"
             raise AttemptError(ExitCode.CONFLICT, "LfsMissing", message)
 
     def __iter__(self) -> Iterator[bytes]:
-        for block in self._blocks():
+        for block in blocks(self.descriptor, self.stop.check, 0, self.size):
             yield block
             self.sent(len(block))
-
-    def _blocks(self) -> Iterator[bytes]:
-        offset = 0
-        while offset < self.size and (block := os.pread(self.descriptor, min(_BLOCK, self.size - offset), offset)):
-            self.stop.check()
-            yield block
-            offset += len(block)
 
 
 def _typed(action: Action) -> Action:

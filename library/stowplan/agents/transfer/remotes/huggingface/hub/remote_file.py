@@ -1,9 +1,13 @@
 """One file of a repository, at one commit."""
 
 import hashlib
+import os
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from stowplan.agents.transfer.tree import Tree, blocks
 
 if TYPE_CHECKING:
     from hashlib import _Hash
@@ -39,19 +43,27 @@ class RemoteFile:
         return hashlib.blake2s(repr((self.key, self.size, self.digest)).encode(), digest_size=16).hexdigest()
 
     def hasher(self) -> "_Hash":
-        """Return a new hash object for the content of this file. `is_of` compares it with the expected digest."""
-        return hasher(self.size, git=self.sha256 is None)
+        """Return a new hash object for the content of this file: SHA-256, or SHA-1 that already holds Git's header.
+
+        `is_of` compares it with the expected digest.
+        """
+        if self.sha256 is None:
+            return hashlib.sha1(b"blob %d\0" % self.size, usedforsecurity=False)
+        return hashlib.sha256()
 
     def is_of(self, found: "_Hash") -> bool:
         """Return whether a hash object from `hasher`, updated with all bytes, has the digest of this file."""
         return found.hexdigest() == (self.sha256 or self.blob)
 
-
-def hasher(size: int, *, git: bool) -> "_Hash":
-    """Return a new hash object for `size` bytes: SHA-256, or with `git` SHA-1 that already holds Git's header."""
-    if git:
-        return hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False)
-    return hashlib.sha256()
+    def is_at(self, tree: Tree, key: str, check: Callable[[], None]) -> bool:
+        """Return whether the file `key` in the claim has the bytes of this one. `check` is called between reads."""
+        with os.fdopen(tree.reader(key), "rb") as file:
+            if os.fstat(file.fileno()).st_size != self.size:
+                return False
+            digest = self.hasher()
+            for data in blocks(file.fileno(), check):
+                digest.update(data)
+            return self.is_of(digest)
 
 
 def of_tree(entry: dict[str, Any]) -> RemoteFile:
