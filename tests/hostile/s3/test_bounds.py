@@ -121,8 +121,7 @@ def test_floods_end(server: Server, client: RestClient, name: str) -> None:
 
 def test_a_slow_disk_is_no_slow_server() -> None:
     """Only the time that is waited for the server counts."""
-    came = pace.Pace()
-    came.begin(pace.Allowance(1 << 30))
+    came = pace.Pace(1 << 30)
     for _ in range(10):
         came.add(pace.LEAST_BYTES, 59.0)
     for _ in range(11):

@@ -16,7 +16,7 @@ from typing import Any
 
 from stowplan.agents.transfer.network.proxy import Proxy, proxy_of
 from stowplan.agents.transfer.remotes.s3.protocol.endpoint import CONNECT_SECONDS, SILENCE_SECONDS, Bucket
-from stowplan.agents.transfer.remotes.s3.protocol.pace import Allowance, Pace, PacedReader
+from stowplan.agents.transfer.remotes.s3.protocol.pace import Pace, PacedReader
 
 
 class LineError(Exception):
@@ -62,20 +62,12 @@ class _Response(http.client.HTTPResponse):
         self.fp = io.BufferedReader(PacedReader(self.fp.detach(), pace))
 
 
-class _Paced:
-    """Connection with the counts and limits (`Pace`) of its answers."""
-
-    def __init__(self, connection: http.client.HTTPConnection) -> None:
-        self.connection, self.pace = connection, Pace()
-        connection.response_class = partial(_Response, pace=self.pace)  # type: ignore[assignment]
-
-
 @dataclass
 class Connections:
     """Pool of reusable connections to the server of one bucket. A request uses a connection alone."""
 
     bucket: Bucket
-    _idle: list[_Paced] = field(default_factory=list)
+    _idle: list[http.client.HTTPConnection] = field(default_factory=list)
 
     @property
     def way(self) -> str:
@@ -84,27 +76,20 @@ class Connections:
 
     def close(self) -> None:
         while self._idle:
-            self._idle.pop().connection.close()
+            self._idle.pop().close()
 
     @contextmanager
     def request(
-        self,
-        method: str,
-        path: str,
-        headers: Mapping[str, str],
-        body: Iterable[bytes],
-        *,
-        allowed: Allowance,
+        self, method: str, path: str, headers: Mapping[str, str], body: Iterable[bytes], *, pace: Pace
     ) -> Iterator[Incoming]:
         """Send a request and yield its answer before the body is read. Redirects are not followed.
 
         `path` includes the query and is percent-encoded. Raises LineError and any error of `body`.
         """
         with _line():
-            paced = self._connection()
-        connection = paced.connection
-        paced.pace.begin(allowed)
-        connection.sock.settimeout(max(SILENCE_SECONDS, allowed.seconds or 0))
+            connection = self._connection()
+        connection.response_class = partial(_Response, pace=pace)  # type: ignore[assignment]
+        connection.sock.settimeout(max(SILENCE_SECONDS, pace.seconds or 0))
         try:
             with _line():
                 self._begin(connection, method, path, headers)
@@ -118,19 +103,19 @@ class Connections:
             connection.close()
             raise
         if whole:
-            self._idle.append(paced)
+            self._idle.append(connection)
         else:
             connection.close()
 
-    def _connection(self) -> _Paced:
+    def _connection(self) -> http.client.HTTPConnection:
         while True:
             try:
-                paced = self._idle.pop()
+                connection = self._idle.pop()
             except IndexError:
-                return _Paced(self._new())
-            if not _is_over(paced.connection):
-                return paced
-            paced.connection.close()
+                return self._new()
+            if not _is_over(connection):
+                return connection
+            connection.close()
 
     def _new(self) -> http.client.HTTPConnection:
         proxy, bucket = self._proxy, self.bucket

@@ -9,7 +9,7 @@ from stowplan.agents.transfer.remotes.s3.protocol.signing import S3Credentials, 
 
 CONNECT_SECONDS = 10.0
 SILENCE_SECONDS = 30.0
-"""Maximum wait in seconds for the next bytes of an answer, unless its `Allowance` is longer."""
+"""Maximum wait in seconds for the next bytes of an answer, unless its `Pace` is slower."""
 
 DEFAULT_REGION = "us-east-1"
 

@@ -126,7 +126,7 @@ def complete(client: RestClient, upload: Ongoing, parts: Mapping[int, Stored]) -
     headers = {HEADER: text_of(checksum), **FULL_OBJECT} if upload.keeps else {}
     body = f"<CompleteMultipartUpload>{listed}</CompleteMultipartUpload>".encode()
     query = [("uploadId", upload.id)]
-    response = client.send(Request("POST", key, query, Text(body), _XML | headers), (404,), COMPLETE_SECONDS)
+    response = client.send(Request("POST", key, query, Text(body), _XML | headers, seconds=COMPLETE_SECONDS), (404,))
     if response.status_code == 404:
         there = client.call("HEAD", key, accepted=(404,))
         if not there.is_success or there.headers.get("content-length") != str(size):

@@ -16,41 +16,27 @@ class PaceError(OSError):
     """The server is too slow, or sends far more than requested."""
 
 
-@dataclass(frozen=True, slots=True)
-class Allowance:
-    """Limits of size and waiting time for one answer."""
+@dataclass
+class Pace:
+    """Count of received bytes and waiting time of one answer, with the limits for both."""
 
     size: int
     """Maximum size of its body in bytes."""
     seconds: float | None = None
     """Seconds of waiting in which at least `LEAST_BYTES` must arrive; None for `PACE_SECONDS`."""
-
-
-@dataclass
-class Pace:
-    """Count of received bytes and waiting time of the current answer on one connection, with the limits for both."""
-
-    _most: int = OVERHEAD
-    _seconds: float = PACE_SECONDS
     _came: int = 0
     _waited: float = 0.0
     _since: int = 0
-    """Value of `_came` at the beginning of the current interval of `_seconds` of waiting."""
-
-    def begin(self, allowed: Allowance) -> None:
-        """Reset the counts, and set the limits for the answer to a new request."""
-        self._most = OVERHEAD + allowed.size + allowed.size // 4
-        self._seconds = PACE_SECONDS if allowed.seconds is None else allowed.seconds
-        self._came = self._since = 0
-        self._waited = 0.0
+    """Value of `_came` at the beginning of the current interval of waiting."""
 
     def add(self, count: int, seconds: float) -> None:
         """Record `count` bytes after `seconds` of waiting. Raises PaceError if the answer is too large or too slow."""
         self._came += count
         self._waited += seconds
-        if self._came > self._most:
-            raise PaceError(f"The answer has more than {self._most} bytes")
-        if self._waited < self._seconds:
+        most = OVERHEAD + self.size + self.size // 4
+        if self._came > most:
+            raise PaceError(f"The answer has more than {most} bytes")
+        if self._waited < (PACE_SECONDS if self.seconds is None else self.seconds):
             return
         if self._came - self._since < LEAST_BYTES:
             raise PaceError(f"Only {self._came - self._since} bytes came in {self._waited:.0f} seconds")

@@ -14,7 +14,7 @@ from stowplan.agents.transfer.network.throttle import Throttle
 from stowplan.agents.transfer.remotes.s3.protocol.answers import Response, bad
 from stowplan.agents.transfer.remotes.s3.protocol.connections import Connections, Incoming, LineError
 from stowplan.agents.transfer.remotes.s3.protocol.endpoint import Bucket
-from stowplan.agents.transfer.remotes.s3.protocol.pace import Allowance
+from stowplan.agents.transfer.remotes.s3.protocol.pace import Pace
 from stowplan.agents.transfer.remotes.s3.protocol.refusal import error_of, refusal
 from stowplan.agents.transfer.remotes.s3.protocol.signing import (
     EMPTY_SHA256,
@@ -75,6 +75,10 @@ class Request:
     query: Query = ()
     body: Body = Text(b"")
     headers: Mapping[str, str] = field(default_factory=dict)
+    most: int = PAGE_BYTES
+    """Maximum size of the answer's body in bytes."""
+    seconds: float | None = None
+    """Seconds of waiting in which a small answer, or each 64 KiB of a large one, must arrive; None for a minute."""
 
 
 class RestClient:
@@ -107,17 +111,16 @@ class RestClient:
         sent: Body = Text(body) if isinstance(body, bytes) else body
         return self.send(Request(method, key, query, sent, headers or {}), accepted)
 
-    def send(self, request: Request, accepted: Sequence[int] = (), seconds: float | None = None) -> Response:
+    def send(self, request: Request, accepted: Sequence[int]) -> Response:
         """Send a request, with retries after failures that may pass, and return its answer.
 
-        Raises AttemptError unless the answer has a status of success or one in `accepted`. `seconds` is the waiting
-        time in which a small answer, or each 64 KiB of a large one, must arrive; None for a minute.
+        Raises AttemptError unless the answer has a status of success or one in `accepted`.
         """
         what = self._what(request)
 
         def once() -> Response:
             with _named(what):
-                response = self._send(request, seconds)
+                response = self._send(request)
             if response.is_success or response.status_code in accepted:
                 return response
             if request.method == "HEAD" and response.status_code == 400:
@@ -156,15 +159,15 @@ class RestClient:
         `most` is the maximum size of the body in bytes. Raises AttemptError unless the answer has a status of success
         or one in `accepted`, and for connection errors inside of the `with` block.
         """
-        request = Request("GET", key, headers=headers)
+        request = Request("GET", key, headers=headers, most=most)
         what = self._what(request)
-        with _named(what), self._matching(request, Allowance(most)) as incoming:
+        with _named(what), self._matching(request) as incoming:
             if not (200 <= incoming.status < 300 or incoming.status in accepted):
                 raise refusal(_error_of(incoming), what, self._redact)
             yield incoming
 
-    def _send(self, request: Request, seconds: float | None = None) -> Response:
-        with self._matching(request, Allowance(PAGE_BYTES, seconds)) as incoming:
+    def _send(self, request: Request) -> Response:
+        with self._matching(request) as incoming:
             if incoming.status >= 300:
                 return _error_of(incoming)
             data, whole = incoming.read(PAGE_BYTES)
@@ -178,7 +181,7 @@ class RestClient:
         return f"{request.method} {self.bucket.name}/{request.key}{self._connections.way}"
 
     @contextmanager
-    def _matching(self, request: Request, allowed: Allowance) -> Iterator[Incoming]:
+    def _matching(self, request: Request) -> Iterator[Incoming]:
         """Send a request and yield its answer, of status 412 if the object has another ETag than that of `if-match`.
 
         Some stores answer 412 to every ETag in quotes (DigitalOcean Spaces). They are told apart by a HEAD, and from
@@ -186,22 +189,22 @@ class RestClient:
         """
         wanted = request.headers.get("if-match", "")
         if not wanted or self._sends_match:
-            with self._request(request, allowed) as incoming:
+            with self._request(request) as incoming:
                 if not wanted or incoming.status != 412 or not self._has(request.key, wanted):
                     yield incoming
                     return
             self._sends_match = False
         rest = {name: value for name, value in request.headers.items() if name != "if-match"}
-        with self._request(replace(request, headers=rest), allowed) as incoming:
+        with self._request(replace(request, headers=rest)) as incoming:
             other = incoming.status < 300 and _plain(incoming.headers.get("etag", "")) != _plain(wanted)
             yield replace(incoming, status=412) if other else incoming
 
     def _has(self, key: str, etag: str) -> bool:
         """Return whether the object with this key has this ETag now."""
-        with self._request(Request("HEAD", key), Allowance(0)) as incoming:
+        with self._request(Request("HEAD", key, most=0)) as incoming:
             return incoming.status < 300 and _plain(incoming.headers.get("etag", "")) == _plain(etag)
 
-    def _request(self, request: Request, allowed: Allowance) -> AbstractContextManager[Incoming]:
+    def _request(self, request: Request) -> AbstractContextManager[Incoming]:
         bucket, body = self.bucket, request.body
         path = f"{bucket.root}/{encoded(request.key, '/')}" if request.key else (bucket.root or "/")
         query, headers = query_string(request.query), {**request.headers, "content-length": str(body.size)}
@@ -211,7 +214,8 @@ class RestClient:
         else:
             headers["host"] = bucket.host
         target = f"{path}?{query}" if query else path
-        return self._connections.request(request.method, target, headers, self._throttled(body), allowed=allowed)
+        pace = Pace(request.most, request.seconds)
+        return self._connections.request(request.method, target, headers, self._throttled(body), pace=pace)
 
     def _throttled(self, body: Body) -> Iterator[bytes]:
         for data in body.chunks():

@@ -14,10 +14,8 @@ from stowplan.agents.transfer.network.proxy import proxy_of
 from stowplan.agents.transfer.remotes.s3.protocol import connections as connections_module
 from stowplan.agents.transfer.remotes.s3.protocol.connections import Connections, LineError
 from stowplan.agents.transfer.remotes.s3.protocol.endpoint import Bucket
-from stowplan.agents.transfer.remotes.s3.protocol.pace import Allowance
+from stowplan.agents.transfer.remotes.s3.protocol.pace import Pace
 from stowplan.schema.agents.exit_codes import ExitCode
-
-ALLOWED = Allowance(1000)
 
 VARIABLES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
 
@@ -58,7 +56,7 @@ def bucket(server: str) -> Bucket:
 
 
 def asked(connections: Connections, path: str) -> bytes:
-    with connections.request("GET", path, {"host": "h"}, (), allowed=ALLOWED) as incoming:
+    with connections.request("GET", path, {"host": "h"}, (), pace=Pace(1000)) as incoming:
         return incoming.read(100)[0]
 
 
@@ -73,7 +71,7 @@ def test_connection_is_used_again() -> None:
 def test_connection_with_an_answer_that_was_not_read_is_closed() -> None:
     with answering(b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nok") as (host, _):
         connections = Connections(bucket(f"http://{host}"))
-        with connections.request("GET", "/", {}, (), allowed=ALLOWED) as incoming:
+        with connections.request("GET", "/", {}, (), pace=Pace(1000)) as incoming:
             assert incoming.status == 200
         assert connections._idle == []
 
@@ -84,7 +82,7 @@ def test_a_request_that_may_take_longer_is_not_ended_by_silence(monkeypatch: pyt
     answer = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"
     with answering(answer, answer, pause=0.8) as (host, _):
         connections = Connections(bucket(f"http://{host}"))
-        with connections.request("POST", "/", {}, (), allowed=Allowance(1000, 600.0)) as incoming:
+        with connections.request("POST", "/", {}, (), pace=Pace(1000, 600.0)) as incoming:
             assert incoming.read(100) == (b"ok", True)
         with pytest.raises(LineError, match="timed out"):
             asked(connections, "/next")
@@ -93,7 +91,7 @@ def test_a_request_that_may_take_longer_is_not_ended_by_silence(monkeypatch: pyt
 def test_body_that_ends_early() -> None:
     with answering(b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nok") as (host, _):
         buffer = memoryview(bytearray(9))
-        with Connections(bucket(f"http://{host}")).request("GET", "/", {}, (), allowed=ALLOWED) as incoming:
+        with Connections(bucket(f"http://{host}")).request("GET", "/", {}, (), pace=Pace(1000)) as incoming:
             assert incoming.fill(buffer) == 2
             with pytest.raises(LineError, match="7 more expected"):
                 incoming.fill(buffer)
@@ -104,7 +102,7 @@ def test_answer_that_comes_before_the_body_was_sent() -> None:
     with answering(b"HTTP/1.1 413 Too Large\r\ncontent-length: 2\r\n\r\nno") as (host, _):
         chunks = (b"x" * (1 << 20) for _ in range(64))
         headers = {"content-length": str(64 << 20)}
-        with Connections(bucket(f"http://{host}")).request("PUT", "/", headers, chunks, allowed=ALLOWED) as incoming:
+        with Connections(bucket(f"http://{host}")).request("PUT", "/", headers, chunks, pace=Pace(1000)) as incoming:
             assert (incoming.status, incoming.read(100)) == (413, (b"no", True))
 
 
