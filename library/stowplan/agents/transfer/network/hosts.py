@@ -107,10 +107,7 @@ class Hosts:
 
     def is_named(self, name: str, port: int) -> bool:
         """Return whether the spec names this host and port. Only then may the host have a private IP address."""
-        scheme, own, own_port = self.own
-        return (name, port) in ((own, own_port), (own, 443 if (scheme, own_port) == ("http", 80) else own_port)) or (
-            self._is_listed(name, port)
-        )
+        return any(self.is_own((scheme, name, port)) for scheme in PORTS) or self._is_listed(name, port)
 
     def check(self, url: str, what: str, *, known: bool = True) -> HostOrigin:
         """Return the origin of a URL that a server or a repository gives. Raises AttemptError (5) for a forbidden host.
@@ -126,7 +123,7 @@ class Hosts:
             return found
         listed = self._is_listed(name, port)
         plain = scheme == "https" or (listed and self.own[0] == "http")
-        if plain and (listed or (known and port == 443 and is_known(name))):
+        if plain and (listed or (known and port == 443 and (name in KNOWN or name.endswith(_KNOWN_BELOW)))):
             return found
         if scheme != "https":
             reason = f"to {name}:{port} by plain http"
@@ -139,11 +136,6 @@ class Hosts:
 
     def _is_listed(self, name: str, port: int) -> bool:
         return f"{name}:{port}" in self.listed or (port == 443 and name in self.listed)
-
-
-def is_known(name: str) -> bool:
-    """Return whether a host name is in `KNOWN`, or below a domain of the Hub's CDN."""
-    return name in KNOWN or name.endswith(_KNOWN_BELOW)
 
 
 def is_host(text: str) -> bool:

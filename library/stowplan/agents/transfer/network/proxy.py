@@ -1,6 +1,7 @@
 """HTTP proxy for a server, from environment variables."""
 
 import re
+from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from ipaddress import ip_address, ip_network
@@ -8,7 +9,6 @@ from urllib.parse import unquote, urlsplit
 from urllib.request import getproxies
 
 from stowplan.agents.attempt.failure import AttemptError
-from stowplan.agents.transfer.network.basic_auth import basic_auth
 from stowplan.agents.transfer.network.hosts import PORTS
 from stowplan.schema.agents.exit_codes import ExitCode
 
@@ -39,7 +39,9 @@ def proxy_of(scheme: str, host: str) -> Proxy | None:
         raise AttemptError(ExitCode.BAD_SPEC, "BadProxy", message)
     headers = {}
     if parts.username is not None:
-        headers["proxy-authorization"] = basic_auth(unquote(parts.username), unquote(parts.password or ""))
+        # Basic authentication (RFC 7617).
+        given = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
+        headers["proxy-authorization"] = f"Basic {b64encode(given.encode()).decode('ascii')}"
     return Proxy(host_of(url), headers)
 
 

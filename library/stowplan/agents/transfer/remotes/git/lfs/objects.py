@@ -3,7 +3,8 @@
 import hashlib
 import os
 import stat
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -20,13 +21,11 @@ from stowplan.agents.transfer.remotes.git.lfs.server import AT_ONCE, LfsServer, 
 from stowplan.agents.transfer.remotes.git.program.git import Git, GitPlace
 from stowplan.agents.transfer.remotes.git.program.lfs_pointer import object_key
 from stowplan.agents.transfer.remotes.git.repository import Repository
-from stowplan.agents.transfer.tree import Tree, sha256
+from stowplan.agents.transfer.tree import Tree, blocks, sha256
 from stowplan.schema.agents.exit_codes import ExitCode
 
 KNOWN = "stowplan-lfs"
 """File in Git's own directory with the digests of objects that were verified and made durable, one per line."""
-
-_BLOCK = 1 << 20
 
 
 def server_url(git: Git, place: GitPlace, address: Address, commit: str) -> str:
@@ -47,13 +46,6 @@ def server_url(git: Git, place: GitPlace, address: Address, commit: str) -> str:
     return url
 
 
-def batches(objects: dict[str, int]) -> Iterator[list[tuple[str, int]]]:
-    """Yield (digest, size) of the objects, sorted by digest, in lists of at most `AT_ONCE` objects."""
-    rest = iter(sorted(objects.items()))
-    while batch := list(islice(rest, AT_ONCE)):
-        yield batch
-
-
 @dataclass
 class LfsContent:
     """Git LFS objects that one commit references."""
@@ -63,6 +55,8 @@ class LfsContent:
     commit: str
     contents: Contents
     _missing: dict[str, int] = field(default_factory=dict)
+    _counted: Counter[str] = field(default_factory=Counter)
+    """Bytes that the progress counts of each object that is not complete, by digest."""
 
     @property
     def _git(self) -> Git:
@@ -101,17 +95,8 @@ class LfsContent:
         if not self._missing:
             return
         url = server_url(self._git, self.repository.place, self.address, self.commit)
-        common, work = self._git.settings.common, self._git.work
-        with (
-            closing(LfsServer(self._git, url, os.environ)) as server,
-            closing(self._tree()) as tree,
-            work.pool(common.config.parallelism) as pool,
-        ):
-            for batch in batches(self._missing):
-                answers = server.batch("download", batch, None)
-                for oid, size in batch:
-                    pool.give(partial(self._object, server, tree, oid, size, answers.get(oid)))
-            pool.end()
+        with closing(LfsServer(self._git, url, os.environ)) as server, closing(self._tree()) as tree:
+            each_of(server, "download", self._missing, None, partial(self._object, server, tree))
             with suppress(FileNotFoundError), tree.root.folder("incomplete") as incomplete:
                 for name in incomplete.names():
                     # Partial objects that no commit needs any more.
@@ -124,44 +109,24 @@ class LfsContent:
             with self.repository.folder(self.repository.directory) as folder:
                 folder.write(KNOWN, "".join(f"{oid}\n" for oid in sorted(self.contents.objects)))
 
-    def _object(self, server: LfsServer, tree: Tree, oid: str, size: int, answer: Answer | None) -> None:
-        """Fetch one object. The first answer may have expired, so retries ask for a new one."""
-        first, counted = [answer], 0
-
-        def count(more: int) -> None:
-            nonlocal counted
-            counted += more
-            self._git.work.progress.add(size=more)
-
-        def once() -> None:
-            known = first.pop() if first else server.batch("download", [(oid, size)], None).get(oid)
-            action = action_of("download", oid, known)
-            if action is None:
-                raise not_there(oid, "no address for it")
-            self._fetch(server, tree, oid, size, action, count)
-
-        self._git.work.attempts.run(f"object {oid} of Git LFS", once)
-        self._git.work.progress.add(size=size - counted)
-
-    def _fetch(  # noqa: PLR0917 - what one object needs
-        self, server: LfsServer, tree: Tree, oid: str, size: int, action: Action, count: Callable[[int], None]
-    ) -> None:
+    def _object(self, server: LfsServer, tree: Tree, oid: str, size: int, actions: Mapping[str, Action]) -> None:
         """Fetch the bytes of an object that earlier tries did not fetch, verify it and move it to its place.
 
         A wrong object is deleted.
-
-        `count` gets the number of bytes of each piece that was written.
         """
+        if "download" not in actions:
+            raise _not_there(oid, "no address for it")
+        progress = self._git.work.progress
         what = f"Object {oid} of Git LFS"
         folder, name = tree.parent(_part(oid), create=True)
         with Draft.begun(folder, name) or Draft.new(folder, name) as draft:
             digest, begin = hashlib.sha256(), 0
             if draft.size >= size:
                 draft.resize(0)
-            while block := draft.read(_BLOCK, begin):
+            for block in blocks(draft.descriptor, self._git.work.stop.check):
                 digest.update(block)
                 begin += len(block)
-            with server.asking("GET", action, what, begin=begin) as response:
+            with server.asking("GET", actions["download"], what, begin=begin) as response:
                 if begin and response.status_code != 206:
                     begin, digest = 0, hashlib.sha256()
                 draft.resize(begin)
@@ -173,10 +138,12 @@ class LfsContent:
                     draft.write(data, begin)
                     begin += len(data)
                     digest.update(data)
-                    count(len(data))
+                    self._counted[oid] += len(data)
+                    progress.add(size=len(data))
             if begin == size and digest.hexdigest() == oid:
                 draft.finish(what, size)
                 draft.place(tree, f"objects/{object_key(oid)}")
+                progress.add(size=size - self._counted.pop(oid, 0))
                 return
         # The content is unknown, so neither it nor its digest is stored or logged.
         with suppress(FileNotFoundError):
@@ -191,25 +158,51 @@ class LfsContent:
             return set(self.contents.objects).intersection(recorded)
 
 
-def action_of(name: str, oid: str, answer: Answer | None) -> Action | None:
-    """Return the action `name` (`download` or `upload`) of a server's answer about an object.
+def each_of(
+    server: LfsServer,
+    operation: str,
+    objects: Mapping[str, int],
+    ref: str | None,
+    transfer: Callable[[str, int, Mapping[str, Action]], None],
+) -> None:
+    """Call `transfer` in a pool of threads with the digest, the size and the server's actions of each object.
 
-    Returns None if the answer has no such action; for an upload the server then already has the object. Raises
-    AttemptError if the server gave no answer about the object (None) or an error.
+    `operation` and `ref` are as for `LfsServer.batch`. Failures that may pass are tried again: the first answer about
+    an object may have expired, so a further try asks for a new one.
     """
+    work = server.git.work
+
+    def one(oid: str, size: int, first: list[Answer | None]) -> None:
+        def once() -> None:
+            answer = first.pop() if first else server.batch(operation, [(oid, size)], ref).get(oid)
+            transfer(oid, size, _actions(oid, answer))
+
+        work.attempts.run(f"object {oid} of Git LFS", once)
+
+    rest = iter(sorted(objects.items()))
+    with work.pool(server.git.settings.common.config.parallelism) as pool:
+        while batch := list(islice(rest, AT_ONCE)):
+            answers = server.batch(operation, batch, ref)
+            for oid, size in batch:
+                pool.give(partial(one, oid, size, [answers.get(oid)]))
+        pool.end()
+
+
+def _actions(oid: str, answer: Answer | None) -> Mapping[str, Action]:
+    """Return the actions of a server's answer. Raises AttemptError if there was none about the object, or an error."""
     if answer is None:
-        raise not_there(oid, "nothing")
+        raise _not_there(oid, "nothing")
     if answer.error is None:
-        return answer.actions.get(name)
+        return answer.actions
     said = f"{answer.code} {answer.error}"
     if answer.code in (401, 403):
         raise AttemptError(ExitCode.AUTH, "AccessDenied", f"The server of Git LFS refuses object {oid}: {said}")
     if answer.code >= 500 or answer.code == 429:
         raise AttemptError(ExitCode.TRANSIENT, "RequestFailed", f"The server of Git LFS fails for {oid}: {said}")
-    raise not_there(oid, said)
+    raise _not_there(oid, said)
 
 
-def not_there(oid: str, said: str) -> AttemptError:
+def _not_there(oid: str, said: str) -> AttemptError:
     """Return the failure for an object that the server does not have. `said` is what the server answers about it."""
     message = f"The server of Git LFS does not have object {oid}: it says {said}"
     return AttemptError(ExitCode.NOT_FOUND, "LfsMissing", message)

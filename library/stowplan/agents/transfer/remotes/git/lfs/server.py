@@ -15,9 +15,8 @@ from urllib.parse import urljoin, urlsplit
 import httpx
 
 from stowplan.agents.attempt.failure import AttemptError
-from stowplan.agents.transfer.network.basic_auth import basic_auth
 from stowplan.agents.transfer.network.dialing import Routes, SlowError, at_least_speed
-from stowplan.agents.transfer.network.hosts import MOST_REDIRECTS, origin
+from stowplan.agents.transfer.network.hosts import MOST_REDIRECTS, HostOrigin
 from stowplan.agents.transfer.network.retry import ThrottledError
 from stowplan.agents.transfer.remotes.git.lfs.answers import Action, Answer, answers, parsed, quoted
 from stowplan.agents.transfer.remotes.git.program.configuration import authorities_of
@@ -43,7 +42,7 @@ class LfsServer:
     """Client for the Git LFS server at one URL. Any thread may use it."""
 
     def __init__(self, git: Git, url: str, environment: Mapping[str, str]) -> None:
-        self._git, self._url = git, url.rstrip("/")
+        self.git, self._url = git, url.rstrip("/")
         self._settings = git.settings
         context = ssl.create_default_context(cafile=authorities_of(git.settings, environment))
         streams = git.settings.common.config.parallelism
@@ -79,7 +78,7 @@ class LfsServer:
             with self.asking("POST", action, "The server of Git LFS", [body], len(body)) as response:
                 return answers(_limited(response), {oid for oid, _ in objects})
 
-        return self._git.work.attempts.run("git lfs batch", once)
+        return self.git.work.attempts.run("git lfs batch", once)
 
     @contextmanager
     def asking(  # noqa: PLR0917 - what one request is made of
@@ -107,16 +106,20 @@ class LfsServer:
             raise AttemptError(ExitCode.TRANSIENT, "Slow", f"{what}: {error}") from None
         except (httpx.HTTPError, httpx.InvalidURL, ssl.SSLError) as error:
             text = f"{what}: {type(error).__name__}: {error}"
-            raise AttemptError(ExitCode.TRANSIENT, "RequestFailed", self._git.work.redact(text)) from None
+            raise AttemptError(ExitCode.TRANSIENT, "RequestFailed", self.git.work.redact(text)) from None
 
     @contextmanager
     def _redirected(  # noqa: PLR0917 - as above
         self, method: str, action: Action, what: str, body: Iterable[bytes], size: int | None, begin: int
     ) -> Iterator[httpx.Response]:
         place, headers = action.href, dict(action.headers)
+        before: HostOrigin | None = None
         for _ in range(MOST_REDIRECTS + 1):
             # User information in the address is ignored: only the spec's own credentials are sent.
             where = self._settings.hosts.check(place, what)
+            if before not in (None, where):
+                headers = {name: value for name, value in headers.items() if name in ("accept", "content-type")}
+            before = where
             place = _without_user(place)
             sent = {**headers, **({"range": f"bytes={begin}-"} if begin else {})}
             sent |= {} if size is None or action.chunked else {"content-length": str(size)}
@@ -125,8 +128,6 @@ class LfsServer:
                 break
             response.close()
             place = urljoin(place, response.headers["location"])
-            if _origin(place) != where:
-                headers = {name: value for name, value in headers.items() if name in ("accept", "content-type")}
             if response.status_code == 303:
                 method, body, size = "GET", (), None
         else:
@@ -138,7 +139,7 @@ class LfsServer:
             response.close()
 
     def _send(
-        self, method: str, url: str, where: tuple[str, str, int], headers: dict[str, str], body: Iterable[bytes]
+        self, method: str, url: str, where: HostOrigin, headers: dict[str, str], body: Iterable[bytes]
     ) -> httpx.Response:
         """Send one request to a URL whose origin is `where`, and return its answer.
 
@@ -146,22 +147,17 @@ class LfsServer:
         the host only after an answer with status 401.
         """
         credentials = self._settings.credentials if self._settings.hosts.is_own(where) else None
-        own = credentials if "authorization" not in headers else None
-        if own and url.startswith(f"{self._url}/"):
-            headers, own = {**headers, "authorization": basic_auth(own.username, own.password)}, None
-        response = self._ask(method, url, headers, body)
-        if response.status_code == 401 and own:
+        own = (credentials.username, credentials.password) if credentials and "authorization" not in headers else None
+        is_server = url.startswith(f"{self._url}/")
+        for auth in (own,) if is_server else (None, own):
+            self.git.work.stop.check()
+            content = None if method == "GET" else _Body(body)
+            request = self._http.build_request(method, url, headers=headers, content=content)
+            response = self._http.send(request, stream=True, auth=auth)
+            if auth or not own or response.status_code != 401:
+                break
             response.close()
-            response = self._ask(
-                method, url, {**headers, "authorization": basic_auth(own.username, own.password)}, body
-            )
         return response
-
-    def _ask(self, method: str, url: str, headers: dict[str, str], body: Iterable[bytes]) -> httpx.Response:
-        self._git.work.stop.check()
-        content = None if method == "GET" else _Body(body)
-        request = self._http.build_request(method, url, headers=headers, content=content)
-        return self._http.send(request, stream=True)
 
     def _refusal(self, response: httpx.Response, what: str) -> AttemptError:
         """Return the failure for an HTTP error. It quotes only the Git LFS server, as other hosts are not trusted."""
@@ -169,7 +165,7 @@ class LfsServer:
         if str(response.url).startswith(f"{self._url}/") and _is_json(response):
             found = parsed(_limited(response))
             said = str(found.get("message", "")) if isinstance(found, dict) else ""
-        status, redact = response.status_code, self._git.work.redact
+        status, redact = response.status_code, self.git.work.redact
         text = redact(f"{what}: {status} at {response.url} {quoted(said)}".rstrip())
         if status in (401, 403, 407):
             return AttemptError(ExitCode.AUTH, "AccessDenied", f"{text} (is there a token, and may it do this?)")
@@ -217,10 +213,3 @@ def _without_user(url: str) -> str:
     """Return the URL without user and password."""
     parts = urlsplit(url)
     return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
-
-
-def _origin(url: str) -> tuple[str, str, int] | None:
-    try:
-        return origin(url)
-    except ValueError:
-        return None

@@ -2,7 +2,7 @@
 
 import os
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
@@ -11,8 +11,8 @@ from typing import BinaryIO
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.transfer.remotes.git.commit.listing import contents_of
-from stowplan.agents.transfer.remotes.git.lfs.answers import Action, Answer
-from stowplan.agents.transfer.remotes.git.lfs.objects import action_of, batches, server_url
+from stowplan.agents.transfer.remotes.git.lfs.answers import Action
+from stowplan.agents.transfer.remotes.git.lfs.objects import each_of, server_url
 from stowplan.agents.transfer.remotes.git.lfs.server import LfsServer
 from stowplan.agents.transfer.remotes.git.program.git import Git
 from stowplan.agents.transfer.remotes.git.program.lfs_pointer import POINTER_LIMIT, object_key, pointer_of
@@ -42,18 +42,10 @@ class LfsUpload:
         objects = self._objects()
         if not objects:
             return
-        common, work = self._git.settings.common, self._git.work
         url = server_url(self._git, self.repository.place, self._git.settings.address, self.commit)
-        folder = f"{self.repository.directory.relative_to(common.claim)}/lfs/objects"
-        with (
-            closing(LfsServer(self._git, url, os.environ)) as server,
-            work.pool(common.config.parallelism) as pool,
-        ):
-            for batch in batches(objects):
-                answers = server.batch("upload", batch, self.branch)
-                for oid, size in batch:
-                    pool.give(partial(self._object, server, folder, oid, size, answers.get(oid)))
-            pool.end()
+        folder = f"{self.repository.directory.relative_to(self._git.settings.common.claim)}/lfs/objects"
+        with closing(LfsServer(self._git, url, os.environ)) as server:
+            each_of(server, "upload", objects, self.branch, partial(self._object, server, folder))
 
     def leave_out(self) -> None:
         """Count the objects whose content is not uploaded."""
@@ -69,25 +61,17 @@ class LfsUpload:
         texts = contents_of(self.repository, names)
         return {pointer.oid: pointer.size for _, text in texts if (pointer := pointer_of(text))}
 
-    def _object(self, server: LfsServer, folder: str, oid: str, size: int, answer: Answer | None) -> None:
-        """Upload one object, unless the server has it. The first answer may have expired, so retries ask again."""
-        first = [answer]
-
-        def once() -> None:
-            known = first.pop() if first else server.batch("upload", [(oid, size)], self.branch).get(oid)
-            action = action_of("upload", oid, known)
-            if action is None or known is None:
-                # The server already has the object.
-                return
-            with self._opened(folder, oid) as file:
-                content = _Content(file.fileno(), oid, size, self._git.work.stop, self._sent)
-                content.verify()
-                with server.asking("PUT", _typed(action), f"Object {oid} of Git LFS", content, size):
-                    pass
-            if verify := known.actions.get("verify"):
-                self._verify(server, verify, oid, size)
-
-        self._git.work.attempts.run(f"object {oid} of Git LFS", once)
+    def _object(self, server: LfsServer, folder: str, oid: str, size: int, actions: Mapping[str, Action]) -> None:
+        """Upload one object. If there is no action for that, the server already has it."""
+        if "upload" not in actions:
+            return
+        with self._opened(folder, oid) as file:
+            content = _Content(file.fileno(), oid, size, self._git.work.stop, self._sent)
+            content.verify()
+            with server.asking("PUT", _typed(actions["upload"]), f"Object {oid} of Git LFS", content, size):
+                pass
+        if verify := actions.get("verify"):
+            self._verify(server, verify, oid, size)
 
     def _sent(self, count: int) -> None:
         self._git.work.progress.add(size=count)

@@ -9,10 +9,9 @@ import sys
 import threading
 from contextlib import suppress
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from stowplan.agents.runtime.log import Log
-from stowplan.agents.transfer.network.hosts import PORTS
+from stowplan.agents.transfer.network.hosts import origin
 from stowplan.agents.transfer.remotes.git.address import Address, GitCredentials
 from stowplan.agents.transfer.remotes.git.program import credential_helper as helper
 
@@ -69,10 +68,13 @@ class PasswordSocket:
         """
         action, _, rest = question.partition("\n")
         asked = dict(line.partition("=")[::2] for line in rest.splitlines())
-        host = _host(asked.get("protocol", ""), asked.get("host", ""))
         if self._credentials is None:
             return ""
-        if not self._address.trusts(host):
+        try:
+            trusted = self._address.trusts(origin(f"{asked.get('protocol', '')}://{asked.get('host', '')}"))
+        except ValueError:
+            trusted = False
+        if not trusted:
             if action == "get":
                 self._log.warning("Another host asks for a password and gets none", host=asked.get("host"))
             return ""
@@ -81,12 +83,3 @@ class PasswordSocket:
         if self._refused:
             return ""
         return f"username={self._credentials.username}\npassword={self._credentials.password}\n"
-
-
-def _host(scheme: str, authority: str) -> tuple[str, str, int]:
-    """Return scheme, host name and port; ("", "", 0) if `authority` is invalid."""
-    try:
-        parts = urlsplit(f"{scheme}://{authority}")
-        return scheme, (parts.hostname or "").lower(), parts.port or PORTS.get(scheme, 0)
-    except ValueError:
-        return "", "", 0
