@@ -233,7 +233,7 @@ spec:
   sink: {type: pvc, pvc: {name: words}}
 """
 TRANSFER = """
-from stowplan.agents.transfer.registry import engine
+from stowplan.agents.transfer.engine import engine
 from stowplan.agents.transfer.settings import secrets, settings
 from stowplan.schema.agents.transfer_config import TransferConfig
 

@@ -8,8 +8,7 @@ from stowplan.agents.attempt.outcome import AttemptOutcome
 from stowplan.agents.attempt.redaction import Redactor
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.runtime.log import Log
-from stowplan.agents.transfer.engine import TransferWork
-from stowplan.agents.transfer.registry import engine
+from stowplan.agents.transfer.engine import TransferWork, engine
 from stowplan.agents.transfer.run import TransferRun
 from stowplan.agents.transfer.settings import settings
 from stowplan.schema.agents.transfer_config import TransferConfig

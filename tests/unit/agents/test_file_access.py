@@ -107,7 +107,7 @@ WRITERS = {
     "cache/drivers/juicefs/control.py": {"existing"},  # by which a mount is controlled
     "transfer/remotes/git/private.py": {"new"},  # Git's own files
     "transfer/remotes/git/program/leftovers.py": {"shared"},  # a lock
-    "transfer/remotes/huggingface/hub/cache.py": {"new"},  # what hf-xet remembers
+    "transfer/remotes/huggingface/hub/xet.py": {"new"},  # what hf-xet remembers
     "transfer/engine.py": {"new"},  # a file that shows whether the destination tells case apart
     "transfer/files/draft.py": {"existing", "new"},
 }

@@ -16,8 +16,7 @@ from stowplan.agents.attempt.termination_log import leave
 from stowplan.agents.runtime.arguments import Arguments
 from stowplan.agents.runtime.log import Log, identity
 from stowplan.agents.runtime.settings import SettingsError
-from stowplan.agents.transfer.engine import TransferWork
-from stowplan.agents.transfer.registry import engine
+from stowplan.agents.transfer.engine import TransferWork, engine
 from stowplan.agents.transfer.run import TransferRun
 from stowplan.agents.transfer.settings import TransferSettings, arguments, read, secrets, settings, with_files
 from stowplan.agents.transfer.status import DatasetStatus, of_cube

@@ -4,7 +4,8 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from importlib import import_module
+from typing import Protocol, cast
 
 from stowplan.agents.attempt.claim.folder import ClaimFolder
 from stowplan.agents.attempt.completion import Completion
@@ -16,6 +17,7 @@ from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.copying.keys import PROTECTED, KeyCheck, folds_case
 from stowplan.agents.copying.patterns import Patterns
 from stowplan.agents.runtime.log import Log
+from stowplan.agents.runtime.settings import SettingsError
 from stowplan.agents.transfer.files.brought import BroughtNames
 from stowplan.agents.transfer.files.extra import Extra, Rule
 from stowplan.agents.transfer.network.retry import Attempts, Translate
@@ -24,6 +26,7 @@ from stowplan.agents.transfer.thread_pool import ThreadPool
 from stowplan.agents.transfer.tree import Tree
 from stowplan.schema.agents.transfer_config import PvcEndpoint, TransferConfig
 from stowplan.schema.kinds.table import DATASET_KINDS, TASK_FIELDS
+from stowplan.schema.remotes.remote import RemoteEndpoint
 
 
 @dataclass(frozen=True)
@@ -140,3 +143,21 @@ class Engine(Protocol):
 
         `state` is as for `download`; None if the claim is read-only or the transfer has no state directory.
         """
+
+
+def engine(settings: TransferSettings) -> Engine:
+    """Return the engine for the remote side. Raises SettingsError if a setting or a package is missing or invalid.
+
+    The module or package of a remote has the remote's name, and a function `make_engine`. Only its libraries are
+    imported, which saves time and memory.
+    """
+    remote = import_module(f"stowplan.agents.transfer.remotes.{settings.remote.type}")
+    try:
+        return cast("Engine", remote.make_engine(settings))
+    except ModuleNotFoundError as error:
+        extra = settings.remote.EXTRA if isinstance(settings.remote, RemoteEndpoint) else "all"
+        message = (
+            f"The package {error.name} is not installed: install Stowplan with its extra `{extra}`, "
+            f"as `pip install '.[{extra}]'` does in a checkout of Stowplan"
+        )
+        raise SettingsError(message) from None

@@ -155,19 +155,6 @@ class PartFile(Generic[P]):
                 self._before += 1
             return min(self._before * self.part_size, self.entry.size)
 
-    @property
-    def status(self) -> os.stat_result:
-        """Attributes of the file at present."""
-        return self._draft.status
-
-    def write(self, data: bytes | memoryview, offset: int) -> None:
-        """Write bytes at an offset in the file. Call `done` after the last bytes of a part."""
-        self._draft.write(data, offset)
-
-    def read(self, size: int, offset: int) -> bytes:
-        """Return at most `size` bytes of the file, from an offset on; they must have been written before."""
-        return self._draft.read(size, offset)
-
     def done(self, extent: Extent) -> None:
         """Record that all bytes of a part were written. Every few seconds this also makes the written parts durable."""
         with self._lock:
@@ -178,7 +165,7 @@ class PartFile(Generic[P]):
             if due:
                 self._synced_at = now
         if due:
-            os.fdatasync(self._draft.descriptor)
+            os.fdatasync(self.draft.descriptor)
             with self._lock:
                 append(self._journal, f"s {count}\n")
 
@@ -188,18 +175,18 @@ class PartFile(Generic[P]):
         `modified` is the modification time to set, in seconds since 1970; None for no change. Raises AttemptError (11)
         if the file has another size than it must have.
         """
-        self._draft.finish(self.entry.key, self.entry.size, None if modified is None else modified * 10**9)
-        return self._draft.descriptor
+        self.draft.finish(self.entry.key, self.entry.size, None if modified is None else modified * 10**9)
+        return self.draft.descriptor
 
     def place(self, tree: Tree) -> None:
         """Move the finished file to the path of its key, and delete the journal."""
-        self._draft.place(tree, self.entry.key)
+        self.draft.place(tree, self.entry.key)
         self.close()
         self._folder.remove_file(self._journal_name)
 
     def close(self) -> None:
         """Close the files. Another call does nothing."""
-        self._draft.close()
+        self.draft.close()
         journal, self._journal = self._journal, -1
         if journal >= 0:
             os.close(journal)
@@ -227,7 +214,8 @@ class PartFile(Generic[P]):
         if draft is None:
             self.part_size, self._there = part_size, set()
             draft = Draft.new(self._folder, self.name)
-        self._draft = draft
+        self.draft = draft
+        """The file. Call `done` after the last bytes of a part are written."""
         draft.resize(self.entry.size)
         head = json.dumps({"key": self.entry.key, "partSize": self.part_size, "boot": boot()})
         body = "".join(f"w {number}\n" for number in self._there)

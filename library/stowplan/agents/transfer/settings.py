@@ -9,7 +9,7 @@ from stowplan.agents.attempt.network import OF_A_POD, Network
 from stowplan.agents.attempt.redaction import in_url
 from stowplan.agents.runtime.arguments import Arguments, parser
 from stowplan.agents.runtime.settings import SettingsError, read_config
-from stowplan.agents.transfer.network.throttle import streams
+from stowplan.agents.transfer.network.throttle import STREAM_BYTES
 from stowplan.schema.agents.agent_config import RUN_ENV
 from stowplan.schema.agents.transfer_config import PROXY_ENV, SECRETS_DIRECTORY, PvcEndpoint, TransferConfig
 from stowplan.schema.remotes.remote import RemoteEndpoint
@@ -100,9 +100,12 @@ class TransferSettings:
 
     @property
     def streams(self) -> int:
-        """Maximum number of parallel requests. Each needs about 4 MiB of memory, whatever the size of its part."""
-        most = max(1, min(self.config.parallelism, self.free_mib // 4))
-        return streams(most, self.config.max_bytes_per_second)
+        """Maximum number of parallel requests. Each needs about 4 MiB of memory, whatever the size of its part.
+
+        With a limit of the speed each can have `STREAM_BYTES` per second.
+        """
+        most, limit = min(self.config.parallelism, self.free_mib // 4), self.config.max_bytes_per_second
+        return max(1, most if limit is None else min(most, limit // STREAM_BYTES))
 
 
 def arguments(words: Sequence[str]) -> TransferArguments:

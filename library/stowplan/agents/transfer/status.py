@@ -30,11 +30,14 @@ def _phase_of_cube(outcome: AttemptOutcome) -> dict[str, Any]:
 
     `Failed` may be temporary: the attempt does not know whether the Job starts another one.
     """
-    conditions = [
-        condition("Initialized", "Started", INITIALIZED, holds=True),
-        condition("Complete", *outcome.present, holds=outcome.result == SUCCEEDED),
-        condition("Failed", *outcome.present, holds=outcome.result == FAILED),
-    ]
+    fields = _ended(outcome)
+    begun = condition("Initialized", "Started", INITIALIZED, holds=True)
+    return {**fields, "conditions": [begun, *fields["conditions"]]}
+
+
+def _ended(outcome: AttemptOutcome) -> dict[str, Any]:
+    held = {"Complete": outcome.result == SUCCEEDED, "Failed": outcome.result == FAILED}
+    conditions = [condition(name, *outcome.present, holds=holds) for name, holds in held.items()]
     return {"phase": _PHASES[outcome.result], "conditions": conditions}
 
 
@@ -75,11 +78,9 @@ class DatasetStatus:
         if kind in DATASET_KINDS:
             return filled(outcome)
         done, failed = outcome.result == SUCCEEDED, outcome.result == FAILED
-        held = {"Complete": done, "Failed": failed}
         job, counts = TASK_FIELDS[kind]
         return {
-            "phase": _PHASES[outcome.result],
-            "conditions": [condition(name, *outcome.present, holds=holds) for name, holds in held.items()],
+            **_ended(outcome),
             job: outcome.run or "",
             counts: {
                 "total": 1,

@@ -39,7 +39,7 @@ def parts_of(tmp_path: Path) -> Iterator[Opener]:
 
 def fetch(parts: PartFile[S3Object], numbers: list[int]) -> None:
     for each in [each for each in parts.missing if each.number in numbers]:
-        parts.write(bytes([each.number]) * (each.end - each.start), each.start)
+        parts.draft.write(bytes([each.number]) * (each.end - each.start), each.start)
         parts.done(each)
 
 

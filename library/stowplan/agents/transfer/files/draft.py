@@ -59,10 +59,6 @@ class Draft:
                 raise OSError(errno.EIO, "The file system takes no more bytes, and does not say why")
             view, offset = view[count:], offset + count
 
-    def read(self, size: int, offset: int) -> bytes:
-        """Return at most `size` bytes from an offset on."""
-        return os.pread(self.descriptor, size, offset)
-
     def finish(self, key: str, size: int, modified_ns: int | None = None) -> None:
         """Check that the file has the promised size, set its modification time, and sync it if it is large.
 

@@ -3,13 +3,15 @@
 import os
 import posixpath
 import stat
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from stowplan.agents.attempt.claim.folder import ClaimFolder
 from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.copying.keys import PROTECTED
 from stowplan.agents.copying.patterns import Patterns
 from stowplan.agents.transfer.tree import Found, Tree
 from stowplan.schema.agents.exit_codes import ExitCode
@@ -38,10 +40,11 @@ class Target:
         return stat.S_ISDIR(self.status.st_mode)
 
 
-def target(root: ClaimFolder, path: str) -> Target:
-    """Return what the link at `path` below the root stands for. Other links on the way are followed too.
+def resolved(path: str, link: Callable[[str, str], str | None]) -> str:
+    """Return the path that is left of a path below a root once the links in it are followed.
 
-    An absolute link leads out: it names a path of the pod that made it. Raises LinkError and OSError.
+    `link` gets a folder and a name in it, and returns what the link of this name holds; None if it is no link. An
+    absolute link leads out: it names a path of the pod that made it. Raises LinkError, and the errors of `link`.
     """
     at, rest, followed = "", path.split("/")[::-1], 0
     while rest:
@@ -53,16 +56,25 @@ def target(root: ClaimFolder, path: str) -> Target:
                 raise LinkError(OUT)
             at = posixpath.dirname(at)
             continue
-        link = _link(root, at, segment)
-        if link is None:
+        found = link(at, segment)
+        if found is None:
             at = posixpath.join(at, segment)
             continue
+        if found.startswith("/"):
+            raise LinkError(OUT)
         followed += 1
         if followed > MOST_LINKS:
             raise LinkError(CIRCLE)
-        if link.startswith("/"):
-            raise LinkError(OUT)
-        rest += link.split("/")[::-1]
+        rest += found.split("/")[::-1]
+    return at
+
+
+def target(root: ClaimFolder, path: str) -> Target:
+    """Return what the link at `path` below the root stands for. Other links on the way are followed too.
+
+    Raises LinkError and OSError.
+    """
+    at = resolved(path, partial(_link, root))
     return Target(at, os.fstat(root.descriptor) if not at else _status(root, *posixpath.split(at)))
 
 
@@ -119,15 +131,11 @@ class _Level:
 
 @dataclass(frozen=True)
 class Source:
-    """The directory of a claim that is copied, as `tree`.
-
-    `protected` are paths that are no data: they are neither copied nor counted.
-    """
+    """The directory of a claim that is copied, as `tree`. What is no data, `PROTECTED`, is not copied or counted."""
 
     tree: Tree
     links: Links
     patterns: Patterns
-    protected: Sequence[str]
     refused: Refused
 
     def walk(self) -> Iterator[Found]:
@@ -176,7 +184,7 @@ class Source:
         return sorted(filter(None, found), key=lambda each: each.order, reverse=True)
 
     def _entry(self, folder: ClaimFolder, prefix: str, real: str, name: str) -> _Entry | None:
-        if prefix + name in self.protected or (status := folder.stat(name)) is None:
+        if prefix + name in PROTECTED or (status := folder.stat(name)) is None:
             return None
         if self.refused(prefix + name):
             return _Entry(name, real, status, left_out="reserved")
@@ -196,7 +204,7 @@ class Source:
             return replace(entry, problem=str(error))
         if end is None:
             return replace(entry, problem="is a link")
-        if end.path.partition("/")[0] in self.protected or self.refused(end.path):
+        if end.path.partition("/")[0] in PROTECTED or self.refused(end.path):
             return replace(entry, problem="leads to what is not copied")
         known = end.is_folder or stat.S_ISREG(end.status.st_mode)
         return replace(entry, real=end.path, status=end.status, left_out=None if known else "device")

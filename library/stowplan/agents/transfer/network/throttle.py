@@ -29,8 +29,3 @@ class Throttle:
             self._free_at = max(self._free_at, now) + count / self.bytes_per_second
             wait = self._free_at - now
         self.stop.sleep(wait)
-
-
-def streams(wanted: int, bytes_per_second: int | None) -> int:
-    """Return the number of parallel streams, at most `wanted`, of which each can have `STREAM_BYTES` per second."""
-    return wanted if bytes_per_second is None else max(1, min(wanted, bytes_per_second // STREAM_BYTES))

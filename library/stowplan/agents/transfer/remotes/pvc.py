@@ -13,7 +13,6 @@ from stowplan.agents.attempt.claim.walk import empty
 from stowplan.agents.attempt.completion import Completion
 from stowplan.agents.attempt.failure import AttemptError, of_any
 from stowplan.agents.copying.closing import closing as said
-from stowplan.agents.copying.keys import PROTECTED
 from stowplan.agents.copying.newness import Stamp
 from stowplan.agents.copying.patterns import EVERYTHING
 from stowplan.agents.runtime.settings import SettingsError
@@ -58,7 +57,7 @@ class ClaimEngine:
                 sink = stack.enter_context(closing(Tree(self.settings.claim, self.settings.local.path, create=True)))
                 parts = stack.enter_context(state.folder("parts", create=True))
                 empty(parts)
-                source = Source(tree, self.source.links, EVERYTHING, PROTECTED, lambda _: False)
+                source = Source(tree, self.source.links, EVERYTHING, lambda _: False)
                 survey = Survey(key_check(state, git=True), work.progress, work.stop, holds_folders=True)
                 # The first walk checks all names, before anything is copied.
                 keys = _seen(sink, survey.of(source.walk()))

@@ -7,8 +7,8 @@ import pytest
 from stowplan.agents.attempt.claim.folder import ClaimFolder
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.runtime.log import Log
-from stowplan.agents.transfer.remotes.huggingface.hub import cache
-from stowplan.agents.transfer.remotes.huggingface.hub.cache import remembered
+from stowplan.agents.transfer.remotes.huggingface.hub import xet
+from stowplan.agents.transfer.remotes.huggingface.hub.xet import remembered
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def copied(places: tuple[Path, Path], stop: Stop) -> set[str]:
 
 
 def test_links_and_what_is_too_much_stay(places: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cache, "LARGEST", 10)
+    monkeypatch.setattr(xet, "LARGEST", 10)
     state, _ = places
     (state / "xet/inner").mkdir(parents=True)
     (state / "xet/inner/a").write_text("12345")

@@ -11,7 +11,7 @@ from huggingface_hub import HfApi, close_session, set_client_factory
 from stowplan.agents.attempt.claim.folder import ClaimFolder
 from stowplan.agents.attempt.completion import Completion
 from stowplan.agents.copying.closing import closing as said
-from stowplan.agents.copying.keys import PROTECTED, KeyCheck
+from stowplan.agents.copying.keys import KeyCheck
 from stowplan.agents.copying.patterns import Patterns
 from stowplan.agents.transfer.engine import TransferWork, extra, key_check
 from stowplan.agents.transfer.files.source import Source, file_at
@@ -21,13 +21,13 @@ from stowplan.agents.transfer.remotes.huggingface.commit_files import Outgoing
 from stowplan.agents.transfer.remotes.huggingface.download import HubDownload, chosen
 from stowplan.agents.transfer.remotes.huggingface.fetch import HubFetcher, Read
 from stowplan.agents.transfer.remotes.huggingface.hub import session, xet
-from stowplan.agents.transfer.remotes.huggingface.hub.cache import remembered
 from stowplan.agents.transfer.remotes.huggingface.hub.content import HubContent
 from stowplan.agents.transfer.remotes.huggingface.hub.failure import Failures
 from stowplan.agents.transfer.remotes.huggingface.hub.remote_file import RemoteFile
 from stowplan.agents.transfer.remotes.huggingface.hub.repository import Hub
 from stowplan.agents.transfer.remotes.huggingface.hub.session import forwarded
 from stowplan.agents.transfer.remotes.huggingface.hub.settings import HuggingFaceSettings
+from stowplan.agents.transfer.remotes.huggingface.hub.xet import remembered
 from stowplan.agents.transfer.remotes.huggingface.known import Known
 from stowplan.agents.transfer.remotes.huggingface.upload import HubUpload
 from stowplan.agents.transfer.tree import Found, Tree
@@ -137,7 +137,7 @@ class HuggingFaceEngine:
     def _found(self, tree: Tree, work: TransferWork) -> list[Found]:
         """Return the files below a directory of the claim that the patterns select."""
         links = self.settings.common.local.links
-        source = Source(tree, links, self._patterns, PROTECTED, _is_not_ours)
+        source = Source(tree, links, self._patterns, _is_not_ours)
         survey = Survey(KeyCheck(folds_case=False), work.progress, work.stop, holds_folders=False)
         return list(survey.of(source.walk()))
 

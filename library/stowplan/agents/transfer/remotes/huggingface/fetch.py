@@ -10,9 +10,9 @@ from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.transfer.engine import TransferWork
 from stowplan.agents.transfer.files.draft import Draft
 from stowplan.agents.transfer.parts import WHOLE, Extent, PartFile
-from stowplan.agents.transfer.remotes.huggingface.hub.remote_file import CHUNK, RemoteFile
+from stowplan.agents.transfer.remotes.huggingface.hub.remote_file import RemoteFile
 from stowplan.agents.transfer.remotes.huggingface.known import Known
-from stowplan.agents.transfer.tree import Tree
+from stowplan.agents.transfer.tree import Tree, blocks
 from stowplan.schema.agents.exit_codes import ExitCode
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class HubFetcher:
         def once() -> None:
             offset = extent.start
             for data in self._bytes(parts.entry, extent.start, extent.end):
-                parts.write(data, offset)
+                parts.draft.write(data, offset)
                 offset += len(data)
 
         self.work.attempts.run(f"{parts.entry.key}, part {extent.number + 1}", once)
@@ -74,7 +74,7 @@ class HubFetcher:
         _verify(parts.entry, digest)
         parts.finish()
         self.work.stop.check()
-        status = parts.status
+        status = parts.draft.status
         parts.place(self.tree)
         self.known.add(parts.entry.key, parts.entry.digest, status)
         self.work.progress.add(files=1)
@@ -121,10 +121,9 @@ class OrderedDigest:
         return self._digest
 
     def _read_to(self, end: int, check: Callable[[], None] = lambda: None) -> None:
-        while self._offset < end and (data := self._parts.read(min(CHUNK, end - self._offset), self._offset)):
+        for data in blocks(self._parts.draft.descriptor, check, self._offset, end):
             self._digest.update(data)
             self._offset += len(data)
-            check()
 
 
 def _verify(file: RemoteFile, digest: "_Hash") -> None:

@@ -7,7 +7,6 @@ from stowplan.agents.attempt.claim.folder import ClaimFolder
 from stowplan.agents.attempt.completion import Completion
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.copying.closing import closing as said
-from stowplan.agents.copying.keys import PROTECTED
 from stowplan.agents.transfer.engine import TransferWork, extra, key_check
 from stowplan.agents.transfer.files.extra import Extra
 from stowplan.agents.transfer.remotes.s3.download import S3Download
@@ -53,7 +52,7 @@ class S3Engine:
         """Upload the files that the bucket lacks."""
         with closing(self._client(work)) as client:
             upload = S3Upload(self.settings, client, work)
-            upload.run(work.pool(self.settings.common.streams), PROTECTED)
+            upload.run(work.pool(self.settings.common.streams))
         return said("The bucket", work.progress)
 
     def _compared(self, work: TransferWork, stack: ExitStack, state: ClaimFolder) -> S3Download:

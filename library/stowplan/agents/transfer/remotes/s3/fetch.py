@@ -76,7 +76,7 @@ class S3Fetcher:
         def once() -> None:
             with self.reader.part(parts, extent) as incoming:
                 proof = self._proofs.get(parts.entry.identity)
-                self._receive(parts.entry, extent, incoming, proof, parts.write)
+                self._receive(parts.entry, extent, incoming, proof, parts.draft.write)
 
         self.work.attempts.run(f"{parts.entry.key}, part {extent.number + 1}", once)
         parts.done(extent)

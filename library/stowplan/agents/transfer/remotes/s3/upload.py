@@ -1,6 +1,6 @@
 """Upload of a claim's files to a bucket. Other objects of the bucket stay."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
@@ -42,10 +42,10 @@ class S3Upload:
     _different: list[tuple[Found, str]] = field(default_factory=list)
     """Large files whose content differs from that of an object of the same size in the bucket, with the full key."""
 
-    def run(self, pool: ThreadPool, protected: Sequence[str]) -> None:
+    def run(self, pool: ThreadPool) -> None:
         """Upload all files that the bucket lacks or has with other content.
 
-        `protected` are keys in the claim that are not uploaded. Raises AttemptError if a file cannot be read or sent.
+        Raises AttemptError if a file cannot be read or sent.
         """
         self._pool = pool
         common = self.settings.common
@@ -57,7 +57,7 @@ class S3Upload:
                 files = list(survey.of([found]))
                 self._send_all(tree, ((each, self._single_key(name)) for each in files), single=True)
                 return
-            source = Source(tree, common.local.links, self.settings.patterns, protected, lambda _: False)
+            source = Source(tree, common.local.links, self.settings.patterns, lambda _: False)
             # The first walk checks all names, before anything is sent.
             for _ in survey.of(source.walk()):
                 pass

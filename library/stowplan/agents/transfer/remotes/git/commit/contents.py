@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.transfer.files.source import OUT, LinkError, resolved
 from stowplan.agents.transfer.remotes.git.commit import attributes
 from stowplan.agents.transfer.remotes.git.commit.listing import (
     FILE,
@@ -22,9 +23,6 @@ from stowplan.agents.transfer.remotes.git.commit.listing import (
 from stowplan.agents.transfer.remotes.git.program.lfs_pointer import POINTER_LIMIT, Pointer, pointer_of
 from stowplan.agents.transfer.remotes.git.repository import Repository
 from stowplan.schema.agents.exit_codes import ExitCode
-
-MOST_LINKS = 40
-"""Maximum number of links that are followed in one path, as in Linux, so that circles of links end."""
 
 MOST_FILES = 10_000_000
 """Maximum number of files in one commit."""
@@ -153,26 +151,17 @@ def leads_out(path: str, targets: Mapping[str, str]) -> bool:
 
     Further links on the way are followed too. `targets` has the targets of all links by path.
     """
-    at, rest, followed = "", path.split("/")[::-1], 0
-    while rest and followed <= MOST_LINKS:
-        segment = rest.pop()
-        there = posixpath.join(at, segment)
-        target = targets.get(there)
-        if segment in ("", "."):
-            continue
-        if segment == "..":
-            if not at:
-                return True
-            at = posixpath.dirname(at)
-        elif target is None:
-            if segment.lower() == ".git":
-                return True
-            at = there
-        elif target.startswith("/"):
-            return True
-        else:
-            followed += 1
-            rest += target.split("/")[::-1]
+
+    def link(at: str, name: str) -> str | None:
+        found = targets.get(posixpath.join(at, name))
+        if found is None and name.lower() == ".git":
+            raise LinkError(OUT)
+        return found
+
+    try:
+        resolved(path, link)
+    except LinkError as error:
+        return str(error) == OUT
     return False
 
 

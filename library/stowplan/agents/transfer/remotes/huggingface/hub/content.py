@@ -15,7 +15,7 @@ from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.transfer.network.hosts import MOST_REDIRECTS
 from stowplan.agents.transfer.remotes.huggingface.hub.remote_file import CHUNK, RemoteFile
 from stowplan.agents.transfer.remotes.huggingface.hub.repository import Hub
-from stowplan.agents.transfer.remotes.huggingface.hub.session import MOST_BYTES, origin
+from stowplan.agents.transfer.remotes.huggingface.hub.session import MOST_BYTES
 from stowplan.schema.agents.exit_codes import ExitCode
 
 LEAST_BYTES = 64 << 10
@@ -51,10 +51,11 @@ class HubContent:
                 raise
 
     def _answer(self, key: str, headers: dict[str, str], most: int, *, keep: bool) -> httpx2.Response:
-        first = self._hub.url(self._commit, key)
+        hub = httpx2.URL(first := self._hub.url(self._commit, key))
         place = self._places.get(key, first)
         for _ in range(MOST_REDIRECTS + 1):
-            is_hub = origin(httpx2.URL(place)) == origin(httpx2.URL(first))
+            url = httpx2.URL(place)
+            is_hub = (url.scheme, url.netloc) == (hub.scheme, hub.netloc)
             sent = {**headers, "accept-encoding": "identity", **(self._hub.headers if is_hub else {})}
             http = self._hub.http
             request = http.build_request("GET", place, headers=sent, extensions={MOST_BYTES: most})

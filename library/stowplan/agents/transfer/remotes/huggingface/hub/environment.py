@@ -4,11 +4,13 @@ import os
 from collections.abc import MutableMapping
 from pathlib import Path
 
-from stowplan.agents.transfer.remotes.huggingface.hub.cache import LARGEST
 from stowplan.agents.transfer.settings import TransferSettings
 
 ENDPOINT_ENV, TOKEN_ENV = "HF_ENDPOINT", "HF_TOKEN"
 DISABLE_XET_ENV = "HF_HUB_DISABLE_XET"
+
+LARGEST = 256 << 20
+"""Maximum size in bytes of what hf-xet remembers of uploads, about 1 MB for each GB. The pod has 1 GiB of scratch."""
 
 LEAST_MIB = 400
 """Free memory in MiB below which only HTTP is used: hf-xet 1.8 needs up to 300 MiB, whatever its settings."""

@@ -2,7 +2,6 @@
 
 import logging
 import ssl
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -13,7 +12,7 @@ from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.network import Network
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.runtime.log import Log
-from stowplan.agents.transfer.network.dialing import SLOW_BYTES, SLOW_SECONDS, Routes
+from stowplan.agents.transfer.network.dialing import Routes, SlowError, at_least_speed
 from stowplan.agents.transfer.network.hosts import MOST_REDIRECTS, Hosts
 from stowplan.schema.agents.exit_codes import ExitCode
 
@@ -86,11 +85,6 @@ def connect(  # noqa: PLR0917 - what the connections of one transfer need
     )
 
 
-def origin(url: httpx2.URL) -> tuple[str, str, int]:
-    """Return scheme, host and port of a URL; the port is 0 if the URL has none and its scheme is not http or https."""
-    return url.scheme, url.host, url.port or {"http": 80, "https": 443}.get(url.scheme, 0)
-
-
 def _nothing(_: int) -> None:
     return
 
@@ -119,19 +113,16 @@ class _Bounded(httpx2.SyncByteStream):
         self._inner, self._most = inner, most
 
     def __iter__(self) -> Iterator[bytes]:
-        left, begin, count = self._most, time.monotonic(), 0
-        for data in self._inner:
-            left -= len(data)
-            if left < 0:
-                message = f"An answer has more than the {self._most} bytes that it may have"
-                raise AttemptError(ExitCode.CONFLICT, "BadAnswer", message)
-            count += len(data)
-            now = time.monotonic()
-            if now - begin > SLOW_SECONDS:
-                if count < SLOW_BYTES:
-                    raise httpx2.ReadTimeout(f"{count} bytes came in {now - begin:.0f} seconds, which is too slow")
-                begin, count = now, 0
-            yield data
+        left = self._most
+        try:
+            for data in at_least_speed(self._inner, 1):
+                left -= len(data)
+                if left < 0:
+                    message = f"An answer has more than the {self._most} bytes that it may have"
+                    raise AttemptError(ExitCode.CONFLICT, "BadAnswer", message)
+                yield data
+        except SlowError as error:
+            raise httpx2.ReadTimeout(str(error)) from None
 
     def close(self) -> None:
         self._inner.close()
