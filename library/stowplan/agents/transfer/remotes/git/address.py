@@ -27,11 +27,6 @@ class Address:
         return origin(self.url)
 
     @property
-    def root(self) -> str:
-        """URL of the server, without a path."""
-        return urlsplit(self.url)._replace(path="").geturl()
-
-    @property
     def directory(self) -> str:
         """Name of a clone's directory: the last segment of the URL without `.git`."""
         return repository_directory(self.url)

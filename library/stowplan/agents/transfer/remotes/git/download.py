@@ -1,6 +1,7 @@
 """Download of one repository to a directory of the claim. A new clone appears atomically."""
 
 import errno
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -92,15 +93,11 @@ class GitDownload:
         `length` is the length of commit names on the server.
         """
         if (repository.directory / "HEAD").exists():
-            try:
+            with suppress(AttemptError):
                 repository.adopt(self.git.settings.address)
-            except AttemptError:
-                remove(self.clones, self._name)
-            else:
                 self.git.work.log.info("Goes on with a clone that an earlier attempt began")
                 return
-        else:
-            remove(self.clones, self._name)
+        remove(self.clones, self._name)
         repository.make(self.git.settings.address, length=40 if length < 40 else length)
 
     def _publish(self) -> None:

@@ -57,9 +57,12 @@ def opened(tree: Tree, batch: Sequence[Outgoing]) -> Iterator[list[CommitOperati
         for each in batch:
             descriptors.append(tree.reader(each.found.real))
             stack.callback(os.close, descriptors[-1])
-        _check(batch, descriptors)
-        yield [_operation(each, descriptor) for each, descriptor in zip(batch, descriptors, strict=True)]
-        _check(batch, descriptors)
+        files = list(zip(batch, descriptors, strict=True))
+        for each, descriptor in files:
+            each.found.check_unchanged(descriptor)
+        yield [_operation(each, descriptor) for each, descriptor in files]
+        for each, descriptor in files:
+            each.found.check_unchanged(descriptor)
 
 
 def _operation(file: Outgoing, descriptor: int) -> CommitOperationAdd:
@@ -67,8 +70,3 @@ def _operation(file: Outgoing, descriptor: int) -> CommitOperationAdd:
         return CommitOperationAdd(path_in_repo=file.path, path_or_fileobj=f"/proc/self/fd/{descriptor}")
     data = b"".join(blocks(descriptor, lambda: None, 0, file.found.size))
     return CommitOperationAdd(path_in_repo=file.path, path_or_fileobj=data)
-
-
-def _check(batch: Sequence[Outgoing], descriptors: Sequence[int]) -> None:
-    for each, descriptor in zip(batch, descriptors, strict=True):
-        each.found.check_unchanged(descriptor)

@@ -29,42 +29,34 @@ class Digest(Protocol):
         """Return the checksum of all bytes."""
 
 
-@dataclass(frozen=True, slots=True)
-class CrcKind:
-    """Cyclic redundancy check. `model` computes it with the instructions of the processor."""
+CRCS = {"crc64nvme": (Model("CRC64-NVME"), 8), "crc32c": (Model("CRC32-ISCSI"), 4), "crc32": (Model("CRC32"), 4)}
+"""Checksums of S3 that can be combined from those of pieces, with their sizes in bytes.
 
-    model: Model
-    size: int
-    """Size in bytes."""
+A model computes them with the instructions of the processor.
+"""
 
-    def joined(self, first: bytes, second: bytes, length: int) -> bytes:
-        """Return the checksum of two concatenated strings from both checksums and the second one's length in bytes."""
-        values = (int.from_bytes(each, "big") for each in (first, second))
-        return int(self.model.combine(*values, length)).to_bytes(self.size, "big")
+
+def joined(algorithm: str, first: bytes, second: bytes, length: int) -> bytes:
+    """Return the checksum of two concatenated strings from both checksums and the second one's length in bytes."""
+    model, size = CRCS[algorithm]
+    return int(model.combine(int.from_bytes(first, "big"), int.from_bytes(second, "big"), length)).to_bytes(size, "big")
 
 
 class Crc:
     """Cyclic redundancy check with the interface of a digest of hashlib."""
 
-    def __init__(self, kind: CrcKind) -> None:
-        self._kind, self._value = kind, 0
+    def __init__(self, model: Model, size: int) -> None:
+        self._model, self._size, self._value = model, size, 0
 
     def update(self, data: bytes | memoryview, /) -> None:
-        self._value = self._kind.model.calc(data, self._value)
+        self._value = self._model.calc(data, self._value)
 
     def digest(self) -> bytes:
-        return self._value.to_bytes(self._kind.size, "big")
+        return self._value.to_bytes(self._size, "big")
 
-
-CRCS: Mapping[str, CrcKind] = {
-    "crc64nvme": CrcKind(Model("CRC64-NVME"), 8),
-    "crc32c": CrcKind(Model("CRC32-ISCSI"), 4),
-    "crc32": CrcKind(Model("CRC32"), 4),
-}
-"""Checksums of S3 that can be combined from those of pieces."""
 
 _DIGESTS: Mapping[str, Callable[[], Digest]] = {
-    **{name: partial(Crc, kind) for name, kind in CRCS.items()},
+    **{name: partial(Crc, *kind) for name, kind in CRCS.items()},
     "sha1": partial(hashlib.sha1, usedforsecurity=False),
     "sha256": hashlib.sha256,
     "sha512": hashlib.sha512,
@@ -159,11 +151,11 @@ class Proof:
             digest = self.new()
             digest.update(b"".join(digests))
             return digest.digest()
-        joined = digests[0]
+        whole = digests[0]
         for number, each in enumerate(digests[1:], 1):
             length = min(self.piece, self.size - number * self.piece)
-            joined = CRCS[self.checksum.algorithm].joined(joined, each, length)
-        return joined
+            whole = joined(self.checksum.algorithm, whole, each, length)
+        return whole
 
 
 class PieceChecksums:

@@ -3,6 +3,7 @@
 import os
 from base64 import b64encode
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stowplan.agents.transfer.parts import Extent
-from stowplan.agents.transfer.remotes.s3.checksum import CRCS, Checksum, Proof, digest_of, from_headers
+from stowplan.agents.transfer.remotes.s3.checksum import CRCS, Checksum, Proof, digest_of, from_headers, joined
 
 DATA = bytes(range(251)) * 40
 SIZE = len(DATA)
@@ -39,18 +40,17 @@ def test_known_values(algorithm: str, value: str) -> None:
 @pytest.mark.parametrize("algorithm", CRCS)
 @given(st.binary(max_size=2000), st.binary(max_size=2000))
 def test_checksums_of_two_strings_are_combined(algorithm: str, first: bytes, second: bytes) -> None:
-    joined = CRCS[algorithm].joined(digest_of(algorithm, first), digest_of(algorithm, second), len(second))
-    assert joined == digest_of(algorithm, first + second)
+    found = joined(algorithm, digest_of(algorithm, first), digest_of(algorithm, second), len(second))
+    assert found == digest_of(algorithm, first + second)
 
 
 @pytest.mark.parametrize("algorithm", CRCS)
 def test_checksums_of_terabytes_are_combined(algorithm: str) -> None:
     """From the left as from the right, whatever lengths the strings have."""
-    kind, (one, other, third) = CRCS[algorithm], (digest_of(algorithm, each) for each in (b"one", b"other", b"third"))
+    join = partial(joined, algorithm)
+    one, other, third = (digest_of(algorithm, each) for each in (b"one", b"other", b"third"))
     length, last = (5 << 40) + 12_345, 1 << 41
-    assert kind.joined(kind.joined(one, other, length), third, last) == kind.joined(
-        one, kind.joined(other, third, last), length + last
-    )
+    assert join(join(one, other, length), third, last) == join(one, join(other, third, last), length + last)
 
 
 def extents(part: int) -> list[Extent]:

@@ -44,18 +44,15 @@ class Xet:
 
     def read(self, file: RemoteFile, start: int, end: int) -> Iterator[bytes]:
         """Yield the bytes of a file from offset `start` to before `end`, perhaps fewer. Raises AttemptError."""
-        with self._room:
-            yield from self._read(file, start, end)
-
-    def _read(self, file: RemoteFile, start: int, end: int) -> Iterator[bytes]:
         try:
-            stream = self._group.download_stream(self._library.XetFileInfo(file.xet, file.size), start, end)
-            try:
-                for data in stream:
-                    self._stop.check()
-                    yield data
-            finally:
-                stream.cancel()
+            with self._room:
+                stream = self._group.download_stream(self._library.XetFileInfo(file.xet, file.size), start, end)
+                try:
+                    for data in stream:
+                        self._stop.check()
+                        yield data
+                finally:
+                    stream.cancel()
         except (AttemptError, StoppedError):
             raise
         except Exception as error:

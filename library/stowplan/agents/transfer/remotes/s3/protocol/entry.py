@@ -2,11 +2,14 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 
 from stowplan.agents.transfer.remotes.s3.protocol.answers import is_etag
+
+_MD5 = re.compile(r'"*([0-9a-f]{32})(?:-([0-9]+))?"*')
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +51,8 @@ class S3Object:
 
         ETags of objects that the store encrypts with its own keys have the same form, but are no MD5 of the bytes.
         """
-        bare = self.etag.strip('"').lower()
-        return bare if len(bare) == 32 and not set(bare) - set("0123456789abcdef") else None
+        found = _MD5.fullmatch(self.etag.lower())
+        return found[1] if found and not found[2] else None
 
     @property
     def pieces(self) -> tuple[bytes, int] | None:
@@ -57,9 +60,8 @@ class S3Object:
 
         None if the ETag does not have the form `<MD5>-<number>`.
         """
-        digest, dash, count = self.etag.strip('"').lower().partition("-")
-        good = dash and len(digest) == 32 and not set(digest) - set("0123456789abcdef") and count.isdecimal()
-        return (bytes.fromhex(digest), int(count)) if good else None
+        found = _MD5.fullmatch(self.etag.lower())
+        return (bytes.fromhex(found[1]), int(found[2])) if found and found[2] else None
 
 
 def written(entry: S3Object, *, wanted: bool) -> str:

@@ -10,7 +10,7 @@ from urllib.parse import unquote_plus
 from xml.sax.saxutils import escape
 
 from stowplan.agents.attempt.failure import AttemptError
-from stowplan.agents.transfer.remotes.s3.checksum import CRCS
+from stowplan.agents.transfer.remotes.s3.checksum import joined
 from stowplan.agents.transfer.remotes.s3.protocol.answers import bad, document, etag, number
 from stowplan.agents.transfer.remotes.s3.protocol.keeper import (
     ALGORITHM,
@@ -148,7 +148,7 @@ def _joined(parts: list[Stored]) -> tuple[int, bytes]:
     """Return the size and the checksum of an object of these parts."""
     size, checksum = parts[0].size, parts[0].checksum
     for each in parts[1:]:
-        size, checksum = size + each.size, CRCS[ALGORITHM].joined(checksum, each.checksum, each.size)
+        size, checksum = size + each.size, joined(ALGORITHM, checksum, each.checksum, each.size)
     return size, checksum
 
 

@@ -35,7 +35,7 @@ class Pages:
     A store that does not know the second version of the list, as Huawei OBS and Baidu BOS, is asked by the first one.
     """
 
-    def __init__(self, client: RestClient, prefix: str, most: int = 1000) -> None:
+    def __init__(self, client: RestClient, prefix: str, most: int) -> None:
         self._client, self._prefix, self._most = client, prefix, most
         self._is_first_version = False
         self._headers: Mapping[str, str] = {}
@@ -162,19 +162,18 @@ class UnsortedError(Exception):
     """The store lists keys in another order than the ascending one. The message names two keys."""
 
 
-def objects(client: RestClient, prefix: str, *, most: int = 1000) -> Iterator[S3Object]:
+def objects(client: RestClient, prefix: str) -> Iterator[S3Object]:
     """Yield all objects below a prefix, in ascending order of keys. Their keys are relative to the prefix.
 
-    An object whose key equals the prefix is left out: it stands for the folder of the transfer. `most` is the maximum
-    number of objects in one answer. Raises UnsortedError if the store has another order; then `sorted_objects` is for
-    it. Raises AttemptError if the store lists a key twice.
+    An object whose key equals the prefix is left out: it stands for the folder of the transfer. Raises UnsortedError if
+    the store has another order; then `sorted_objects` is for it. Raises AttemptError if the store lists a key twice.
     """
-    return _checked(_listed(client, prefix, most))
+    return _checked(_listed(client, prefix))
 
 
 def sorted_objects(client: RestClient, prefix: str) -> Iterator[S3Object]:
     """Yield the same as `objects`, whatever the order of the store. It lists all objects before it yields the first."""
-    return _checked(ascending(_listed(client, prefix, 1000)))
+    return _checked(ascending(_listed(client, prefix)))
 
 
 def present(client: RestClient, prefix: str) -> Iterator[S3Object]:
@@ -193,9 +192,9 @@ def has_objects(client: RestClient, prefix: str) -> bool:
     return bool(next(iter(Pages(client, prefix, 1))))
 
 
-def _listed(client: RestClient, prefix: str, most: int) -> Iterator[S3Object]:
+def _listed(client: RestClient, prefix: str) -> Iterator[S3Object]:
     empty = 0
-    for entries in Pages(client, prefix, most):
+    for entries in Pages(client, prefix, 1000):
         named = [each for each in entries if each.key]
         yield from named
         empty = 0 if named else empty + 1
