@@ -4,7 +4,7 @@ import os
 import posixpath
 import stat
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -13,6 +13,7 @@ from stowplan.agents.attempt.claim.folder import ClaimFolder
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.copying.keys import PROTECTED
 from stowplan.agents.copying.patterns import Patterns
+from stowplan.agents.transfer.settings import TransferSettings
 from stowplan.agents.transfer.tree import Found, Tree
 from stowplan.schema.agents.exit_codes import ExitCode
 from stowplan.schema.agents.left_out import Links, Reason
@@ -210,11 +211,21 @@ class Source:
         return replace(entry, real=end.path, status=end.status, left_out=None if known else "device")
 
 
-def file_at(claim: Path, directory: str, name: str) -> Found | None:
-    """Return the file `name` in a directory of a claim; None if it is no regular file.
+@contextmanager
+def opened(settings: TransferSettings) -> Iterator[tuple[Tree, Found | None]]:
+    """Open the directory of the claim that is copied. If the path is that of a file, yield its directory and the file.
 
-    Raises AttemptError (4) if it is missing.
+    Raises AttemptError (4) if the last segment of the path is missing.
     """
+    claim, path = settings.claim, settings.local.path
+    folder, _, name = path.rstrip("/").rpartition("/")
+    single = _file(claim, folder, name) if name else None
+    with closing(Tree(claim, folder if single else path, create=False)) as tree:
+        yield tree, single
+
+
+def _file(claim: Path, directory: str, name: str) -> Found | None:
+    """Return the file `name` in a directory of a claim; None if it is no regular file."""
     with closing(Tree(claim, directory, create=False)) as parent:
         found = parent.stat(name)
     if found is None:

@@ -96,17 +96,9 @@ class GitUpload:
             raise AttemptError(ExitCode.CONFLICT, "NonFastForward", message)
 
     def _push(self, place: GitPlace, branch: str, commit: str) -> None:
-        what = f"Pushing to {self.git.settings.address.url}"
-        words = (
-            "push",
-            "--porcelain",
-            "--no-verify",
-            "--no-signed",
-            "--",
-            self.git.settings.address.url,
-            f"{commit}:{branch}",
-        )
-        self.git.online(place, *words, what=what, judge=_judge)
+        url = self.git.settings.address.url
+        words = ("push", "--porcelain", "--no-verify", "--no-signed", "--", url, f"{commit}:{branch}")
+        self.git.online(place, *words, what=f"Pushing to {url}", judge=_judge)
 
 
 def _judge(output: str) -> AttemptError | None:

@@ -14,7 +14,7 @@ from stowplan.agents.copying.closing import closing as said
 from stowplan.agents.copying.keys import KeyCheck
 from stowplan.agents.copying.patterns import Patterns
 from stowplan.agents.transfer.engine import TransferWork, extra, key_check
-from stowplan.agents.transfer.files.source import Source, file_at
+from stowplan.agents.transfer.files.source import Source, opened
 from stowplan.agents.transfer.files.survey import Survey
 from stowplan.agents.transfer.network.throttle import Throttle
 from stowplan.agents.transfer.remotes.huggingface.commit_files import Outgoing
@@ -92,8 +92,8 @@ class HuggingFaceEngine:
             if state:
                 stack.enter_context(remembered(state, self.scratch, work.stop, work.log))
             hub = stack.enter_context(self._hub(work, count))
-            folder, _, name = self.settings.common.local.path.rstrip("/").rpartition("/")
-            tree, files = stack.enter_context(self._files(work, folder, name))
+            tree, single = stack.enter_context(opened(self.settings.common))
+            files = self._files(work, tree, single)
             api = HfApi(self.settings.endpoint, token=self.settings.token or False)
             return HubUpload(self.settings, hub, api, tree, files, work, sent).run()
 
@@ -107,24 +107,16 @@ class HuggingFaceEngine:
             return lambda file, start, end: _throttled(content.read(file, start, end), throttle)
         return lambda file, start, end: (store if file.xet else content).read(file, start, end)
 
-    @contextmanager
-    def _files(self, work: TransferWork, folder: str, name: str) -> Iterator[tuple[Tree, list[Outgoing]]]:
-        """Yield the directory in the claim, and its files to send with their paths in the repository.
-
-        `folder` and `name` are the parts of the path in the claim. If it is a file, only this file is sent.
+    def _files(self, work: TransferWork, tree: Tree, single: Found | None) -> list[Outgoing]:
+        """Return the files of a directory in the claim, or a single one, with their paths in the repository.
 
         Raises AttemptError (exit code 5), before the first request, if a name is invalid in a repository.
         """
-        common = self.settings.common
-        single = file_at(common.claim, folder, name) if name else None
-        path = folder if single else common.local.path
-        with closing(Tree(common.claim, path, create=False)) as tree:
-            if single:
-                yield tree, [Outgoing(single, self._single_path(name))]
-                return
-            prefix = self.settings.path_in_repo.rstrip("/")
-            prefix = f"{prefix}/" if prefix else ""
-            yield tree, [Outgoing(each, prefix + each.key) for each in self._found(tree, work)]
+        if single:
+            return [Outgoing(single, self._single_path(single.key))]
+        prefix = self.settings.path_in_repo.rstrip("/")
+        prefix = f"{prefix}/" if prefix else ""
+        return [Outgoing(each, prefix + each.key) for each in self._found(tree, work)]
 
     def _single_path(self, name: str) -> str:
         """Return the path in the repository of a single file, by the rule of the Hub's command line.

@@ -1,14 +1,13 @@
 """Upload of a claim's files to a bucket. Other objects of the bucket stay."""
 
 from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
 
 from stowplan.agents.attempt.failure import AttemptError, of_any
 from stowplan.agents.copying.keys import KeyCheck
 from stowplan.agents.transfer.engine import TransferWork
-from stowplan.agents.transfer.files.source import Source, file_at
+from stowplan.agents.transfer.files.source import Source, opened
 from stowplan.agents.transfer.files.survey import Survey
 from stowplan.agents.transfer.remotes.s3.protocol import multipart
 from stowplan.agents.transfer.remotes.s3.protocol.entry import KeyLookup
@@ -49,13 +48,11 @@ class S3Upload:
         """
         self._pool = pool
         common = self.settings.common
-        folder, _, name = common.local.path.rstrip("/").rpartition("/")
-        found = file_at(common.claim, folder, name) if name else None
         survey = Survey(KeyCheck(folds_case=False), self.work.progress, self.work.stop, holds_folders=False)
-        with closing(Tree(common.claim, folder if found else common.local.path, create=False)) as tree, pool:
+        with opened(common) as (tree, found), pool:
             if found:
                 files = list(survey.of([found]))
-                self._send_all(tree, ((each, self._single_key(name)) for each in files), single=True)
+                self._send_all(tree, ((each, self._single_key(each.key)) for each in files), single=True)
                 return
             source = Source(tree, common.local.links, self.settings.patterns, lambda _: False)
             # The first walk checks all names, before anything is sent.
