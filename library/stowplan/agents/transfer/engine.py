@@ -1,7 +1,8 @@
 """Interface of a transfer engine: the code for one kind of remote side (S3, Hugging Face, Git or another claim)."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
@@ -86,10 +87,11 @@ def syncs(config: TransferConfig) -> bool:
     return config.target.kind in (*DATASET_KINDS, *TASK_FIELDS) and not isinstance(config.source, PvcEndpoint)
 
 
+@contextmanager
 def extra(  # noqa: PLR0917 - what a copy knows of its two sides
     settings: TransferSettings, work: TransferWork, tree: Tree, source: str, listed: Iterable[str], patterns: Patterns
-) -> Extra:
-    """Return what the destination `tree` has and the source lacks. The caller must close it.
+) -> Iterator[Extra]:
+    """Yield what the destination `tree` has and the source lacks.
 
     `source` names the source, so that another one is noticed; `listed` are its keys in ascending order. Raises
     AttemptError (5) if more files would be deleted than are allowed.
@@ -97,14 +99,10 @@ def extra(  # noqa: PLR0917 - what a copy knows of its two sides
     config = settings.config
     brought = BroughtNames.of(settings, source)
     rule = Rule(config.mirror, patterns, config.max_delete if syncs(config) else None)
-    found = Extra(tree, brought, rule, work.progress, work.stop, work.log)
-    try:
+    with closing(Extra(tree, brought, rule, work.progress, work.stop, work.log)) as found:
         brought.prepare(listed)
         found.find(PROTECTED)
-    except BaseException:
-        found.close()
-        raise
-    return found
+        yield found
 
 
 class Engine(Protocol):

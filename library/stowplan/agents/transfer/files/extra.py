@@ -3,13 +3,14 @@
 import errno
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from tempfile import SpooledTemporaryFile
 from typing import Any
 
 from stowplan.agents.attempt.claim.folder import FolderEntry
 from stowplan.agents.attempt.claim.walk import by_key, empty_folders, walk
+from stowplan.agents.attempt.completion import Completion
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.progress import Progress
 from stowplan.agents.attempt.stop import Stop
@@ -205,9 +206,21 @@ class Extra:
         """Whether anything is to be deleted."""
         return any(True for _ in self._unwanted)
 
-    def begin(self) -> None:
-        """Record what is about to be copied, before the first change of the destination."""
-        self._brought.begin()
+    @contextmanager
+    def around(self, completion: Completion, *, copies: bool) -> Iterator[None]:
+        """Record what is about to change before the block copies files, and delete what is not wanted after it.
+
+        It is deleted before the block if it is in the way. `copies` says whether the block copies anything. At the end
+        all changes are durable, and `finish` is to be called.
+        """
+        if copies or self.changes:
+            completion.begin()
+            self._brought.begin()
+        if self._tree.is_blocked:
+            self.delete()
+        yield
+        self.delete()
+        self._tree.root.sync_all()
 
     def finish(self) -> None:
         """Record that the copy and the deletion are complete."""

@@ -62,15 +62,10 @@ class ClaimEngine:
                 # The first walk checks all names, before anything is copied.
                 keys = _seen(sink, survey.of(source.walk()))
                 name = f"pvc {self.source.claim} {self.source.path}"
-                found = stack.enter_context(closing(extra(self.settings, work, sink, name, keys, EVERYTHING)))
-                completion.begin()
-                found.begin()
-                if sink.is_blocked:
-                    found.delete()
-                pool = stack.enter_context(work.pool(self.settings.config.parallelism))
-                Copy(source, sink, parts, work).all(pool)
-                found.delete()
-                sink.root.sync_all()
+                found = stack.enter_context(extra(self.settings, work, sink, name, keys, EVERYTHING))
+                with found.around(completion, copies=True):
+                    pool = stack.enter_context(work.pool(self.settings.config.parallelism))
+                    Copy(source, sink, parts, work).all(pool)
                 found.finish()
         except OSError as error:
             raise of_any(error, "the copy") from None

@@ -10,7 +10,7 @@ from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.copying.keys import KeyCheck
 from stowplan.agents.copying.patterns import Patterns
 from stowplan.agents.transfer.engine import TransferWork
-from stowplan.agents.transfer.in_parts import DownloadInParts
+from stowplan.agents.transfer.in_parts import fetch_in_parts
 from stowplan.agents.transfer.parts import check_space, identities, sweep
 from stowplan.agents.transfer.remotes.huggingface.fetch import HubFetcher
 from stowplan.agents.transfer.remotes.huggingface.hub.remote_file import RemoteFile
@@ -85,7 +85,7 @@ class HubDownload:
             if each.size <= self.part_size:
                 self.pool.give(partial(self.fetcher.whole, each))
                 continue
-            DownloadInParts(self.fetcher, each, self.part_size, _raised).give(self.pool)
+            fetch_in_parts(self.fetcher, each, self.part_size, self.pool, _raised)
         self.pool.end()
 
     def _compare(self, file: RemoteFile) -> None:

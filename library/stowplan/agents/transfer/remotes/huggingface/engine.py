@@ -61,17 +61,10 @@ class HuggingFaceEngine:
             pool = stack.enter_context(work.pool(common.streams))
             download = HubDownload(files, fetcher, pool, self.settings.part_size)
             download.compare(key_check(state))
-            found = stack.enter_context(
-                closing(extra(common, work, tree, self.settings.name, (each.key for each in files), self._patterns))
-            )
-            if download.wanted or found.changes:
-                completion.begin()
-                found.begin()
-            if tree.is_blocked:
-                found.delete()
-            download.fetch()
-            found.delete()
-            tree.root.sync_all()
+            keys = (each.key for each in files)
+            found = stack.enter_context(extra(common, work, tree, self.settings.name, keys, self._patterns))
+            with found.around(completion, copies=bool(download.wanted)):
+                download.fetch()
             known.finish()
             found.finish()
             work.outcome.revision = None if work.progress.files_unknown else commit

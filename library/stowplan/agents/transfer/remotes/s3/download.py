@@ -15,7 +15,7 @@ from stowplan.agents.attempt.failure import AttemptError, of_any
 from stowplan.agents.copying.keys import KeyCheck
 from stowplan.agents.copying.newness import SECOND, Stamp
 from stowplan.agents.transfer.engine import TransferWork
-from stowplan.agents.transfer.in_parts import DownloadInParts
+from stowplan.agents.transfer.in_parts import fetch_in_parts
 from stowplan.agents.transfer.parts import ChangedError, check_space, identities, sweep
 from stowplan.agents.transfer.remotes.s3.archives import Archives
 from stowplan.agents.transfer.remotes.s3.fetch import S3Fetcher
@@ -187,7 +187,7 @@ class S3Download:
             self.pool.give(partial(self._whole, index, entry))
         else:
             size = self.fetcher.prepare(entry, size)
-            DownloadInParts(self.fetcher, entry, size, partial(self._ended, index, entry)).give(self.pool)
+            fetch_in_parts(self.fetcher, entry, size, self.pool, partial(self._ended, index, entry))
 
     def _whole(self, index: int, entry: S3Object) -> None:
         try:

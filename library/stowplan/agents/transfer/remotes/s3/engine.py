@@ -1,6 +1,6 @@
 """Engine for S3 stores."""
 
-from contextlib import ExitStack, closing
+from contextlib import AbstractContextManager, ExitStack, closing
 from dataclasses import dataclass
 
 from stowplan.agents.attempt.claim.folder import ClaimFolder
@@ -34,15 +34,9 @@ class S3Engine:
         with ExitStack() as stack:
             download = self._compared(work, stack, state)
             self._guard_emptiness(download)
-            found = stack.enter_context(closing(self._extra(work, download)))
-            if download.wanted or found.changes:
-                completion.begin()
-                found.begin()
-            if download.fetcher.tree.is_blocked:
-                found.delete()
-            download.fetch()
-            found.delete()
-            download.fetcher.tree.root.sync_all()
+            found = stack.enter_context(self._extra(work, download))
+            with found.around(completion, copies=download.wanted > 0):
+                download.fetch()
             download.journal.finish(download.done)
             found.finish()
             work.outcome.revision = None if work.progress.files_unknown else download.revision
@@ -81,7 +75,7 @@ class S3Engine:
         pool = stack.enter_context(work.pool(common.streams))
         return S3Download(source, client, fetcher, journal, pool, settings.part_size, settings.remote.revision)
 
-    def _extra(self, work: TransferWork, download: S3Download) -> Extra:
+    def _extra(self, work: TransferWork, download: S3Download) -> AbstractContextManager[Extra]:
         settings, keys = self.settings, (entry.key for entry, _ in download.journal.listing())
         return extra(settings.common, work, download.fetcher.tree, settings.name, keys, settings.patterns)
 
