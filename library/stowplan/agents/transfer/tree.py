@@ -114,6 +114,11 @@ class Tree:
         parent, name = self.parent(key)
         return parent.reader(name)
 
+    def sha256(self, key: str, check: Callable[[], None]) -> str:
+        """Return the SHA-256 of a file in hexadecimal digits. It raises as `reader`; `check` is as for `blocks`."""
+        with os.fdopen(self.reader(key), "rb") as file:
+            return sha256(file.fileno(), check)
+
     def place(self, source: str, source_directory: ClaimFolder, key: str) -> None:
         """Move a finished file to the path of `key`, atomically, and create missing directories.
 

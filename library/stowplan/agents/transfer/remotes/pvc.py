@@ -137,11 +137,8 @@ class Copy:
             return False
         if Stamp(found.size, found.modified_ns).agrees(stamp):
             return True
-        with (
-            os.fdopen(self.source.tree.reader(found.real), "rb") as one,
-            os.fdopen(self.sink.reader(found.key), "rb") as other,
-        ):
-            return self._digest(one.fileno()) == self._digest(other.fileno())
+        check = self.work.stop.check
+        return self.source.tree.sha256(found.real, check) == self.sink.sha256(found.key, check)
 
     def _copy(self, found: Found) -> None:
         """Copy a file to `parts`, read it again to compare it with what was read, and move it to its place."""
@@ -177,7 +174,7 @@ class Copy:
     def _verify(self, found: Found, target: int, digest: str) -> None:
         # What is cached in memory says nothing about the disk.
         os.posix_fadvise(target, 0, 0, os.POSIX_FADV_DONTNEED)
-        if self._digest(target) != digest:
+        if sha256(target, self.work.stop.check) != digest:
             message = f"{found.key}: what was written is not what is read again"
             raise AttemptError(ExitCode.INTEGRITY, "WrongDigest", message)
 
@@ -185,6 +182,3 @@ class Copy:
         """Raise AttemptError (10) if the file has changed since it was listed."""
         if (now.st_size, now.st_mtime_ns) != (found.size, found.modified_ns) or copied != found.size:
             raise AttemptError(ExitCode.TRANSIENT, "Changed", f"{found.key} changed while it was copied")
-
-    def _digest(self, descriptor: int) -> str:
-        return sha256(descriptor, self.work.stop.check)

@@ -14,7 +14,7 @@ from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.runtime.log import Log
 from stowplan.agents.runtime.settings import SettingsError
 from stowplan.agents.transfer.engine import TransferWork, engine
-from stowplan.agents.transfer.remotes.pvc import Copy
+from stowplan.agents.transfer.remotes import pvc
 from stowplan.agents.transfer.run import TransferRun
 from stowplan.agents.transfer.settings import TransferSettings, settings
 from stowplan.schema.agents.transfer_config import TransferConfig
@@ -226,8 +226,7 @@ def test_failures(claims: Claims, prepare: Callable[[Claims], object], code: int
 
 
 def test_what_is_read_again_must_be_what_was_written(claims: Claims, monkeypatch: pytest.MonkeyPatch) -> None:
-    digests = iter(["other"])
-    monkeypatch.setattr(Copy, "_digest", lambda *_: next(digests))
+    monkeypatch.setattr(pvc, "sha256", lambda *_: "other")
     claims.put("a", b"a")
     with pytest.raises(AttemptError) as raised:
         claims.run()

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from urllib.parse import SplitResult, unquote, urlsplit
 
-from stowplan.agents.transfer.network.hosts import PORTS, HostOrigin, Hosts, origin
+from stowplan.agents.transfer.network.hosts import PORTS, HostOrigin, origin
 from stowplan.schema.remotes.git import repository_directory
 
 
@@ -36,13 +36,6 @@ class Address:
         """URL of the Git LFS server unless `.lfsconfig` names another one."""
         base = self.url.rstrip("/")
         return f"{base if base.endswith('.git') else base + '.git'}/info/lfs"
-
-    def trusts(self, host: HostOrigin) -> bool:
-        """Return whether credentials for this address may be sent to an origin.
-
-        It must be that of this address, or https at port 443 of the same host if this address is http at port 80.
-        """
-        return Hosts(self.host).is_own(host)
 
     @property
     def identity(self) -> str:

@@ -179,7 +179,7 @@ class CommitCheckout:
             return
         if self.depth >= DEEPEST:
             raise AttemptError(ExitCode.CONFLICT, "Submodules", f"Submodules are nested more than {DEEPEST} times")
-        known, root = self._known_submodules(commit), self._git.settings.address
+        known, settings = self._known_submodules(commit), self._git.settings
         names = {name for name, _ in known.values()}
         for path, name in contents.submodules.items():
             inside, url = known.get(path, ("", ""))
@@ -187,8 +187,8 @@ class CommitCheckout:
             if any(inside.startswith(f"{other}/") for other in names):
                 message = f"The submodule {path!r} would lie in the Git directory of another one, so nothing was taken"
                 raise AttemptError(ExitCode.CONFLICT, "Submodules", message)
-            if address is None or not root.trusts(address.host) or not _is_name(inside):
-                message = f"The submodule {path!r} is not on the host of {root.url}, so nothing was taken"
+            if address is None or not settings.hosts.is_own(address.host) or not _is_name(inside):
+                message = f"The submodule {path!r} is not on the host of {settings.address.url}, so nothing was taken"
                 raise AttemptError(ExitCode.CONFLICT, "OtherHost", message)
             repository = Repository(
                 self.repository.path / path, self._git, self.repository.directory / "modules" / inside

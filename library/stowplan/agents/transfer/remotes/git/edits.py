@@ -14,9 +14,7 @@ from dataclasses import dataclass, field, replace
 from stowplan.agents.transfer.remotes.git.commit.listing import FILE, contents_of
 from stowplan.agents.transfer.remotes.git.program.lfs_pointer import POINTER_LIMIT, Pointer, pointer_of
 from stowplan.agents.transfer.remotes.git.repository import Repository
-from stowplan.agents.transfer.tree import Tree
-
-_BLOCK = 1 << 20
+from stowplan.agents.transfer.tree import Tree, blocks
 
 
 @dataclass(frozen=True)
@@ -50,8 +48,7 @@ def find(repository: Repository, *, refresh: bool) -> Edits:
         else:
             found.edited.append(path)
     if changes:
-        claim = repository.git.settings.common.claim
-        with closing(Tree(claim, str(repository.path.relative_to(claim)), create=False)) as tree:
+        with closing(repository.tree(repository.path, create=False)) as tree:
             for change in changes:
                 (found.converted if _is_checked_out(repository, tree, change) else found.edited).append(change.path)
     return found
@@ -80,15 +77,13 @@ def _is_checked_out(repository: Repository, tree: Tree, change: _Change) -> bool
         own = hashlib.new("sha256" if len(change.name) == 64 else "sha1", usedforsecurity=False)
         content = hashlib.sha256()
         own.update(b"blob %d\0" % size)
-        while block := file.read(_BLOCK):
-            repository.git.work.stop.check()
+        for block in blocks(descriptor, repository.git.work.stop.check):
             own.update(block)
             content.update(block)
         if own.hexdigest() == change.name:
             return True
         if pointer := _pointer(repository, change.name):
             return pointer == Pointer(content.hexdigest(), size)
-        file.seek(0)
         return _is_filtered(repository, change, file.read)
 
 

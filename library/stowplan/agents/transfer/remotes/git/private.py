@@ -15,6 +15,7 @@ from typing import NamedTuple
 from stowplan.agents.attempt.claim.folder import ClaimFolder
 from stowplan.agents.attempt.claim.walk import by_name, walk
 from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.transfer.tree import blocks
 from stowplan.schema.agents.exit_codes import ExitCode
 
 CONFIG = "config"
@@ -133,8 +134,7 @@ def _copied(folder: ClaimFolder, name: str, target: Path, limit: int) -> int:
             raise AttemptError(ExitCode.CONFLICT, "TooLarge", message)
         with target.open("xb") as copy:
             # Others may write to it meanwhile.
-            while (left := status.st_size - copy.tell()) and (block := file.read(min(left, 1 << 20))):
-                copy.write(block)
+            copy.writelines(blocks(file.fileno(), lambda: None, 0, status.st_size))
     os.utime(target, ns=(status.st_atime_ns, status.st_mtime_ns))
     return counted
 

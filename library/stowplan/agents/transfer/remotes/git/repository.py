@@ -17,6 +17,7 @@ from stowplan.agents.transfer.remotes.git.private import PrivateDirectory
 from stowplan.agents.transfer.remotes.git.program import gitdir, leftovers
 from stowplan.agents.transfer.remotes.git.program.git import Git, GitPlace
 from stowplan.agents.transfer.remotes.git.program.lfs_filter import command
+from stowplan.agents.transfer.tree import Tree
 from stowplan.schema.agents.exit_codes import ExitCode
 
 FETCHED, CHECKED_OUT = "refs/stowplan/fetched", "refs/stowplan/checked-out"
@@ -59,6 +60,11 @@ class Repository:
         """Open a folder of the repository, such as `directory`, without following a link in the claim."""
         claim = self.git.settings.common.claim
         return ClaimFolder.at(claim, str(path.relative_to(claim)), create=create)
+
+    def tree(self, path: Path, *, create: bool) -> Tree:
+        """Open a folder of the repository, such as its work tree `path`, for keys below it."""
+        claim = self.git.settings.common.claim
+        return Tree(claim, str(path.relative_to(claim)), create=create)
 
     def make(self, address: Address, *, length: int) -> None:
         """Create an empty repository with this origin. Commit names of `length` 64 mean SHA-256, others SHA-1."""

@@ -17,7 +17,6 @@ from stowplan.agents.transfer.remotes.git.commit.listing import SHOWN
 from stowplan.agents.transfer.remotes.git.program.lfs_pointer import POINTER_LIMIT
 from stowplan.agents.transfer.remotes.git.remote import WantedRef
 from stowplan.agents.transfer.remotes.git.repository import CHECKED_OUT, Repository
-from stowplan.agents.transfer.tree import Tree
 from stowplan.schema.agents.exit_codes import ExitCode
 
 JOURNAL = "stowplan-checkout"
@@ -161,8 +160,7 @@ class Checkout:
 
     def _remove(self, paths: Collection[str]) -> None:
         """Remove files of the work tree, as far as they exist."""
-        claim = self.repository.git.settings.common.claim
-        with closing(Tree(claim, str(self.repository.path.relative_to(claim)), create=False)) as tree:
+        with closing(self.repository.tree(self.repository.path, create=False)) as tree:
             for path in paths:
                 with suppress(FileNotFoundError):
                     tree.remove(path)

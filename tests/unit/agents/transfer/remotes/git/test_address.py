@@ -3,6 +3,7 @@
 import pytest
 
 from stowplan.agents.attempt.redaction import in_url
+from stowplan.agents.transfer.network.hosts import Hosts
 from stowplan.agents.transfer.remotes.git.address import Address, GitCredentials, split
 from stowplan.agents.transfer.remotes.git.commit.contents import leads_out
 
@@ -49,13 +50,14 @@ def test_address_of_a_submodule(url: str, below: str | None) -> None:
 
 
 def test_hosts_that_get_the_password() -> None:
-    assert ADDRESS.trusts(("https", "git.example.com", 8443))
+    own = Hosts(ADDRESS.host)
+    assert own.is_own(("https", "git.example.com", 8443))
     for other in (("http", "git.example.com", 8443), ("https", "git.example.com", 443), ("https", "evil", 8443)):
-        assert not ADDRESS.trusts(other)
-    plain = Address("http://Git.example.com/x.git")
-    assert plain.trusts(("http", "git.example.com", 80))
-    assert plain.trusts(("https", "git.example.com", 443)), "the same host, by a better way"
-    assert not plain.trusts(("https", "git.example.com", 8443))
+        assert not own.is_own(other)
+    plain = Hosts(Address("http://Git.example.com/x.git").host)
+    assert plain.is_own(("http", "git.example.com", 80))
+    assert plain.is_own(("https", "git.example.com", 443)), "the same host, by a better way"
+    assert not plain.is_own(("https", "git.example.com", 8443))
 
 
 def test_same_repository() -> None:

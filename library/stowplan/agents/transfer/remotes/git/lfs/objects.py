@@ -12,7 +12,6 @@ from itertools import islice
 
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.redaction import in_url
-from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.transfer.files.draft import Draft
 from stowplan.agents.transfer.remotes.git.address import Address
 from stowplan.agents.transfer.remotes.git.commit.contents import Contents
@@ -21,7 +20,7 @@ from stowplan.agents.transfer.remotes.git.lfs.server import AT_ONCE, LfsServer, 
 from stowplan.agents.transfer.remotes.git.program.git import Git, GitPlace
 from stowplan.agents.transfer.remotes.git.program.lfs_pointer import object_key
 from stowplan.agents.transfer.remotes.git.repository import Repository
-from stowplan.agents.transfer.tree import Tree, blocks, sha256
+from stowplan.agents.transfer.tree import Tree, blocks
 from stowplan.schema.agents.exit_codes import ExitCode
 
 KNOWN = "stowplan-lfs"
@@ -79,7 +78,7 @@ class LfsContent:
                 elif not stat.S_ISREG(status.st_mode) or status.st_size != size:
                     tree.remove(key)
                     self._missing[oid] = size
-                elif oid not in known and _digest(tree, key, self._git.work.stop) != oid:
+                elif oid not in known and tree.sha256(key, self._git.work.stop.check) != oid:
                     self._git.work.log.warning("An object of Git LFS is damaged: fetching it again", oid=oid)
                     tree.remove(key)
                     self._missing[oid] = size
@@ -87,8 +86,7 @@ class LfsContent:
 
     def _tree(self) -> Tree:
         """Open Git's own `lfs` directory."""
-        inside = str(self.repository.directory.relative_to(self._git.settings.common.claim))
-        return Tree(self._git.settings.common.claim, f"{inside}/lfs", create=True)
+        return self.repository.tree(self.repository.directory / "lfs", create=True)
 
     def fetch(self) -> None:
         """Fetch the objects that `missing` returned. Raises AttemptError if one cannot be fetched."""
@@ -211,8 +209,3 @@ def _not_there(oid: str, said: str) -> AttemptError:
 def _part(oid: str) -> str:
     """Return the path of an incomplete object below Git's own `lfs` directory."""
     return f"incomplete/{oid}.part"
-
-
-def _digest(tree: Tree, key: str, stop: Stop) -> str:
-    with os.fdopen(tree.reader(key), "rb") as file:
-        return sha256(file.fileno(), stop.check)

@@ -2,14 +2,14 @@
 
 import os
 import stat
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from typing import BinaryIO
 
 from stowplan.agents.attempt.failure import AttemptError
-from stowplan.agents.attempt.stop import Stop
+from stowplan.agents.transfer.engine import TransferWork
 from stowplan.agents.transfer.remotes.git.commit.listing import contents_of
 from stowplan.agents.transfer.remotes.git.lfs.answers import Action
 from stowplan.agents.transfer.remotes.git.lfs.objects import each_of, server_url
@@ -17,7 +17,7 @@ from stowplan.agents.transfer.remotes.git.lfs.server import LfsServer
 from stowplan.agents.transfer.remotes.git.program.git import Git
 from stowplan.agents.transfer.remotes.git.program.lfs_pointer import POINTER_LIMIT, object_key, pointer_of
 from stowplan.agents.transfer.remotes.git.repository import Repository
-from stowplan.agents.transfer.tree import Tree, blocks, sha256
+from stowplan.agents.transfer.tree import blocks, sha256
 from stowplan.schema.agents.exit_codes import ExitCode
 
 
@@ -43,9 +43,8 @@ class LfsUpload:
         if not objects:
             return
         url = server_url(self._git, self.repository.place, self._git.settings.address, self.commit)
-        folder = f"{self.repository.directory.relative_to(self._git.settings.common.claim)}/lfs/objects"
         with closing(LfsServer(self._git, url, os.environ)) as server:
-            each_of(server, "upload", objects, self.branch, partial(self._object, server, folder))
+            each_of(server, "upload", objects, self.branch, partial(self._object, server))
 
     def leave_out(self) -> None:
         """Count the objects whose content is not uploaded."""
@@ -61,25 +60,22 @@ class LfsUpload:
         texts = contents_of(self.repository, names)
         return {pointer.oid: pointer.size for _, text in texts if (pointer := pointer_of(text))}
 
-    def _object(self, server: LfsServer, folder: str, oid: str, size: int, actions: Mapping[str, Action]) -> None:
+    def _object(self, server: LfsServer, oid: str, size: int, actions: Mapping[str, Action]) -> None:
         """Upload one object. If there is no action for that, the server already has it."""
         if "upload" not in actions:
             return
-        with self._opened(folder, oid) as file:
-            content = _Content(file.fileno(), oid, size, self._git.work.stop, self._sent)
+        with self._opened(oid) as file:
+            content = _Content(file.fileno(), oid, size, self._git.work)
             content.verify()
             with server.asking("PUT", _typed(actions["upload"]), f"Object {oid} of Git LFS", content, size):
                 pass
         if verify := actions.get("verify"):
             self._verify(server, verify, oid, size)
 
-    def _sent(self, count: int) -> None:
-        self._git.work.progress.add(size=count)
-
-    def _opened(self, folder: str, oid: str) -> BinaryIO:
+    def _opened(self, oid: str) -> BinaryIO:
         """Open the object without following a link, which another writer of the claim may have created."""
         try:
-            with closing(Tree(self._git.settings.common.claim, folder, create=False)) as tree:
+            with closing(self.repository.tree(self.repository.directory / "lfs/objects", create=False)) as tree:
                 return os.fdopen(tree.reader(object_key(oid)), "rb")
         except OSError as error:
             message = f"The content of files that are to be pushed is not in the claim: object {oid} of Git LFS"
@@ -101,21 +97,20 @@ class _Content:
     descriptor: int
     oid: str
     size: int
-    stop: Stop
-    sent: Callable[[int], None]
+    work: TransferWork
 
     def verify(self) -> None:
         """Raise AttemptError (5) unless it is a regular file with this size and SHA-256. No other file may be sent."""
         status = os.fstat(self.descriptor)
         good = stat.S_ISREG(status.st_mode) and status.st_size == self.size
-        if not good or sha256(self.descriptor, self.stop.check) != self.oid:
+        if not good or sha256(self.descriptor, self.work.stop.check) != self.oid:
             message = f"Object {self.oid} of Git LFS in the claim is not what its name says, so nothing was pushed"
             raise AttemptError(ExitCode.CONFLICT, "LfsMissing", message)
 
     def __iter__(self) -> Iterator[bytes]:
-        for block in blocks(self.descriptor, self.stop.check, 0, self.size):
+        for block in blocks(self.descriptor, self.work.stop.check, 0, self.size):
             yield block
-            self.sent(len(block))
+            self.work.progress.add(size=len(block))
 
 
 def _typed(action: Action) -> Action:

@@ -168,7 +168,7 @@ def prepared(settings: GitSettings, work: TransferWork, held: tuple[int, ...]) -
     # The path of a socket has 108 bytes.
     long = len(os.fsencode(tempfile.gettempdir())) > 75
     folder = Path(tempfile.mkdtemp(prefix="stowplan-git-", dir="/tmp" if long else None))  # noqa: S108 - with a name of its own
-    answers = PasswordSocket(folder, settings.address, settings.credentials, work.log)
+    answers = PasswordSocket(folder, settings.hosts, settings.credentials, work.log)
     relay = Relay(settings.hosts, settings.common.network)
     try:
         yield Git(settings, work, folder, answers, relay, held)

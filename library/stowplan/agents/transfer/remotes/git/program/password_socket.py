@@ -11,8 +11,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from stowplan.agents.runtime.log import Log
-from stowplan.agents.transfer.network.hosts import origin
-from stowplan.agents.transfer.remotes.git.address import Address, GitCredentials
+from stowplan.agents.transfer.network.hosts import Hosts, origin
+from stowplan.agents.transfer.remotes.git.address import GitCredentials
 from stowplan.agents.transfer.remotes.git.program import credential_helper as helper
 
 LONGEST = 65536
@@ -22,8 +22,8 @@ LONGEST = 65536
 class PasswordSocket:
     """Socket in a folder that only this user can enter, and the thread that serves it."""
 
-    def __init__(self, folder: Path, address: Address, credentials: GitCredentials | None, log: Log) -> None:
-        self._address, self._credentials, self._log = address, credentials, log
+    def __init__(self, folder: Path, hosts: Hosts, credentials: GitCredentials | None, log: Log) -> None:
+        self._hosts, self._credentials, self._log = hosts, credentials, log
         self._path = folder / "answers"
         self._refused = False
         self._socket = socket.socket(socket.AF_UNIX)
@@ -71,7 +71,7 @@ class PasswordSocket:
         if self._credentials is None:
             return ""
         try:
-            trusted = self._address.trusts(origin(f"{asked.get('protocol', '')}://{asked.get('host', '')}"))
+            trusted = self._hosts.is_own(origin(f"{asked.get('protocol', '')}://{asked.get('host', '')}"))
         except ValueError:
             trusted = False
         if not trusted:

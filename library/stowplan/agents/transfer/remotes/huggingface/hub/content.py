@@ -13,9 +13,10 @@ from huggingface_hub.utils._http import hf_raise_for_status
 
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.transfer.network.hosts import MOST_REDIRECTS
-from stowplan.agents.transfer.remotes.huggingface.hub.remote_file import CHUNK, RemoteFile
+from stowplan.agents.transfer.remotes.huggingface.hub.remote_file import RemoteFile
 from stowplan.agents.transfer.remotes.huggingface.hub.repository import Hub
 from stowplan.agents.transfer.remotes.huggingface.hub.session import MOST_BYTES
+from stowplan.agents.transfer.tree import BLOCK
 from stowplan.schema.agents.exit_codes import ExitCode
 
 LEAST_BYTES = 64 << 10
@@ -45,7 +46,7 @@ class HubContent:
                 message = f"{file.key}: the server does not send parts of files"
                 raise AttemptError(ExitCode.TRANSIENT, "NoRanges", message)
             try:
-                yield from response.iter_raw(CHUNK)
+                yield from response.iter_raw(BLOCK)
             except httpx2.HTTPError:
                 self._places.pop(file.key, None)
                 raise

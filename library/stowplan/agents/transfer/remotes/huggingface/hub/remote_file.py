@@ -12,9 +12,6 @@ from stowplan.agents.transfer.tree import Tree, blocks
 if TYPE_CHECKING:
     from hashlib import _Hash
 
-CHUNK = 1 << 20
-"""Maximum bytes of a file that are read at one time."""
-
 _DIGEST = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 

@@ -20,6 +20,7 @@ from stowplan.agents.runtime.log import Log
 from stowplan.agents.transfer.remotes.huggingface.hub.environment import LARGEST
 from stowplan.agents.transfer.remotes.huggingface.hub.remote_file import RemoteFile
 from stowplan.agents.transfer.remotes.huggingface.hub.repository import Hub
+from stowplan.agents.transfer.tree import blocks
 from stowplan.schema.agents.exit_codes import ExitCode
 
 
@@ -78,8 +79,6 @@ MOST_FILES = 10_000
 _FOLDER = "xet"
 """Folder in the state directory, and in the directory of the library."""
 
-_CHUNK = 1 << 20
-
 
 @contextmanager
 def remembered(state: ClaimFolder, library: Path, stop: Stop, log: Log) -> Iterator[None]:
@@ -109,8 +108,6 @@ def _copy(source: ClaimFolder, target: ClaimFolder, log: Log) -> None:
                     if left < 0 or files > MOST_FILES:
                         return
                     with os.fdopen(new.below(parent, create=True).new(name), "wb") as copied:
-                        while size > 0 and (data := file.read(min(_CHUNK, size))):
-                            copied.write(data)
-                            size -= len(data)
+                        copied.writelines(blocks(file.fileno(), lambda: None, 0, size))
     except (OSError, AttemptError) as error:
         log.warning("Chunks that were sent before may be sent again: their record cannot be copied", error=str(error))
