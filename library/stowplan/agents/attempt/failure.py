@@ -4,6 +4,9 @@ import errno
 
 from stowplan.schema.agents.exit_codes import ExitCode
 
+SHOWN = 10
+"""Maximum number of names that a message or the log lists."""
+
 _HOLLOW = {errno.ENOSPC: "NoSpace", errno.EDQUOT: "NoSpace", errno.EROFS: "ReadOnly", errno.EACCES: "NoAccess"} | {
     errno.EPERM: "NoAccess",
     errno.ELOOP: "Link",

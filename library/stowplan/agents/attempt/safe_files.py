@@ -43,13 +43,16 @@ def json_object(found: bytes | None) -> dict[str, Any] | None:
 
     Also None if the object is nested too deeply for the parser.
     """
-    if found is None:
-        return None
+    value = None if found is None else json_value(found)
+    return value if isinstance(value, dict) else None
+
+
+def json_value(found: bytes) -> Any:
+    """Parse JSON; None if it is invalid, nested too deeply for the parser, or `null`."""
     try:
-        value = json.loads(found)
+        return json.loads(found)
     except (ValueError, RecursionError):
         return None
-    return value if isinstance(value, dict) else None
 
 
 def files(root: Path, path: str, largest: int = LARGEST) -> dict[str, bytes]:

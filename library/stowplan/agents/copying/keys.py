@@ -4,16 +4,13 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.attempt.failure import SHOWN, AttemptError
 from stowplan.schema.agents.exit_codes import ExitCode
 from stowplan.schema.agents.marker import STATE_DIRECTORY
 from stowplan.schema.file_names import problem
 
 PROTECTED = (STATE_DIRECTORY, "lost+found", ".snapshot")
 """Names in the root directory of a claim that hold no data of users. Transfers neither copy nor delete them."""
-
-SHOWN = 10
-"""Maximum number of problems that are stored for the error message."""
 
 
 @dataclass

@@ -22,20 +22,17 @@ def of_cube(outcome: AttemptOutcome, *, phase: bool) -> dict[str, Any]:
     }
     if outcome.revision:
         fields["revision"] = outcome.revision
-    return fields | (_phase_of_cube(outcome) if phase else {})
+    if phase:
+        fields |= _ended(outcome)
+        fields["conditions"].insert(0, condition("Initialized", "Started", INITIALIZED, holds=True))
+    return fields
 
 
-def _phase_of_cube(outcome: AttemptOutcome) -> dict[str, Any]:
+def _ended(outcome: AttemptOutcome) -> dict[str, Any]:
     """Return the fields `phase` and `conditions`.
 
     `Failed` may be temporary: the attempt does not know whether the Job starts another one.
     """
-    fields = _ended(outcome)
-    begun = condition("Initialized", "Started", INITIALIZED, holds=True)
-    return {**fields, "conditions": [begun, *fields["conditions"]]}
-
-
-def _ended(outcome: AttemptOutcome) -> dict[str, Any]:
     held = {"Complete": outcome.result == SUCCEEDED, "Failed": outcome.result == FAILED}
     conditions = [condition(name, *outcome.present, holds=holds) for name, holds in held.items()]
     return {"phase": _PHASES[outcome.result], "conditions": conditions}

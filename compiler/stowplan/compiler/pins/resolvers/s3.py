@@ -10,14 +10,11 @@ from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 
-from stowplan.agents.attempt.failure import AttemptError, of_any
-from stowplan.agents.attempt.network import Network
+from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.redaction import Redactor
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.runtime.log import Log
-from stowplan.agents.transfer.network.retry import Attempts
 from stowplan.agents.transfer.remotes.s3.protocol.endpoint import DEFAULT_REGION, Bucket
-from stowplan.agents.transfer.remotes.s3.protocol.rest_client import RestClient
 from stowplan.agents.transfer.remotes.s3.protocol.signing import S3Credentials
 from stowplan.agents.transfer.remotes.s3.revision import listed
 from stowplan.compiler.pins.resolvers.failure import UnresolvedError
@@ -26,7 +23,6 @@ from stowplan.library.dialects.reading.floating import FloatingReference
 from stowplan.schema.agents.exit_codes import ExitCode
 from stowplan.schema.lock import ListingPin
 
-_RETRIES = 3
 _HINT = "Check the address, and that AWS_PROFILE, or AWS_ACCESS_KEY_ID with AWS_SECRET_ACCESS_KEY, gives you access."
 _KEYS = ("aws_access_key_id", "aws_secret_access_key", "aws_session_token")
 _KEYS_OF_AWS = CredentialKind("AWS credentials", "AWS_ENDPOINT_URL")
@@ -44,20 +40,16 @@ def resolve(reference: FloatingReference, trust: Trust) -> ListingPin:
         reference.region or os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or DEFAULT_REGION,
         path_style=reference.path_style,
         credentials=None,
-        network=Network(allow_loopback=True),
     )
     refusal = trust.refusal(_KEYS_OF_AWS, f"{bucket.scheme}://{bucket.host}", _own(bucket))
     own = None if refusal else credentials()
     bucket = replace(bucket, credentials=own)
     secrets = [each for each in (own.secret_access_key, own.session_token) if each] if own else []
-    client = RestClient(bucket, Attempts(_RETRIES, Stop(), Log(stream=StringIO()), of_any), Redactor(secrets))
     try:
-        found = listed(client, prefix, Stop())
+        found = listed(bucket, prefix, Stop(), Log(stream=StringIO()), Redactor(secrets))
     except AttemptError as error:
         message = f"The objects at {reference.key} cannot be listed: {str(error).rstrip('.')}."
         raise UnresolvedError(message, (error.code == ExitCode.AUTH and refusal) or _HINT) from None
-    finally:
-        client.close()
     if not found.objects:
         raise UnresolvedError(f"There is no object at {reference.key}.", "Check the bucket and the prefix.")
     return ListingPin(listing=found.revision, objects=found.objects, size=found.size)

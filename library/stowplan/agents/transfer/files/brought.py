@@ -11,11 +11,11 @@ import heapq
 import json
 from collections.abc import Iterable, Iterator
 from itertools import groupby
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 from stowplan.agents.attempt.claim.folder import ClaimFolder, durable
 from stowplan.agents.attempt.failure import AttemptError
-from stowplan.agents.attempt.safe_files import json_object
+from stowplan.agents.attempt.safe_files import json_object, json_value
 from stowplan.agents.transfer.settings import TransferSettings
 from stowplan.schema.agents.exit_codes import ExitCode
 from stowplan.schema.agents.marker import STATE_DIRECTORY
@@ -128,7 +128,7 @@ class BroughtNames:
         lines = self._folder.lines(name)
         next(lines, None)
         for each in lines:
-            match _json(each):
+            match json_value(each):
                 case [str(key), int(listed), str(source)] if key > last:
                     last = key
                     yield BroughtName(key, bool(listed), source)
@@ -160,10 +160,3 @@ def _merged(listed: Iterable[BroughtName], others: Iterable[BroughtName]) -> Ite
 
 def _line(line: BroughtName) -> str:
     return json.dumps([line.key, int(line.listed), line.source]) + "\n"
-
-
-def _json(line: bytes) -> Any:
-    try:
-        return json.loads(line)
-    except (ValueError, RecursionError):
-        return None

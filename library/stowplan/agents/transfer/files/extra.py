@@ -11,7 +11,7 @@ from typing import Any
 from stowplan.agents.attempt.claim.folder import FolderEntry
 from stowplan.agents.attempt.claim.walk import by_key, empty_folders, walk
 from stowplan.agents.attempt.completion import Completion
-from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.attempt.failure import SHOWN, AttemptError
 from stowplan.agents.attempt.progress import Progress
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.copying.patterns import Patterns
@@ -20,9 +20,6 @@ from stowplan.agents.transfer.files.brought import BroughtName, BroughtNames
 from stowplan.agents.transfer.tree import Tree
 from stowplan.schema.agents.exit_codes import ExitCode
 from stowplan.schema.agents.transfer_config import Mirror
-
-SHOWN = 10
-"""Maximum number of deleted files that the log names."""
 
 _IN_MEMORY = 1 << 20
 """Maximum bytes of a list of names that are kept in memory; the rest lies in the scratch of the pod."""

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Generator, Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from ipaddress import ip_address
 from urllib.parse import unquote, urlsplit
 
@@ -11,7 +11,7 @@ from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.cache.drivers.juicefs.credentials import given
 from stowplan.agents.cache.drivers.juicefs.listing.entry import Entry
 from stowplan.agents.cache.drivers.work import TaskWork
-from stowplan.agents.transfer.remotes.s3.revision import DEFAULT_REGION, S3Prefix, of_prefix
+from stowplan.agents.transfer.remotes.s3.revision import DEFAULT_REGION, Bucket, S3Credentials, of_prefix
 from stowplan.schema.agents.agent_config import SOURCE_SECRET_ENV
 from stowplan.schema.agents.cache_config import SyncConfig
 from stowplan.schema.remotes.s3_listing import JUICEFS_STORAGES, ListingHash
@@ -31,18 +31,18 @@ class SourceListing:
     environment: Mapping[str, str]
 
     @property
-    def prefix(self) -> S3Prefix | None:
-        """The prefix that the source is; None if it is none of an S3 store."""
+    def prefix(self) -> tuple[Bucket, str] | None:
+        """The bucket and the prefix that the source is; None if it is none of an S3 store."""
         return prefix_of(self.config.source, self.environment, no_https=bool(self.config.flags.get("no-https")))
 
-    def entries(self, prefix: S3Prefix, listing: ListingHash) -> Generator[Entry]:
+    def entries(self, prefix: tuple[Bucket, str], listing: ListingHash) -> Generator[Entry]:
         """Yield the objects of the prefix in ascending order of keys, and add each to `listing`. Must be closed.
 
         Raises AttemptError if they cannot be listed, and StoppedError if the work must stop.
         """
         access, secret = (given(self.environment, SOURCE_SECRET_ENV[key]) for key in ("access-key", "secret-key"))
-        keys, work = (access, secret) if access and secret else None, self.work
-        with closing(of_prefix(prefix, keys, work.stop, work.log, work.redact)) as objects:
+        bucket = replace(prefix[0], credentials=S3Credentials(access, secret) if access and secret else None)
+        with closing(of_prefix(bucket, prefix[1], self.work.stop, self.work.log, self.work.redact)) as objects:
             for each in objects:
                 listing.add(each.key, each.size, each.etag)
                 yield Entry(each.key, each.size, each.modified, each.etag if each.names_version else "")
@@ -64,7 +64,7 @@ class SourceListing:
         return listing.revision
 
 
-def prefix_of(source: str, environment: Mapping[str, str], *, no_https: bool) -> S3Prefix | None:
+def prefix_of(source: str, environment: Mapping[str, str], *, no_https: bool) -> tuple[Bucket, str] | None:
     """Return what JuiceFS takes the URL of a source for; None unless it is all objects below a prefix of an S3 store.
 
     Without `/` at its end a URL means an object, or keys with a common beginning. `no_https` is the option of that
@@ -89,7 +89,8 @@ def prefix_of(source: str, environment: Mapping[str, str], *, no_https: bool) ->
         bucket, _, host = host.partition(".")
     elif not in_path:
         bucket, host, path_style = host, f"s3.{region}.amazonaws.com", False
-    return S3Prefix(f"{protocol}://{host}", bucket, prefix, region, path_style=path_style) if bucket else None
+    found = Bucket(bucket, f"{protocol}://{host}", region, path_style=path_style, credentials=None)
+    return (found, prefix) if bucket else None
 
 
 def has_bucket_in_path(scheme: str, host: str) -> bool:

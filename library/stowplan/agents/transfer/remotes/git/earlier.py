@@ -8,12 +8,12 @@ from pathlib import Path
 
 from stowplan.agents.attempt.claim.folder import ClaimFolder
 from stowplan.agents.attempt.claim.walk import empty
-from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.attempt.failure import SHOWN, AttemptError
 from stowplan.agents.copying.keys import PROTECTED
 from stowplan.agents.copying.patterns import EVERYTHING
 from stowplan.agents.transfer.files.brought import BroughtNames
 from stowplan.agents.transfer.files.extra import Extra, Rule
-from stowplan.agents.transfer.remotes.git.commit.listing import SHOWN, SUBMODULE
+from stowplan.agents.transfer.remotes.git.commit.listing import SUBMODULE
 from stowplan.agents.transfer.remotes.git.program.git import Git
 from stowplan.agents.transfer.remotes.git.repository import Repository, is_directory
 from stowplan.agents.transfer.remotes.git.work_tree import Checkout

@@ -9,11 +9,10 @@ from dataclasses import dataclass
 
 from stowplan.agents.attempt.claim.folder import ClaimFolder
 from stowplan.agents.attempt.claim.walk import remove
-from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.attempt.failure import SHOWN, AttemptError
 from stowplan.agents.transfer.remotes.git import edits
 from stowplan.agents.transfer.remotes.git.commit import attributes
 from stowplan.agents.transfer.remotes.git.commit.contents import Contents
-from stowplan.agents.transfer.remotes.git.commit.listing import SHOWN
 from stowplan.agents.transfer.remotes.git.program.lfs_pointer import POINTER_LIMIT
 from stowplan.agents.transfer.remotes.git.remote import WantedRef
 from stowplan.agents.transfer.remotes.git.repository import CHECKED_OUT, Repository

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.attempt.failure import SHOWN, AttemptError
 from stowplan.agents.copying.keys import KeyCheck
 from stowplan.agents.copying.patterns import Patterns
 from stowplan.agents.transfer.engine import TransferWork
@@ -16,9 +16,6 @@ from stowplan.agents.transfer.remotes.huggingface.fetch import HubFetcher
 from stowplan.agents.transfer.remotes.huggingface.hub.remote_file import RemoteFile
 from stowplan.agents.transfer.thread_pool import ThreadPool
 from stowplan.schema.agents.exit_codes import ExitCode
-
-SHOWN = 10
-"""Maximum number of missing names that an error message lists."""
 
 
 def chosen(found: Iterable[RemoteFile], names: Sequence[str], patterns: Patterns) -> list[RemoteFile]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from itertools import starmap
 
 from stowplan.agents.attempt.claim.folder import ClaimFolder, append
-from stowplan.agents.attempt.safe_files import boot, json_object
+from stowplan.agents.attempt.safe_files import boot, json_object, json_value
 from stowplan.agents.copying.newness import Stamp
 
 NAME = "files.jsonl"
@@ -74,11 +74,7 @@ def _read(state: ClaimFolder) -> Iterator[tuple[str, Line]]:
     if not (head.get("durable") is True or head.get("boot") == boot() != ""):
         return
     for each in lines:
-        try:
-            found = json.loads(each.decode())
-        except (ValueError, RecursionError):
-            return
-        match found:
+        match json_value(each):
             case [str(key), str(digest), int(size), int(modified)]:
                 yield key, (digest, size, modified)
             case _:

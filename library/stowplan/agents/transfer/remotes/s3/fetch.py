@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from stowplan.agents.attempt.claim.folder import ClaimFolder
-from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.attempt.failure import SHOWN, AttemptError
 from stowplan.agents.transfer.engine import TransferWork
 from stowplan.agents.transfer.files.draft import Draft
 from stowplan.agents.transfer.parts import WHOLE, Extent, PartFile
@@ -18,9 +18,6 @@ from stowplan.schema.agents.exit_codes import ExitCode
 
 Write = Callable[[memoryview, int], None]
 """Function that gets bytes, valid only until it returns, and their offset in the file."""
-
-SHOWN = 10
-"""Maximum number of files of which the log says that no checksum proves them."""
 
 
 @dataclass

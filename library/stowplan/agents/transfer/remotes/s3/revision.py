@@ -1,7 +1,8 @@
 """Listing and revision of the objects below a prefix, for agents that copy them by other means."""
 
 from collections.abc import Generator, Iterable
-from dataclasses import dataclass
+from contextlib import closing
+from dataclasses import dataclass, replace
 
 from stowplan.agents.attempt.failure import of_any
 from stowplan.agents.attempt.network import Network
@@ -16,23 +17,9 @@ from stowplan.agents.transfer.remotes.s3.protocol.rest_client import RestClient
 from stowplan.agents.transfer.remotes.s3.protocol.signing import S3Credentials
 from stowplan.schema.remotes.s3_listing import ListingHash
 
-__all__ = ["DEFAULT_REGION", "Listed", "S3Object", "S3Prefix", "listed", "of_prefix"]
+__all__ = ["DEFAULT_REGION", "Bucket", "Listed", "S3Credentials", "listed", "of_prefix"]
 
 _RETRIES = 3
-
-
-@dataclass(frozen=True, slots=True)
-class S3Prefix:
-    """A prefix of a bucket."""
-
-    endpoint: str
-    """URL of the server."""
-    bucket: str
-    prefix: str
-    """Empty for the whole bucket; otherwise it ends in `/`."""
-    region: str
-    path_style: bool
-    """True if the bucket's name is in the path of URLs, False if it is the first label of the host."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,38 +34,30 @@ class Listed:
     """Size of all objects in bytes."""
 
 
-def of_prefix(
-    place: S3Prefix, keys: tuple[str, str] | None, stop: Stop, log: Log, redact: Redactor
-) -> Generator[S3Object]:
-    """Yield the objects below the prefix in ascending order of keys, which are relative to it. Must be closed.
+def of_prefix(bucket: Bucket, prefix: str, stop: Stop, log: Log, redact: Redactor) -> Generator[S3Object]:
+    """Yield the objects below a prefix in ascending order of keys, which are relative to it. Must be closed.
 
-    `keys` are access key and secret key, None for requests without a signature. Raises AttemptError if the objects
-    cannot be listed, and StoppedError if the work must stop.
+    Raises AttemptError if the objects cannot be listed, and StoppedError if the work must stop.
     """
-    bucket = Bucket(
-        place.bucket,
-        place.endpoint,
-        place.region,
-        path_style=place.path_style,
-        credentials=S3Credentials(*keys) if keys else None,
-        # The program that copies the objects connects to the same server.
-        network=Network(allow_loopback=True),
-    )
-    client = RestClient(bucket, Attempts(_RETRIES, stop, log, of_any), redact)
-    try:
-        for each in objects(client, place.prefix):
+    with closing(_client(bucket, stop, log, redact)) as client:
+        for each in objects(client, prefix):
             stop.check()
             yield each
-    finally:
-        client.close()
 
 
-def listed(client: RestClient, prefix: str, stop: Stop) -> Listed:
+def listed(bucket: Bucket, prefix: str, stop: Stop, log: Log, redact: Redactor) -> Listed:
     """List the objects below a prefix. Raises AttemptError, and StoppedError if the work must stop."""
-    try:
-        return _listed(objects(client, prefix), stop)
-    except UnsortedError:
-        return _listed(sorted_objects(client, prefix), stop)
+    with closing(_client(bucket, stop, log, redact)) as client:
+        try:
+            return _listed(objects(client, prefix), stop)
+        except UnsortedError:
+            return _listed(sorted_objects(client, prefix), stop)
+
+
+def _client(bucket: Bucket, stop: Stop, log: Log, redact: Redactor) -> RestClient:
+    # Other programs, which copy the objects, connect to the same server, wherever it is.
+    anywhere = replace(bucket, network=Network(allow_loopback=True))
+    return RestClient(anywhere, Attempts(_RETRIES, stop, log, of_any), redact)
 
 
 def _listed(entries: Iterable[S3Object], stop: Stop) -> Listed:

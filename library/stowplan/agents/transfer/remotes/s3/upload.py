@@ -151,4 +151,4 @@ class S3Upload:
         for each in (upload for uploads in self._begun.values() for upload in uploads):
             if each.is_orphan and each.id not in self._used:
                 self.work.log.info("Aborts an old upload that nobody went on with", key=each.key)
-                multipart.abort(self.client, each)
+                self.client.call("DELETE", each.key, [("uploadId", each.id)], accepted=(404,))

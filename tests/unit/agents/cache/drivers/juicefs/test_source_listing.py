@@ -3,13 +3,13 @@
 import pytest
 
 from stowplan.agents.cache.drivers.juicefs.source_listing import prefix_of
-from stowplan.agents.transfer.remotes.s3.revision import S3Prefix
+from stowplan.agents.transfer.remotes.s3.revision import Bucket
 
 EAST = "us-east-1"
 
 
-def at(endpoint: str, prefix: str = "", region: str = EAST, *, path_style: bool = True) -> S3Prefix:
-    return S3Prefix(endpoint, "samples", prefix, region, path_style=path_style)
+def at(endpoint: str, prefix: str = "", region: str = EAST, *, path_style: bool = True) -> tuple[Bucket, str]:
+    return Bucket("samples", endpoint, region, path_style=path_style, credentials=None), prefix
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def at(endpoint: str, prefix: str = "", region: str = EAST, *, path_style: bool 
         ("S3://samples/train/", at("https://s3.us-east-1.amazonaws.com", "train/", path_style=False)),
     ],
 )
-def test_prefixes_of_s3_stores(source: str, wanted: S3Prefix) -> None:
+def test_prefixes_of_s3_stores(source: str, wanted: tuple[Bucket, str]) -> None:
     assert prefix_of(source, {}, no_https=False) == wanted
 
 

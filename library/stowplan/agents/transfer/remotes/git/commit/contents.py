@@ -8,18 +8,10 @@ import posixpath
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.attempt.failure import SHOWN, AttemptError
 from stowplan.agents.transfer.files.source import OUT, LinkError, resolved
 from stowplan.agents.transfer.remotes.git.commit import attributes
-from stowplan.agents.transfer.remotes.git.commit.listing import (
-    FILE,
-    LINK,
-    SHOWN,
-    SUBMODULE,
-    contents_of,
-    listed,
-    missing,
-)
+from stowplan.agents.transfer.remotes.git.commit.listing import FILE, LINK, SUBMODULE, contents_of, listed, missing
 from stowplan.agents.transfer.remotes.git.program.lfs_pointer import POINTER_LIMIT, Pointer, pointer_of
 from stowplan.agents.transfer.remotes.git.repository import Repository
 from stowplan.schema.agents.exit_codes import ExitCode

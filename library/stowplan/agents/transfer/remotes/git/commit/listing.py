@@ -10,9 +10,6 @@ from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.transfer.remotes.git.repository import Repository
 from stowplan.schema.agents.exit_codes import ExitCode
 
-SHOWN = 10
-"""Maximum number of paths that an error message lists."""
-
 FILE, LINK, SUBMODULE = b"100", b"120000", b"160000"
 """Modes in a tree: the first digits of those of a file, and those of a link and a submodule."""
 

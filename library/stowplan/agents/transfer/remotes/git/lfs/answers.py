@@ -3,13 +3,13 @@
 https://github.com/git-lfs/git-lfs/blob/main/docs/api/batch.md
 """
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.attempt.safe_files import json_value
 from stowplan.schema.agents.exit_codes import ExitCode
 
 MOST_MESSAGE = 300
@@ -47,7 +47,7 @@ def answers(data: bytes, asked: set[str]) -> dict[str, Answer]:
 
     Raises AttemptError for an invalid answer: TRANSIENT (10) if it may have been cut off, else CONFLICT (5).
     """
-    found = parsed(data)
+    found = json_value(data)
     objects = found.get("objects") if isinstance(found, dict) else None
     if not isinstance(objects, list):
         message = "What the server of Git LFS answers is no list of objects"
@@ -88,14 +88,6 @@ def _action(given: Any) -> Action:
 def _is_header(name: Any, value: Any) -> bool:
     printable = isinstance(value, str) and len(value) <= 8192 and all(32 <= ord(each) < 127 for each in value)
     return isinstance(name, str) and bool(_HEADER.fullmatch(name)) and printable
-
-
-def parsed(data: bytes) -> Any:
-    """Parse JSON; None if it is invalid (or `null`)."""
-    try:
-        return json.loads(data)
-    except (ValueError, RecursionError):
-        return None
 
 
 def quoted(message: str) -> str:

@@ -15,10 +15,11 @@ from urllib.parse import urljoin, urlsplit
 import httpx
 
 from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.attempt.safe_files import json_value
 from stowplan.agents.transfer.network.dialing import Routes, SlowError, at_least_speed
 from stowplan.agents.transfer.network.hosts import MOST_REDIRECTS, HostOrigin
 from stowplan.agents.transfer.network.retry import ThrottledError
-from stowplan.agents.transfer.remotes.git.lfs.answers import Action, Answer, answers, parsed, quoted
+from stowplan.agents.transfer.remotes.git.lfs.answers import Action, Answer, answers, quoted
 from stowplan.agents.transfer.remotes.git.program.configuration import authorities_of
 from stowplan.agents.transfer.remotes.git.program.git import Git
 from stowplan.schema.agents.exit_codes import ExitCode
@@ -163,7 +164,7 @@ class LfsServer:
         """Return the failure for an HTTP error. It quotes only the Git LFS server, as other hosts are not trusted."""
         said = ""
         if str(response.url).startswith(f"{self._url}/") and _is_json(response):
-            found = parsed(_limited(response))
+            found = json_value(_limited(response))
             said = str(found.get("message", "")) if isinstance(found, dict) else ""
         status, redact = response.status_code, self.git.work.redact
         text = redact(f"{what}: {status} at {response.url} {quoted(said)}".rstrip())

@@ -9,11 +9,8 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 
-from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.attempt.failure import SHOWN, AttemptError
 from stowplan.schema.agents.exit_codes import ExitCode
-
-SHOWN = 10
-"""Maximum number of paths that an error message lists."""
 
 _ELSEWHERE = (
     # https://git-scm.com/docs/gitrepository-layout

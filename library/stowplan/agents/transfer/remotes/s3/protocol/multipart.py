@@ -152,11 +152,6 @@ def _joined(parts: list[Stored]) -> tuple[int, bytes]:
     return size, checksum
 
 
-def abort(client: RestClient, begun: UnfinishedUpload) -> None:
-    """Abort an unfinished upload, so that the server deletes its parts."""
-    client.call("DELETE", begun.key, [("uploadId", begun.id)], accepted=(404,))
-
-
 def begun(client: RestClient, prefix: str) -> Iterator[UnfinishedUpload]:
     """Yield the unfinished uploads of keys that begin with `prefix`."""
     key_marker, id_marker = "", ""

@@ -7,6 +7,7 @@ import sys
 import tempfile
 import zlib
 from collections.abc import Iterable, Iterator
+from operator import attrgetter
 
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.transfer.remotes.s3.protocol.entry import S3Object
@@ -20,6 +21,8 @@ MOST_RUNS, MOST_BYTES = 600, 512 << 20
 
 _BLOCK, _UNPACKED = 4 << 10, 16 << 10
 """Bytes of each run that are in memory as the runs are merged: as they are in the file, and unpacked."""
+
+_key = attrgetter("key")
 
 
 def ascending(entries: Iterable[S3Object]) -> Iterator[S3Object]:
@@ -41,10 +44,6 @@ def ascending(entries: Iterable[S3Object]) -> Iterator[S3Object]:
                     raise _too_many()
         kept.sort(key=_key)
         yield from heapq.merge(*(_read(file.fileno(), *run) for run in runs), kept, key=_key)
-
-
-def _key(entry: S3Object) -> str:
-    return entry.key
 
 
 def _written(descriptor: int, begin: int, entries: list[S3Object]) -> tuple[int, int]:
