@@ -29,18 +29,6 @@ class LinkError(Exception):
     """A link stands for nothing that can be copied. The message is the end of a sentence that begins with its path."""
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
-    """What a link stands for in the end: a path below the root of the source without links, and its attributes."""
-
-    path: str
-    status: os.stat_result
-
-    @property
-    def is_folder(self) -> bool:
-        return stat.S_ISDIR(self.status.st_mode)
-
-
 def resolved(path: str, link: Callable[[str, str], str | None]) -> str:
     """Return the path that is left of a path below a root once the links in it are followed.
 
@@ -70,13 +58,13 @@ def resolved(path: str, link: Callable[[str, str], str | None]) -> str:
     return at
 
 
-def target(root: ClaimFolder, path: str) -> Target:
-    """Return what the link at `path` below the root stands for. Other links on the way are followed too.
+def _target(root: ClaimFolder, path: str) -> tuple[str, os.stat_result]:
+    """Return the path without links that the link at `path` below the root stands for in the end, and its attributes.
 
     Raises LinkError and OSError.
     """
     at = resolved(path, partial(_link, root))
-    return Target(at, os.fstat(root.descriptor) if not at else _status(root, *posixpath.split(at)))
+    return at, os.fstat(root.descriptor) if not at else _status(root, *posixpath.split(at))
 
 
 def _link(root: ClaimFolder, at: str, name: str) -> str | None:
@@ -199,16 +187,16 @@ class Source:
         """Return the entry of a link, with what it leads to or why it is not copied."""
         if self.links == "skip":
             return replace(entry, left_out="link")
+        if self.links != "follow":
+            return replace(entry, problem="is a link")
         try:
-            end = target(self.tree.root, entry.real) if self.links == "follow" else None
+            path, status = _target(self.tree.root, entry.real)
         except LinkError as error:
             return replace(entry, problem=str(error))
-        if end is None:
-            return replace(entry, problem="is a link")
-        if end.path.partition("/")[0] in PROTECTED or self.refused(end.path):
+        if path.partition("/")[0] in PROTECTED or self.refused(path):
             return replace(entry, problem="leads to what is not copied")
-        known = end.is_folder or stat.S_ISREG(end.status.st_mode)
-        return replace(entry, real=end.path, status=end.status, left_out=None if known else "device")
+        known = stat.S_ISDIR(status.st_mode) or stat.S_ISREG(status.st_mode)
+        return replace(entry, real=path, status=status, left_out=None if known else "device")
 
 
 @contextmanager

@@ -27,64 +27,56 @@ class Edits:
     """Files that are as a checkout of the commit writes them."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Change:
-    """File that differs only in the work tree. Modes and names of objects are as Git writes them."""
-
-    path: str
-    mode: bytes
-    name: str
-
-
 def find(repository: Repository, *, refresh: bool) -> Edits:
     """Return the tracked files that Git takes for edited. With `refresh` Git may update its index meanwhile."""
-    found, changes = Edits(), list[_Change]()
+    found, changes = Edits(), dict[str, str]()
     place = replace(repository.place, variables={"GIT_OPTIONAL_LOCKS": "1"}) if refresh else repository.place
     words = ("status", "--porcelain=v2", "-z", "--untracked-files=no", "--no-renames", "--ignore-submodules=all")
     for record in repository.git.records(place, *words):
-        path, change = _parsed(record)
-        if change:
-            changes.append(change)
+        path, name = _parsed(record)
+        if name:
+            changes[path] = name
         else:
             found.edited.append(path)
     if changes:
         with closing(repository.tree(repository.path, create=False)) as tree:
-            for change in changes:
-                (found.converted if _is_checked_out(repository, tree, change) else found.edited).append(change.path)
+            for path, name in changes.items():
+                (found.converted if _is_checked_out(repository, tree, path, name) else found.edited).append(path)
     return found
 
 
-def _parsed(record: bytes) -> tuple[str, _Change | None]:
-    """Return the path of a record of `git status`, and the change if its content alone differs in the work tree."""
+def _parsed(record: bytes) -> tuple[str, str]:
+    """Return the path of a record of `git status`, and the name of its object in the index.
+
+    The name is empty unless it is a file of which the content in the work tree alone differs.
+    """
     if not record.startswith(b"1 "):
         # A conflict: `u XY sub m1 m2 m3 mW h1 h2 h3 path`.
-        return os.fsdecode(record.split(b" ", 10)[-1]), None
+        return os.fsdecode(record.split(b" ", 10)[-1]), ""
     _, kinds, _, _, index, work, _, name, raw = record.split(b" ", 8)
-    path = os.fsdecode(raw)
-    return path, _Change(path, work, name.decode()) if kinds == b".M" and index == work else None
+    is_content = kinds == b".M" and index == work and work.startswith(FILE)
+    return os.fsdecode(raw), name.decode() if is_content else ""
 
 
-def _is_checked_out(repository: Repository, tree: Tree, change: _Change) -> bool:
-    """Return whether a file holds what a checkout writes, or the content of the commit itself."""
-    if not change.mode.startswith(FILE):
-        return False
+def _is_checked_out(repository: Repository, tree: Tree, path: str, name: str) -> bool:
+    """Return whether a file holds what a checkout writes for an object of Git, or the content of the object itself."""
     try:
-        descriptor = tree.reader(change.path)
+        descriptor = tree.reader(path)
     except OSError:
         return False
     with os.fdopen(descriptor, "rb") as file:
         size = os.fstat(descriptor).st_size
-        own = hashlib.new("sha256" if len(change.name) == 64 else "sha1", usedforsecurity=False)
+        own = hashlib.new("sha256" if len(name) == 64 else "sha1", usedforsecurity=False)
         content = hashlib.sha256()
         own.update(b"blob %d\0" % size)
         for block in blocks(descriptor, repository.git.work.stop.check):
             own.update(block)
             content.update(block)
-        if own.hexdigest() == change.name:
+        if own.hexdigest() == name:
             return True
-        if pointer := _pointer(repository, change.name):
+        if pointer := _pointer(repository, name):
             return pointer == Pointer(content.hexdigest(), size)
-        return _is_filtered(repository, change, file.read)
+        return _is_filtered(repository, path, name, file.read)
 
 
 def _pointer(repository: Repository, name: str) -> Pointer | None:
@@ -94,10 +86,10 @@ def _pointer(repository: Repository, name: str) -> Pointer | None:
     return next((pointer_of(text) for _, text in contents_of(repository, [name])), None)
 
 
-def _is_filtered(repository: Repository, change: _Change, read: Callable[[int], bytes]) -> bool:
+def _is_filtered(repository: Repository, path: str, name: str, read: Callable[[int], bytes]) -> bool:
     """Return whether `read` gives what Git writes for the file when it checks it out."""
     same = True
-    words = ("cat-file", "--filters", f"--path={change.path}", change.name)
+    words = ("cat-file", "--filters", f"--path={path}", name)
     for chunk in repository.git.streamed(repository.place, *words):
         same = same and read(len(chunk)) == chunk
     return same and not read(1)

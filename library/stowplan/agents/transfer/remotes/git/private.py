@@ -10,7 +10,6 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import NamedTuple
 
 from stowplan.agents.attempt.claim.folder import ClaimFolder
 from stowplan.agents.attempt.claim.walk import by_name, walk
@@ -30,12 +29,6 @@ _LARGEST = 2 << 30
 
 _FILE_BYTES = 512
 """Least number of bytes that a file counts with, so that the number of files is limited too."""
-
-
-class _Version(NamedTuple):
-    inode: int
-    modified_ns: int
-    size: int
 
 
 class PrivateDirectory:
@@ -106,13 +99,13 @@ class PrivateDirectory:
     def _private(self, path: str) -> Path:
         return self.config if path == CONFIG else self.path / path
 
-    def _versions(self) -> dict[str, _Version]:
-        """Return what tells whether a file changed, by the path that it has in the claim."""
+    def _versions(self) -> dict[str, tuple[int, int, int]]:
+        """Return inode, time and size, which tell whether a file changed, by the path that it has in the claim."""
         refs = (str(each.relative_to(self.path)) for each in (self.path / "refs").rglob("*"))
         shared = (each.name for each in self.path.glob(f"{_SHARED}*"))
         found = {path: self._private(path) for path in (*_FILES, *shared, *refs)}
         return {
-            path: _Version(status.st_ino, status.st_mtime_ns, status.st_size)
+            path: (status.st_ino, status.st_mtime_ns, status.st_size)
             for path, file in found.items()
             if file.is_file()
             for status in [file.stat()]

@@ -72,7 +72,9 @@ class HubDownload:
             self.work.log.info(
                 "Some files are other ones than those of the commit: they are replaced", count=self._other
             )
-        self._sweep()
+        # What earlier attempts left, and this one cannot go on with: other versions, small files.
+        goes_on = {each.identity for each in self.wanted if each.size > self.part_size}
+        sweep(self.fetcher.folder, identities(self.fetcher.folder) - goes_on)
         wanted_bytes = sum(each.size for each in self.wanted)
         check_space(self.fetcher.tree.root, self.fetcher.folder, wanted_bytes, len(self.wanted))
 
@@ -93,7 +95,7 @@ class HubDownload:
         elif status.st_size != file.size:
             self._replace(file)
         elif self.fetcher.known.is_of(file.key, file.digest, status):
-            self._unchanged(file)
+            self.work.progress.unchanged(file.size)
         else:
             self.pool.give(partial(self._look_into, file, status))
 
@@ -101,21 +103,13 @@ class HubDownload:
         """Compare the content of a file, as a task: its size is that in the commit, but its content is not recorded."""
         if file.is_at(self.fetcher.tree, file.key, self.work.stop.check):
             self.fetcher.known.add(file.key, file.digest, status)
-            self._unchanged(file)
+            self.work.progress.unchanged(file.size)
         else:
             self._replace(file)
 
     def _replace(self, file: RemoteFile) -> None:
         self._other += 1
         self.wanted.append(file)
-
-    def _unchanged(self, file: RemoteFile) -> None:
-        self.work.progress.unchanged(file.size)
-
-    def _sweep(self) -> None:
-        """Delete incomplete files of earlier attempts that this one cannot continue: other versions, small files."""
-        goes_on = {each.identity for each in self.wanted if each.size > self.part_size}
-        sweep(self.fetcher.folder, identities(self.fetcher.folder) - goes_on)
 
 
 def _raised(error: Exception | None) -> None:

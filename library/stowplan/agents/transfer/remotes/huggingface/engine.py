@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
-import httpx2
 from huggingface_hub import HfApi, close_session, set_client_factory
 
 from stowplan.agents.attempt.claim.folder import ClaimFolder
@@ -136,14 +136,7 @@ class HuggingFaceEngine:
     @contextmanager
     def _hub(self, work: TransferWork, sent: session.Sent) -> Iterator[Hub]:
         """Yield a client for the repository, and let huggingface_hub use the same kind of connections."""
-        config = self.settings.common.config
-
-        def connect() -> httpx2.Client:
-            settings, connections = self.settings, self.settings.common.streams + 2
-            return session.connect(
-                settings.hosts, settings.common.network, config.ca_bundle, connections, work.stop, sent
-            )
-
+        connect = partial(session.connect, self.settings, work.stop, sent)
         set_client_factory(connect)
         try:
             with forwarded(work.log), connect() as http:

@@ -1,6 +1,6 @@
 """Engine for S3 stores."""
 
-from contextlib import AbstractContextManager, ExitStack, closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 
 from stowplan.agents.attempt.claim.folder import ClaimFolder
@@ -8,7 +8,6 @@ from stowplan.agents.attempt.completion import Completion
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.copying.closing import closing as said
 from stowplan.agents.transfer.engine import TransferWork, extra, key_check
-from stowplan.agents.transfer.files.extra import Extra
 from stowplan.agents.transfer.remotes.s3.download import S3Download
 from stowplan.agents.transfer.remotes.s3.fetch import S3Fetcher
 from stowplan.agents.transfer.remotes.s3.journal import Journal
@@ -34,7 +33,9 @@ class S3Engine:
         with ExitStack() as stack:
             download = self._compared(work, stack, state)
             self._guard_emptiness(download)
-            found = stack.enter_context(self._extra(work, download))
+            settings, keys = self.settings, (entry.key for entry, _ in download.journal.listing())
+            tree = download.fetcher.tree
+            found = stack.enter_context(extra(settings.common, work, tree, settings.name, keys, settings.patterns))
             with found.around(completion, copies=download.wanted > 0):
                 download.fetch()
             download.journal.finish(download.done)
@@ -45,8 +46,7 @@ class S3Engine:
     def upload(self, work: TransferWork, state: ClaimFolder | None) -> str:  # noqa: ARG002 - the bucket itself says what it has
         """Upload the files that the bucket lacks."""
         with closing(self._client(work)) as client:
-            upload = S3Upload(self.settings, client, work)
-            upload.run(work.pool(self.settings.common.streams))
+            S3Upload(self.settings, client, work).run()
         return said("The bucket", work.progress)
 
     def _compared(self, work: TransferWork, stack: ExitStack, state: ClaimFolder) -> S3Download:
@@ -74,10 +74,6 @@ class S3Engine:
         fetcher = S3Fetcher(reader, tree, folder, work, settings.remote.accept_unverified)
         pool = stack.enter_context(work.pool(common.streams))
         return S3Download(source, client, fetcher, journal, pool, settings.part_size, settings.remote.revision)
-
-    def _extra(self, work: TransferWork, download: S3Download) -> AbstractContextManager[Extra]:
-        settings, keys = self.settings, (entry.key for entry, _ in download.journal.listing())
-        return extra(settings.common, work, download.fetcher.tree, settings.name, keys, settings.patterns)
 
     def _guard_emptiness(self, download: S3Download) -> None:
         mirror, source = self.settings.common.config.mirror, download.source

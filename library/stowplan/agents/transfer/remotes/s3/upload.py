@@ -41,15 +41,14 @@ class S3Upload:
     _different: list[tuple[Found, str]] = field(default_factory=list)
     """Large files whose content differs from that of an object of the same size in the bucket, with the full key."""
 
-    def run(self, pool: ThreadPool) -> None:
+    def run(self) -> None:
         """Upload all files that the bucket lacks or has with other content.
 
         Raises AttemptError if a file cannot be read or sent.
         """
-        self._pool = pool
         common = self.settings.common
         survey = Survey(KeyCheck(folds_case=False), self.work.progress, self.work.stop, holds_folders=False)
-        with opened(common) as (tree, found), pool:
+        with opened(common) as (tree, found), self.work.pool(common.streams) as self._pool:
             if found:
                 files = list(survey.of([found]))
                 self._send_all(tree, ((each, self._single_key(each.key)) for each in files), single=True)

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from stowplan.agents.attempt.child_process import LOOK_SECONDS, bound, end, output
@@ -95,10 +96,11 @@ class Program:
     """Running program. Its input is written and its errors are read in threads. The methods raise StoppedError."""
 
     def __init__(self, process: "subprocess.Popen[bytes]", feed: bytes, stop: Stop) -> None:
-        self._process, self._stop = process, stop
-        self._errors = _Errors(process)
-        self._feeder = threading.Thread(target=_feed, args=(process, feed), daemon=True)
-        self._feeder.start()
+        self._process, self._stop, self._errors = process, stop, bytearray()
+        works = (partial(_feed, process, feed), self._read_errors)
+        self._threads = [threading.Thread(target=each, daemon=True) for each in works]
+        for each in self._threads:
+            each.start()
 
     def pieces(self) -> Iterator[bytes]:
         """Yield standard output in pieces of any size, until its end."""
@@ -113,8 +115,16 @@ class Program:
             except subprocess.TimeoutExpired:
                 if self._stop.is_set():
                     raise StoppedError from None
-        self._feeder.join()
-        return ProgramResult(self._process.returncode, output, self._errors.text())
+        for each in self._threads:
+            each.join()
+        return ProgramResult(self._process.returncode, output, self._errors.decode(errors="replace"))
+
+    def _read_errors(self) -> None:
+        """Read standard error, and keep its last `LAST_ERRORS` bytes."""
+        with suppress(OSError, ValueError):
+            while chunk := os.read(self._process.stderr.fileno(), _CHUNK):  # type: ignore[union-attr]
+                self._errors += chunk
+                del self._errors[:-LAST_ERRORS]
 
 
 def _feed(process: "subprocess.Popen[bytes]", feed: bytes) -> None:
@@ -123,23 +133,3 @@ def _feed(process: "subprocess.Popen[bytes]", feed: bytes) -> None:
         process.stdin.write(feed)  # type: ignore[union-attr]
     with suppress(OSError, ValueError):
         process.stdin.close()  # type: ignore[union-attr]
-
-
-class _Errors:
-    """Reader of standard error, in its own thread. It stores only the last `LAST_ERRORS` bytes."""
-
-    def __init__(self, process: "subprocess.Popen[bytes]") -> None:
-        self._data = bytearray()
-        self._process = process
-        self._thread = threading.Thread(target=self._read, daemon=True)
-        self._thread.start()
-
-    def text(self) -> str:
-        self._thread.join()
-        return self._data.decode(errors="replace")
-
-    def _read(self) -> None:
-        with suppress(OSError, ValueError):
-            while chunk := os.read(self._process.stderr.fileno(), _CHUNK):  # type: ignore[union-attr]
-                self._data += chunk
-                del self._data[:-LAST_ERRORS]

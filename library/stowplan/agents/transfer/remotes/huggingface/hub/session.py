@@ -9,11 +9,11 @@ from typing import Any
 import httpx2
 
 from stowplan.agents.attempt.failure import AttemptError
-from stowplan.agents.attempt.network import Network
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.runtime.log import Log
 from stowplan.agents.transfer.network.dialing import Routes, SlowError, at_least_speed
-from stowplan.agents.transfer.network.hosts import MOST_REDIRECTS, Hosts
+from stowplan.agents.transfer.network.hosts import MOST_REDIRECTS
+from stowplan.agents.transfer.remotes.huggingface.hub.settings import HuggingFaceSettings
 from stowplan.schema.agents.exit_codes import ExitCode
 
 CONNECT_SECONDS = 10.0
@@ -36,17 +36,15 @@ Sent = Callable[[int], None]
 """Function that gets the number of bytes of each chunk that was sent to a storage."""
 
 
-def connect(  # noqa: PLR0917 - what the connections of one transfer need
-    hosts: Hosts, network: Network, authorities: str | None, connections: int, stop: Stop, sent: Sent
-) -> httpx2.Client:
+def connect(settings: HuggingFaceSettings, stop: Stop, sent: Sent) -> httpx2.Client:
     """Return a client that sends credentials only to the Hub, and connects only to allowed hosts.
 
-    Any thread may use the client. `authorities` is a file of further certificates to trust, or None. `connections` is
-    the maximum number of connections. A request may raise StoppedError, and AttemptError (exit code 5) for a redirect
-    to a forbidden host or an answer that is too large.
+    Any thread may use the client. A request may raise StoppedError, and AttemptError (exit code 5) for a redirect to a
+    forbidden host or an answer that is too large.
     """
+    hosts, network, connections = settings.hosts, settings.common.network, settings.common.streams + 2
     verify = ssl.create_default_context()
-    if authorities:
+    if authorities := settings.common.config.ca_bundle:
         verify.load_verify_locations(cafile=authorities)
 
     def guard(request: httpx2.Request) -> None:

@@ -140,10 +140,18 @@ def number(text: str, what: str) -> int:
 
 def http_date(text: str, what: str) -> int:
     """Parse the time in a header into whole seconds since 1970. Raises AttemptError about `what` if it is invalid."""
+    found = seconds_of(text)
+    if found is None:
+        raise bad(f"{what} is {_shown(text)} instead of a time")
+    return found
+
+
+def seconds_of(text: str) -> int | None:
+    """Parse the time in a header into whole seconds since 1970; None if it is invalid."""
     try:
         return int(parsedate_to_datetime(text).timestamp())
     except (TypeError, ValueError, OverflowError):
-        raise bad(f"{what} is {_shown(text)} instead of a time") from None
+        return None
 
 
 def bad(what: str) -> AttemptError:

@@ -5,9 +5,8 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from email.utils import parsedate_to_datetime
 
-from stowplan.agents.transfer.remotes.s3.protocol.answers import is_etag
+from stowplan.agents.transfer.remotes.s3.protocol.answers import is_etag, seconds_of
 
 _MD5 = re.compile(r'"*([0-9a-f]{32})(?:-([0-9]+))?"*')
 
@@ -119,7 +118,7 @@ class Version:
 
     def is_listed(self, entry: S3Object) -> bool:
         """Return whether it may be the listed version. Servers round the time of a listing in their own ways."""
-        moment, tolerance = _seconds(self.modified), 1 if entry.names_version else 0
+        moment, tolerance = seconds_of(self.modified), 1 if entry.names_version else 0
         if moment is not None and abs(moment - entry.modified) > tolerance:
             return False
         return not (entry.names_version and self.etag) or self.etag == _plain(entry.etag)
@@ -133,13 +132,6 @@ def version_of(headers: Mapping[str, str]) -> Version:
 def _plain(etag: str) -> str:
     """Return an ETag without quotes, and without the mark of proxies that have packed the body."""
     return etag.removeprefix("W/").strip('"').lower()
-
-
-def _seconds(text: str) -> int | None:
-    try:
-        return int(parsedate_to_datetime(text).timestamp())
-    except (TypeError, ValueError, OverflowError):
-        return None
 
 
 _ARCHIVES = frozenset(
