@@ -34,10 +34,6 @@ class ThrottledError(AttemptError):
         self.seconds = seconds
 
 
-def _nobody(_: AttemptError | None) -> None:
-    """Tell nobody."""
-
-
 @dataclass(frozen=True)
 class Attempts:
     """Rule for sending requests again after failures that may pass."""
@@ -47,7 +43,7 @@ class Attempts:
     stop: Stop
     log: Log
     translate: Translate
-    told: Callable[[AttemptError | None], None] = _nobody
+    told: Callable[[AttemptError | None], None] = lambda _: None
     """Function that is told of each failure after which a request is sent again, and, by None, of each success."""
 
     def run(self, what: str, call: Callable[[], T]) -> T:

@@ -5,7 +5,7 @@ import os
 import stat
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -22,6 +22,7 @@ from stowplan.agents.transfer.remotes.s3.fetch import S3Fetcher
 from stowplan.agents.transfer.remotes.s3.journal import FinishedEntries, Journal
 from stowplan.agents.transfer.remotes.s3.protocol.entry import KeyLookup, S3Object, written
 from stowplan.agents.transfer.remotes.s3.protocol.rest_client import RestClient
+from stowplan.agents.transfer.remotes.s3.settings import S3Settings
 from stowplan.agents.transfer.remotes.s3.source import ObjectSource
 from stowplan.agents.transfer.thread_pool import ThreadPool
 from stowplan.schema.agents.exit_codes import ExitCode
@@ -46,10 +47,7 @@ class S3Download:
     fetcher: S3Fetcher
     journal: Journal
     pool: ThreadPool
-    part_size: Callable[[int], int]
-    """Function from an object's size to the size of its parts in bytes."""
-    expected: str = ""
-    """Hash that the listing must have; empty for any."""
+    settings: S3Settings
     listed: int = 0
     """Number of entries in the listing."""
     wanted: int = 0
@@ -85,7 +83,7 @@ class S3Download:
                 written_size += file.write(written(entry, wanted=wanted))
                 if written_size > most:
                     raise _endless(self.listed)
-                if wanted and entry.size > self.part_size(entry.size):
+                if wanted and entry.size > self.settings.part_size(entry.size):
                     leftover.discard(entry.identity)
                 self._count(entry, wanted=wanted)
                 wanted_bytes += entry.size * wanted
@@ -127,7 +125,7 @@ class S3Download:
                     break
                 wanted = self._renewed(changed)
             self.pool.end()
-        if self.expected and self.revision is None:
+        if self.settings.remote.revision and self.revision is None:
             # The next attempt lists the source again, and finds another listing than the expected one.
             raise AttemptError(ExitCode.TRANSIENT, "Changed", "The source changed while it was copied")
         if self.done.below != self.listed:
@@ -135,9 +133,9 @@ class S3Download:
             raise AttemptError(ExitCode.INTEGRITY, "Incomplete", message)
 
     def _check_revision(self) -> None:
-        found = self.listing.revision
-        if self.expected and found != self.expected:
-            message = f"The source holds {found}, and {self.expected} is wanted: objects were added, changed or removed"
+        found, wanted = self.listing.revision, self.settings.remote.revision
+        if wanted and found != wanted:
+            message = f"The source holds {found}, and {wanted} is wanted: objects were added, changed or removed"
             raise AttemptError(ExitCode.CONFLICT, "OtherRevision", message)
 
     def _wanted(self) -> Iterator[tuple[int, S3Object]]:
@@ -183,7 +181,7 @@ class S3Download:
         if entry.is_folder:
             self.fetcher.tree.make_directory(entry.key)
             self.done.add(index)
-        elif entry.size <= (size := self.part_size(entry.size)):
+        elif entry.size <= (size := self.settings.part_size(entry.size)):
             self.pool.give(partial(self._whole, index, entry))
         else:
             size = self.fetcher.prepare(entry, size)

@@ -73,7 +73,7 @@ class S3Engine:
         reader = Reader(client, source.prefix, prover, work.stop)
         fetcher = S3Fetcher(reader, tree, folder, work, settings.remote.accept_unverified)
         pool = stack.enter_context(work.pool(common.streams))
-        return S3Download(source, client, fetcher, journal, pool, settings.part_size, settings.remote.revision)
+        return S3Download(source, client, fetcher, journal, pool, settings)
 
     def _guard_emptiness(self, download: S3Download) -> None:
         mirror, source = self.settings.common.config.mirror, download.source

@@ -150,16 +150,13 @@ class Journal:
 
 def _is_valid(marks: object) -> TypeGuard[Marks]:
     """Return whether saved marks have the form of those of `FinishedEntries.snapshot`: others may write to the file."""
-    if not isinstance(marks, dict):
-        return False
-    below, beyond, replaced = (marks.get(name) for name in ("below", "beyond", "replaced"))
-    return (
-        isinstance(below, int)
-        and isinstance(beyond, list)
-        and all(isinstance(each, int) for each in beyond)
-        and isinstance(replaced, dict)
-        and all(each is None or (isinstance(each, list) and lines.is_version(*each)) for each in replaced.values())
-    )
+    match marks:
+        case {"below": int(), "beyond": list(beyond), "replaced": dict(replaced)}:
+            versions = (each for each in replaced.values() if each is not None)
+            good = all(isinstance(each, list) and lines.is_version(*each) for each in versions)
+            return good and all(isinstance(each, int) for each in beyond)
+        case _:
+            return False
 
 
 def _done(listing: Iterable[tuple[S3Object, bool]], marks: Marks) -> Iterator[S3Object]:

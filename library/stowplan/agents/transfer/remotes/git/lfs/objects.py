@@ -72,16 +72,13 @@ class LfsContent:
         with closing(self._tree()) as tree:
             for oid, size in self.contents.objects.items():
                 key = f"objects/{object_key(oid)}"
-                status = tree.stat(key)
-                if status is None:
-                    self._missing[oid] = size
-                elif not stat.S_ISREG(status.st_mode) or status.st_size != size:
+                if status := tree.stat(key):
+                    if stat.S_ISREG(status.st_mode) and status.st_size == size:
+                        if oid in known or tree.sha256(key, self._git.work.stop.check) == oid:
+                            continue
+                        self._git.work.log.warning("An object of Git LFS is damaged: fetching it again", oid=oid)
                     tree.remove(key)
-                    self._missing[oid] = size
-                elif oid not in known and tree.sha256(key, self._git.work.stop.check) != oid:
-                    self._git.work.log.warning("An object of Git LFS is damaged: fetching it again", oid=oid)
-                    tree.remove(key)
-                    self._missing[oid] = size
+                self._missing[oid] = size
         return self._missing
 
     def _tree(self) -> Tree:

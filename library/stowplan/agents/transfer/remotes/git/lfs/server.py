@@ -8,7 +8,7 @@ follows every address and header in an answer, and bypasses all proxies for addr
 import json
 import ssl
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
@@ -99,7 +99,7 @@ class LfsServer:
         Raises AttemptError for an error of the server, and for connection errors inside of the `with` block.
         """
         try:
-            with self._redirected(method, action, what, body, size, begin) as response:
+            with closing(self._redirected(method, action, what, body, size, begin)) as response:
                 if not response.is_success:
                     raise self._refusal(response, what)
                 yield response
@@ -109,10 +109,9 @@ class LfsServer:
             text = f"{what}: {type(error).__name__}: {error}"
             raise AttemptError(ExitCode.TRANSIENT, "RequestFailed", self.git.work.redact(text)) from None
 
-    @contextmanager
     def _redirected(  # noqa: PLR0917 - as above
         self, method: str, action: Action, what: str, body: Iterable[bytes], size: int | None, begin: int
-    ) -> Iterator[httpx.Response]:
+    ) -> httpx.Response:
         place, headers = action.href, dict(action.headers)
         before: HostOrigin | None = None
         for _ in range(MOST_REDIRECTS + 1):
@@ -126,18 +125,13 @@ class LfsServer:
             sent |= {} if size is None or action.chunked else {"content-length": str(size)}
             response = self._send(method, place, where, sent, body)
             if not response.has_redirect_location:
-                break
+                return response
             response.close()
             place = urljoin(place, response.headers["location"])
             if response.status_code == 303:
                 method, body, size = "GET", (), None
-        else:
-            message = f"{what} was redirected more than {MOST_REDIRECTS} times"
-            raise AttemptError(ExitCode.TRANSIENT, "Redirects", message)
-        try:
-            yield response
-        finally:
-            response.close()
+        message = f"{what} was redirected more than {MOST_REDIRECTS} times"
+        raise AttemptError(ExitCode.TRANSIENT, "Redirects", message)
 
     def _send(
         self, method: str, url: str, where: HostOrigin, headers: dict[str, str], body: Iterable[bytes]

@@ -55,7 +55,7 @@ def connect(settings: HuggingFaceSettings, stop: Stop, sent: Sent) -> httpx2.Cli
         # Without compression the counted bytes equal the stored bytes.
         request.headers["accept-encoding"] = "identity"
         if request.method in ("PUT", "POST"):
-            request.stream = _Watched(request.stream, stop, sent if request.method == "PUT" else _nothing)
+            request.stream = _Watched(request.stream, stop, sent if request.method == "PUT" else lambda _: None)
         limits = request.extensions.setdefault("timeout", {})
         # Some calls of huggingface_hub set no timeout.
         limits["connect"] = limits.get("connect") or CONNECT_SECONDS
@@ -81,10 +81,6 @@ def connect(settings: HuggingFaceSettings, stop: Stop, sent: Sent) -> httpx2.Cli
         max_redirects=MOST_REDIRECTS,
         event_hooks={"request": [guard], "response": [bound]},
     )
-
-
-def _nothing(_: int) -> None:
-    return
 
 
 class _Watched(httpx2.SyncByteStream):
