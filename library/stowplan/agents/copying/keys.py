@@ -1,7 +1,7 @@
 """Check whether keys (names of objects, or paths in a repository) are valid as paths below a destination."""
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from stowplan.agents.attempt.failure import SHOWN, AttemptError
@@ -92,11 +92,3 @@ class KeyCheck:
             return "differs from another key only in case, which the destination does not tell apart"
         self._folded.add(digest)
         return None
-
-
-def folds_case(exists: Callable[[str], bool], made: str) -> bool:
-    """Return whether a file system ignores case.
-
-    `made` is the name in lower case of a file that was just created; `exists` returns whether a name exists.
-    """
-    return exists(made.upper())

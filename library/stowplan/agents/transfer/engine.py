@@ -15,7 +15,7 @@ from stowplan.agents.attempt.outcome import AttemptOutcome
 from stowplan.agents.attempt.progress import Progress
 from stowplan.agents.attempt.redaction import Redactor
 from stowplan.agents.attempt.stop import Stop
-from stowplan.agents.copying.keys import PROTECTED, KeyCheck, folds_case
+from stowplan.agents.copying.keys import PROTECTED, KeyCheck
 from stowplan.agents.copying.patterns import Patterns
 from stowplan.agents.runtime.log import Log
 from stowplan.agents.runtime.settings import SettingsError
@@ -74,7 +74,7 @@ def key_check(state: ClaimFolder, *, git: bool = False) -> KeyCheck:
     `git` is true if folders `.git` may be among the data.
     """
     os.close(state.new(_PROBE))
-    folds = folds_case(lambda name: state.stat(name) is not None, _PROBE)
+    folds = state.stat(_PROBE.upper()) is not None
     state.remove_file(_PROBE)
     return KeyCheck(folds, reserved=PROTECTED, git=git)
 

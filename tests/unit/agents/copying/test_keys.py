@@ -2,7 +2,7 @@
 
 import pytest
 
-from stowplan.agents.copying.keys import KeyCheck, folds_case
+from stowplan.agents.copying.keys import KeyCheck
 
 
 def look(*keys: str, folds: bool = False) -> list[str]:
@@ -69,8 +69,3 @@ def test_the_first_ten_are_kept() -> None:
     for number in range(30):
         check.look(f"{number:02}\\")
     assert (check.count, len(check.refused)) == (30, 10)
-
-
-def test_case_of_the_file_system() -> None:
-    assert folds_case(lambda name: name.lower() == "probe", "probe")
-    assert not folds_case(lambda name: name == "probe", "probe")

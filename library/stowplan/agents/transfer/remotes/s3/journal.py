@@ -14,6 +14,7 @@ import json
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import groupby
 from threading import Condition, Lock
 from typing import Any, TextIO, TypeGuard
 
@@ -173,12 +174,10 @@ def _done(listing: Iterable[tuple[S3Object, bool]], marks: Marks) -> Iterator[S3
 
 def _latest(newer: Iterable[S3Object], older: Iterable[S3Object]) -> Iterator[S3Object]:
     """Merge two streams that are sorted by key. Of two entries with the same key, only that of `newer` is yielded."""
-    last = ""
     # The merge is stable: among equal keys, those of the first stream come first.
-    for entry in heapq.merge(newer, older, key=lambda each: each.key):
-        if entry.key != last:
-            last = entry.key
-            yield entry
+    both = heapq.merge(newer, older, key=lambda each: each.key)
+    for _, same in groupby(both, key=lambda each: each.key):
+        yield next(same)
 
 
 def _entries(state: ClaimFolder, name: str) -> Iterator[tuple[S3Object, bool]]:

@@ -52,24 +52,23 @@ def resolve(client: RestClient, key: str, kind: Kind, patterns: Patterns = EVERY
     `/`, is always a prefix. Otherwise `kind` decides; `auto` asks the server which of the two exists. `patterns` select
     objects below a prefix. Raises AttemptError: 4 if neither exists, 5 if both exist and `kind` is `auto`.
     """
-    if not key or key.endswith("/"):
-        return ObjectSource(key, patterns=patterns)
-    if kind == "prefix":
-        return ObjectSource(f"{key}/", patterns=patterns)
+    prefix = ObjectSource(key if not key or key.endswith("/") else f"{key}/", patterns=patterns)
+    if prefix.prefix == key or kind == "prefix":
+        return prefix
     where = f"s3://{client.bucket.name}/{key}"
     single, status = head(client, key)
     if kind == "file":
         if single is None:
             raise _missing(f"{where} is no object", status)
         return _one(key, single)
-    below = has_objects(client, f"{key}/")
+    below = has_objects(client, prefix.prefix)
     if single and below:
         message = f"{where} is an object, and there are objects below {where}/: say which is meant by kind"
         raise AttemptError(ExitCode.CONFLICT, "Ambiguous", message)
     if single:
         return _one(key, single)
     if below:
-        return ObjectSource(f"{key}/", patterns=patterns)
+        return prefix
     raise _missing(f"There is no object {where} and none below {where}/", status)
 
 
