@@ -85,9 +85,6 @@ def _status(root: ClaimFolder, at: str, name: str) -> os.stat_result:
 MOST_FOLDER_LINKS = 100_000
 """Maximum number of links to folders that one walk follows. Folders that link to each other stand for any number."""
 
-Refused = Callable[[str], bool]
-"""Function that returns whether the destination refuses a path, which is without a final `/`."""
-
 
 @dataclass(slots=True)
 class _Entry:
@@ -125,7 +122,8 @@ class Source:
     tree: Tree
     links: Links
     patterns: Patterns
-    refused: Refused
+    refused: Callable[[str], bool]
+    """Function that returns whether the destination refuses a path, which is without a final `/`."""
 
     def walk(self) -> Iterator[Found]:
         """Yield everything by ascending key. What is not copied has a reason (`left_out`) or a `problem`.

@@ -36,12 +36,11 @@ class S3Fetcher:
 
     def whole(self, entry: S3Object) -> None:
         """Fetch an object in one request. Raises AttemptError, and ChangedError if it has changed since the listing."""
-        name = f"{entry.identity}{WHOLE}"
-        self.work.attempts.run(entry.key, lambda: self._whole(entry, name))
+        self.work.attempts.run(entry.key, lambda: self._whole(entry))
         self.work.progress.add(files=1, size=entry.size)
 
-    def _whole(self, entry: S3Object, name: str) -> None:
-        with Draft.new(self.folder, name) as draft:
+    def _whole(self, entry: S3Object) -> None:
+        with Draft.new(self.folder, f"{entry.identity}{WHOLE}") as draft:
             with self.reader.whole(entry) as incoming:
                 headers = incoming.headers
                 proof = self.reader.prover.proof(entry, headers, entry.size or 1)
