@@ -35,7 +35,11 @@ class Ended:
 
 
 def of_targets(records: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
-    """Return the JSON record of a command from those of its targets, by name: with environments one for each."""
+    """Return the JSON record of a command, given the record of each target by the target's name.
+
+    Without environments there is one target, whose name is empty, and its record is returned itself. With environments
+    the names are theirs, and the result is `{"environments": records}`.
+    """
     return records[""] if "" in records else {"environments": dict(records)}
 
 

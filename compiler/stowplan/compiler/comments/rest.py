@@ -39,7 +39,11 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
 
 @dataclass(frozen=True)
 class Rest:
-    """A service at `url`, and headers of every request. Raises `RestError` if no token may be sent to the URL."""
+    """A REST service at `url`, such as `https://api.github.com`, and the headers of every request, with the token.
+
+    `call` appends its path, which begins with `/`, to `url`. Raises `RestError` unless `url` begins with `https://`, or
+    with `http://` and names this machine (a loopback address): nobody else may read the token.
+    """
 
     url: str
     headers: Mapping[str, str] = field(repr=False)

@@ -65,7 +65,12 @@ class Files:
         self.report_at(path, START, finding("SP112", (), f"This cannot be read: {reason}.", "Correct or remove it."))
 
     def documents(self, path: str) -> list[Document] | None:
-        """Return the documents of a file; None if the file or all of its documents have errors, which are reported."""
+        """Return the documents of a YAML file, in order; an empty list if it has none. It is read once.
+
+        `path` is relative to the repository, `/` between its parts. Documents with errors are missing, and the list has
+        the others; None if the file cannot be read, or all of its documents have errors. Errors are reported in `said`,
+        never raised. Links are followed: ask `may_follow` first where a path may lead out of the repository.
+        """
         if path not in self._documents:
             self._documents[path] = self._read(path)
         return self._documents[path]

@@ -87,7 +87,11 @@ class Readiness:
         return changed
 
     def is_ready(self, now: float) -> bool:
-        """Return whether the run need not wait for this any more at time `now`."""
+        """Return whether the run need not wait for this custom resource any more.
+
+        `now` is the present time in seconds of the monotonic clock that `saw` got its times from. A resource that is
+        ready only by another run or spec counts after `verdict.after` seconds without a change.
+        """
         return self.verdict.ready or (self.verdict.after > 0 and now - self.since >= self.verdict.after)
 
 

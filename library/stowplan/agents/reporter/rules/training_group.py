@@ -81,8 +81,9 @@ def training(
 ) -> Training:
     """Return what is known about the present run: its outcome, the cause of a problem, and its roles.
 
-    `deciders` and `enough` are role names as in `outcome.of_run`. `walltime` is the deadline in seconds that the user
-    has set; None for no deadline.
+    `deciders` are the names of the roles whose Jobs must all succeed. If `enough` names roles, the run is complete once
+    the Jobs of these are complete, whatever the others do. `walltime` is the deadline in seconds that the user has set;
+    None for no deadline. Jobs and pods of gates in `seen` do not count.
     """
     run = present_run(_without_gates(seen))
     status = seen.resource.status
@@ -131,7 +132,12 @@ def _waiting(seen: Observed, run: ObservedRun) -> RunOutcome:
 
 
 def pod_state(pod: Pod) -> PodState:
-    """Return the state of a pod, by the definitions of the old PaddlePaddle operator."""
+    """Return the state of a pod; the definitions are those of the old PaddlePaddle operator.
+
+    A pod whose phase is Succeeded or Failed is `succeeded` or `failed`. One whose phase is Unknown, or whose node is
+    lost, is `unknown`. One whose phase is Running is `running` if all its containers are ready, else `starting`. All
+    others are `pending`.
+    """
     if pod.phase == "Succeeded":
         return "succeeded"
     if pod.phase == "Failed":

@@ -31,9 +31,10 @@ class DatasetPatience:
     _last: Poll | None = None
 
     def after(self, poll: Poll | None, now: float) -> WaitOutcome | None:
-        """Record the result of a poll at time `now`, and return the outcome of the wait; None to go on waiting.
+        """Record the result of a poll, and return the outcome of the wait; None to go on waiting.
 
-        `poll` is None while a poll hangs. Then only the timeout counts.
+        `now` is the number of seconds since the wait began, and never decreases. `poll` is None while a poll hangs, and
+        then only the timeout counts. Call this after each poll, and repeatedly while one hangs.
         """
         if poll is None:
             return self._late(now)

@@ -48,9 +48,11 @@ class Kueue(GangEngine):
         return [*found, *_ignored(group), *_ends_suspended(group)]
 
     def pod(self, group: TrainingGroup, role: Role, site: Site, run: str) -> PodMarks:
-        """Return the PriorityClass of the pods, and the topology.
+        """Return the fields to set in the pods of any role: a PriorityClass, and an annotation with the topology.
 
-        Kueue orders jobs without a WorkloadPriorityClass by the priority of their pods.
+        A field that the job does not ask for stays unset. The PriorityClass is here because Kueue orders jobs without a
+        WorkloadPriorityClass by the priority of their pods. `role`, `site` and `run`, the hash of the run, have no
+        effect.
         """
         topology, notes = group.placement.topology, {}
         if topology:

@@ -104,10 +104,14 @@ class Repository:
         return _origin(self._copy())
 
     def adopt(self, address: Address) -> None:
-        """Copy the state of an existing clone of `address`, to change it. Delete what killed Git programs left in it.
+        """Copy the state of the clone of `address` at `path` from the claim to scratch, where Git can change it.
 
-        Raises AttemptError (5) as `look` does, for settings that no clone has, and for a clone of another address.
-        Credentials in the URLs of its remotes are removed; TensorStack's DataCube controller stored them there.
+        Lock files and temporary files that killed Git programs left in the claim are deleted first. Credentials in the
+        URLs of its remotes are removed there too; TensorStack's DataCube controller stored them.
+
+        Raises AttemptError (5) if `path` is no repository of its own, if its files lead Git to other files, if its
+        settings are not ones that a clone has, if it is a clone of another address, or if the state is too large.
+        Raises AttemptError too if Git fails. Files in the claim may have been changed even then.
         """
         self._check()
         with self.folder(self.directory) as inside:

@@ -28,7 +28,11 @@ MOST_BEGUN = 10_000
 
 @dataclass
 class S3Upload:
-    """Upload of the files of one claim in one attempt."""
+    """Upload of the files of one claim in one attempt: call `run` once.
+
+    `client` is of the bucket in `settings`. `attempts` is the rule for sending one request again, and `work` has the
+    log, the progress and the stop of the attempt. The caller closes `client`. The pool that `run` gets is ended by it.
+    """
 
     settings: S3Settings
     client: RestClient

@@ -60,7 +60,11 @@ class PlacedOutput(NamedTuple):
 
 
 def placed(model: Training, directories: Sequence[Writable]) -> Iterator[PlacedOutput]:
-    """Yield the outputs of a Training that can write to `directories`."""
+    """Yield every output of a Training in the order of the spec, with the directory that holds its path.
+
+    `directories` are those that the function `directories` yields. The innermost one counts. `home` is None if none
+    holds the path, or if the path is relative or has `..` in it.
+    """
     for index, output in enumerate(model.spec.outputs or ()):
         whole = output.path.startswith("/") and ".." not in output.path.split("/")
         yield PlacedOutput(index, output, _holding(output.path, directories) if whole else None)

@@ -69,9 +69,10 @@ def written(entry: S3Object, *, wanted: bool) -> str:
 
 
 def read(line: str) -> tuple[S3Object, bool]:
-    """Parse a line of `written`, and return the entry and `wanted`.
+    """Parse a line that `written` made; return the entry, and whether its content must be fetched.
 
-    Raises ValueError if it is invalid: others may write to the file. The key may be any string.
+    The line may end in a newline. `archive` of the entry is empty, as it is not stored. Raises ValueError if the line
+    is invalid: others may write to the file. The key may be any string.
     """
     try:
         key, *version, wanted = json.loads(line)
