@@ -5,20 +5,33 @@ from functools import lru_cache
 from typing import Any
 
 from stowplan.library.manifest import Json, group_of
+from stowplan.library.values import labels
 from stowplan.schema.diagnostics import FieldPath
-from stowplan.schema.meta import ObjectId
+from stowplan.schema.meta import ObjectId, SpecId
 
 _WAVE = re.compile(r"[+-]?[0-9]+")
 
 
-def identity(body: Json, metadata: Json | None = None) -> ObjectId:
-    """Return the identity of an object; missing parts are empty strings.
-
-    `metadata` are the metadata of the body, if the caller has them; if None, they are read from the body.
-    """
-    own = mapping(body.get("metadata")) if metadata is None else metadata
+def identity(body: Json) -> ObjectId:
+    """Return the identity of an object; missing parts are empty strings."""
+    own = mapping(body.get("metadata"))
     group = _group(str(body.get("apiVersion", "")))
     return ObjectId(group, str(body.get("kind", "")), str(own.get("namespace", "")), str(own.get("name", "")))
+
+
+def spec_of(body: Json) -> SpecId | None:
+    """Return the spec that an object says it was compiled from; None if its labels name none.
+
+    The name is cut as in a label, so that it is the same for all objects of the spec. The namespace of a volume's spec
+    is that of the claim that the volume is for, if no label says it.
+    """
+    own = mapping(body, "metadata", "labels")
+    kind, name = own.get(labels.SPEC_KIND), own.get(labels.SPEC_NAME)
+    if not isinstance(kind, str) or not isinstance(name, str):
+        return None
+    claim = mapping(body, "spec", "claimRef")
+    namespace = own.get(labels.SPEC_NAMESPACE) or identity(body).namespace or claim.get("namespace", "")
+    return SpecId(kind, str(namespace), name)
 
 
 def namespace_and_name(body: Json, default_namespace: str) -> tuple[str, str]:

@@ -96,8 +96,3 @@ class Repository:
             if field.encode() in content or b"\\" in content:
                 return True
         return False
-
-
-def is_spec_file(path: str) -> bool:
-    """Whether a path, relative to the repository, is that of a file in the folder of the specs."""
-    return path.startswith(f"{SPECS}/")

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from stowplan.compiler.checks.objects.pods import pods_of
-from stowplan.compiler.kubernetes.fields import items, mapping
+from stowplan.compiler.kubernetes.fields import items, mapping, spec_of
 from stowplan.compiler.review.model import Figure
-from stowplan.compiler.review.scene import Objects, Scenes, runs, spec_of
+from stowplan.compiler.review.scene import Objects, Scenes, runs
 from stowplan.library.manifest import Json
 from stowplan.library.values.quantities import amount
 from stowplan.schema.kinds.table import TRAINING_KINDS

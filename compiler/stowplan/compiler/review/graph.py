@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from stowplan.compiler.diff.change import Action
-from stowplan.compiler.kubernetes.fields import identity, mapping
+from stowplan.compiler.kubernetes.fields import identity, mapping, spec_of
 from stowplan.compiler.review.model import ChangeKind, GraphEdge, GraphNode, NodeKind
 from stowplan.compiler.review.runs import spec_name
-from stowplan.compiler.review.scene import Objects, Scene, Scenes, runs, spec_of, specs
+from stowplan.compiler.review.scene import Objects, Scene, Scenes, runs, specs
 from stowplan.library.dialects.registry import reading
 from stowplan.library.dialects.shared import run_order
 from stowplan.library.manifest import Json

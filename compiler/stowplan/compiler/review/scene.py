@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 
 from stowplan.compiler.diff.change import Change
 from stowplan.compiler.diff.environments import EnvironmentColumn
-from stowplan.compiler.kubernetes.fields import identity, mapping
+from stowplan.compiler.kubernetes.fields import identity, mapping, spec_of
 from stowplan.compiler.model import OutputFile, Program
 from stowplan.compiler.output.read_back import reread
 from stowplan.compiler.output.render import carries_header, render
@@ -83,18 +83,6 @@ class Scenes:
     moved: Sequence[PinChange] | None = None
 
 
-def spec_of(body: Json) -> SpecId | None:
-    """Return the spec that an object says it belongs to; None if it belongs to none.
-
-    The name is cut as in a label, so that it is the same for all objects of the spec.
-    """
-    own = mapping(body, "metadata", "labels")
-    kind, name = own.get(labels.SPEC_KIND), own.get(labels.SPEC_NAME)
-    if not isinstance(kind, str) or not isinstance(name, str):
-        return None
-    return SpecId(kind, str(own.get(labels.SPEC_NAMESPACE) or identity(body).namespace or _home(body)), name)
-
-
 def specs(objects: Objects) -> dict[SpecId, tuple[str, Json]]:
     """Return the custom resources by spec, each with its path, sorted."""
     found = {_cut(body): (path, body) for path, body in objects.items() if body.get("kind") in KINDS}
@@ -118,8 +106,3 @@ def component(body: Json) -> str:
 def _cut(body: Json) -> SpecId:
     own = identity(body)
     return SpecId(own.kind, own.namespace, shorten(own.name, LABEL_LIMIT))
-
-
-def _home(body: Json) -> str:
-    """Return the namespace of the spec of a cluster-scoped object: that of the claim for which its volume is."""
-    return str(mapping(body, "spec", "claimRef").get("namespace", ""))

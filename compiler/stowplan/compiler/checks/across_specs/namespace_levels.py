@@ -9,7 +9,7 @@ from stowplan.compiler.checks.objects.object_graph import ObjectGraph
 from stowplan.compiler.checks.objects.pod_shapes import remembered
 from stowplan.compiler.checks.objects.pods import Pod
 from stowplan.compiler.checks.objects.summary import ObjectSummary
-from stowplan.compiler.checks.pods.excess import Excess, excess_of
+from stowplan.compiler.checks.pods.excess import excess_of
 from stowplan.compiler.checks.pods.security import baseline_violations, violations
 from stowplan.compiler.checks.pods.violation import Violation
 from stowplan.library.dialects.registry import pods
@@ -32,7 +32,7 @@ class UserPod(NamedTuple):
     path: FieldPath
     baseline: str
     restricted: str
-    excess: tuple[Excess, ...]
+    excess: tuple[Violation, ...]
 
 
 class NamespaceLevel(NamedTuple):

@@ -28,7 +28,9 @@ def check(graph: ObjectGraph) -> list[ObjectFinding]:
     for members in graph.applications.values():
         # The user has to move an object that comes too early anyway, so its wait is not reported.
         waiting = [each for each in awaited(members, defined) if each.id not in moving]
-        found += [_waiting(each, _last(members)) for each in waiting]
+        # An object in the highest wave; of several, the first by path.
+        last = min(members, key=lambda each: (-each.wave, each.path))
+        found += [_waiting(each, last) for each in waiting]
     return found
 
 
@@ -60,11 +62,6 @@ def _moved(steps: Sequence[_Step], made: Sequence[Hashable], used: Sequence[Hash
         if key in wanted:
             first[key] = min(step, first.get(key, step))
     return [step if key is None else min(step, first.get(key, step)) for step, key in zip(steps, made, strict=True)]
-
-
-def _last(members: list[ObjectSummary]) -> ObjectSummary:
-    """Return an object in the highest wave; of several, the first by path."""
-    return min(members, key=lambda each: (-each.wave, each.path))
 
 
 def _waiting(own: ObjectSummary, last: ObjectSummary) -> ObjectFinding:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from stowplan.compiler.checks.objects.object import Object, Objects
 from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import FieldPath
-from stowplan.schema.kinds.table import DATASET_KINDS, KINDS
+from stowplan.schema.kinds.table import KINDS
 from stowplan.schema.meta import ObjectId, SpecId
 
 
@@ -25,11 +25,6 @@ class Edits(NamedTuple):
         Without any, those that name one of the edited `datasets`.
         """
         return tuple(path for spec, path in self.references if spec in datasets) or self.fields
-
-
-def is_dataset(spec: SpecId) -> bool:
-    """Whether the spec is a dataset: other specs refer to it, so an edit of it changes their output too."""
-    return spec.kind in DATASET_KINDS
 
 
 def custom_resource(spec: SpecId, objects: Objects) -> Object | None:

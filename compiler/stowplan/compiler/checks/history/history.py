@@ -5,13 +5,14 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from stowplan.compiler.checks.history import immutability, removals, reruns
-from stowplan.compiler.checks.history.edits import Edits, edits_of, is_dataset
+from stowplan.compiler.checks.history.edits import Edits, edits_of
 from stowplan.compiler.checks.history.reruns import Run
 from stowplan.compiler.checks.objects.finding import ObjectFinding
 from stowplan.compiler.checks.objects.object import Objects
 from stowplan.compiler.checks.objects.object_graph import ObjectGraph
 from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import Severity
+from stowplan.schema.kinds.table import DATASET_KINDS
 from stowplan.schema.meta import ObjectId, SpecId
 
 
@@ -44,7 +45,9 @@ def check(graph: ObjectGraph, changes: Sequence[Changes], previous: Mapping[Obje
     Each finding names the edits that caused it. `previous` holds the bodies of all committed objects.
     """
     changes = [each for each in changes if each.edits != Edits() or each.findings or each.runs]
-    datasets = frozenset(each.spec for each in changes if each.spec and each.edits.fields and is_dataset(each.spec))
+    edited = (each.spec for each in changes if each.spec and each.edits.fields)
+    # Other specs refer to datasets, so an edit of one changes their output too.
+    datasets = frozenset(spec for spec in edited if spec.kind in DATASET_KINDS)
     edits = {each.spec: each.edits.given(datasets) for each in changes}
     moved = [
         replace(found, edits=immutability.causes(found, edits[each.spec]))

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from stowplan.compiler.checks.objects.finding import ObjectFinding
 from stowplan.compiler.checks.objects.object_graph import ObjectGraph
-from stowplan.compiler.kubernetes.fields import annotation, mapping
+from stowplan.compiler.kubernetes.fields import annotation, spec_of
 from stowplan.library.manifest import Json
 from stowplan.library.values import labels
 from stowplan.schema.diagnostics import Finding, Severity, finding
@@ -23,7 +23,7 @@ def check(graph: ObjectGraph, previous: Mapping[ObjectId, Json], severity: Sever
         if annotation(body, labels.SYNC_OPTIONS) == labels.REMOVE:
             # A Dataset with `retain: false`: its spec has said before that these objects go with it.
             continue
-        gone.setdefault(_spec(known, body) or known, []).append(known)
+        gone.setdefault(spec_of(body) or known, []).append(known)
     found = []
     for spec, lost in gone.items():
         first = max(lost)
@@ -34,7 +34,7 @@ def check(graph: ObjectGraph, previous: Mapping[ObjectId, Json], severity: Sever
 
 def renamed(graph: ObjectGraph, previous: Mapping[ObjectId, Json]) -> frozenset[SpecId]:
     """Return the specs that are still compiled, but whose committed claims or volumes are gone or have other names."""
-    gone = {spec for known, body in _gone(graph, previous) if (spec := _spec(known, body))}
+    gone = {spec for _, body in _gone(graph, previous) if (spec := spec_of(body))}
     return frozenset(gone & {fact.spec for fact in graph}) if gone else frozenset()
 
 
@@ -52,15 +52,3 @@ def _finding(lost: Sequence[ObjectId], severity: Severity) -> Finding:
     if severity is Severity.ERROR:
         hint += " To confirm the removal, delete their files from the output."
     return finding("SP541", (), message, hint, severity=severity)
-
-
-def _spec(gone: ObjectId, body: Json) -> SpecId | None:
-    """Return the spec from which a removed object was compiled; None if its labels name no spec.
-
-    The namespace of a volume's spec is that of the claim that the volume is for.
-    """
-    own = mapping(body, "metadata", "labels")
-    namespace = gone.namespace or mapping(body, "spec", "claimRef").get("namespace", "")
-    if labels.SPEC_KIND not in own or labels.SPEC_NAME not in own:
-        return None
-    return SpecId(own[labels.SPEC_KIND], namespace, own[labels.SPEC_NAME])

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import orjson
@@ -35,26 +36,6 @@ class Object:
     because about thirty checks use them.
     """
 
-    __slots__ = (
-        "_summary",
-        "annotations",
-        "authored",
-        "authored_pods",
-        "body",
-        "id",
-        "json",
-        "kind",
-        "labels",
-        "metadata",
-        "output",
-        "pods",
-        "source",
-        "spec",
-        "sync_options",
-        "training_pods",
-        "wave",
-    )
-
     def __init__(self, output: OutputFile) -> None:
         body = output.manifest.body
         metadata: Json = found if isinstance(found := body.get("metadata"), dict) else {}
@@ -79,19 +60,15 @@ class Object:
         trains = output.spec is not None and output.spec.kind in TRAINING_KINDS
         trains = trains and not (labels.OUTPUT in self.labels or gate.is_gate(body))
         self.training_pods: tuple[Pod, ...] = self.pods if trains else ()
-        """The pods of the object if it trains, where a user describes them; otherwise none."""
         self.authored_pods: tuple[Pod, ...] = ()
         if self.authored:
             self.authored_pods = _authored(self.pods, output.spec) if trains else self.pods
         self.json: bytes = _json(body)
-        self._summary: ObjectSummary | None = None
 
-    @property
+    @cached_property
     def summary(self) -> ObjectSummary:
         """The summary of an object that fits its schema; other objects have `unsound_summary`."""
-        if self._summary is None:
-            self._summary = self._summarise(sound=True)
-        return self._summary
+        return self._summarise(sound=True)
 
     @property
     def unsound_summary(self) -> ObjectSummary:

@@ -29,14 +29,6 @@ def references_of(own: ObjectId, body: Json, pods: Iterable[Pod]) -> list[Found]
     return [*found, *fields(body, own.namespace)] if fields else found
 
 
-def _service(body: Json, namespace: str) -> list[Found]:
-    return _named(body, ("spec", "serviceName"), "Service", namespace)
-
-
-def _claimed(body: Json, _namespace: str) -> list[Found]:
-    return _named(body, ("spec", "volumeName"), "PersistentVolume", "")
-
-
 def _named(body: Json, path: tuple[str, ...], kind: str, namespace: str) -> list[Found]:
     name = mapping(body, *path[:-1]).get(path[-1])
     return [(ObjectId("", kind, namespace, name), path, "", None)] if name else []
@@ -64,8 +56,8 @@ def _binding(body: Json, namespace: str) -> list[Found]:
 
 _FIELDS: dict[tuple[str, str], Callable[[Json, str], list[Found]]] = {
     ("", "PersistentVolume"): _volume,
-    ("", "PersistentVolumeClaim"): _claimed,
-    ("apps", "StatefulSet"): _service,
+    ("", "PersistentVolumeClaim"): lambda body, _: _named(body, ("spec", "volumeName"), "PersistentVolume", ""),
+    ("apps", "StatefulSet"): lambda body, namespace: _named(body, ("spec", "serviceName"), "Service", namespace),
     (_RBAC, "ClusterRoleBinding"): _binding,
     (_RBAC, "RoleBinding"): _binding,
 }

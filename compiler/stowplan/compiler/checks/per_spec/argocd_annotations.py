@@ -7,12 +7,12 @@ from functools import lru_cache
 
 from stowplan.compiler.checks.objects.finding import ObjectFinding, about
 from stowplan.compiler.checks.objects.object import Object, Objects
+from stowplan.compiler.checks.objects.sync_phases import HOOK
 from stowplan.compiler.kubernetes.fields import mapping, parts
 from stowplan.library.manifest import Json
 from stowplan.library.values import labels
 from stowplan.schema.diagnostics import FieldPath, did_you_mean
 
-HOOK = "argocd.argoproj.io/hook"
 _HOOK_DELETE_POLICY = "argocd.argoproj.io/hook-delete-policy"
 _ANNOTATIONS: FieldPath = ("metadata", "annotations")
 

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from stowplan.compiler.checks.objects.finding import ObjectFinding, about, lenient
 from stowplan.compiler.checks.objects.object import Object, Objects
-from stowplan.compiler.checks.per_spec.argocd_annotations import HOOK, application_options
+from stowplan.compiler.checks.objects.sync_phases import HOOK
+from stowplan.compiler.checks.per_spec.argocd_annotations import application_options
 from stowplan.compiler.kubernetes.fields import mapping, parts
 from stowplan.library.values import labels
 from stowplan.schema.diagnostics import FieldPath

@@ -1,7 +1,7 @@
 """Fields of a user's pod that the Pod Security level of the platform file forbids."""
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from dataclasses import replace
 
 from stowplan.compiler.checks.objects.object import Object
 from stowplan.compiler.checks.objects.pods import Pod
@@ -11,7 +11,6 @@ from stowplan.compiler.kubernetes.fields import mapping
 from stowplan.compiler.kubernetes.pod_networks import NETWORK_ANNOTATIONS
 from stowplan.library.dialects.registry import pods
 from stowplan.library.manifest import Json
-from stowplan.schema.diagnostics import FieldPath
 from stowplan.schema.meta import SpecId
 from stowplan.schema.platform.platform import Platform
 from stowplan.schema.platform.pod_grants import PodGrant
@@ -22,18 +21,11 @@ _NODE: PodGrant = "nodeName"
 _NETWORKS: PodGrant = "networks"
 
 
-class Excess(NamedTuple):
-    """A field of a user's pod that the platform does not allow, with message and hint of the finding about it."""
-
-    path: FieldPath
-    message: str
-    hint: str
-
-
-def excess_of(obj: Object, pod: Pod, platform: Platform) -> tuple[Excess, ...]:
+def excess_of(obj: Object, pod: Pod, platform: Platform) -> tuple[Violation, ...]:
     """Return the forbidden fields of a pod: the first for each missing entry of the platform's `policy.allow`.
 
-    For a rule that no entry can waive, it is the first field of each name. Empty if the level is `privileged`.
+    Messages and hints are those of the finding about it. For a rule that no entry can waive, it is the first field of
+    each name. Empty if the level is `privileged`.
     """
     policy = platform.policy
     if policy.pod_security_level == "privileged":
@@ -81,11 +73,11 @@ def _without_devices(pod: Pod, spec: SpecId | None, platform: Platform) -> Pod:
     return pod._replace(volumes=volumes)
 
 
-def _excess(found: Violation, spec: SpecId | None, level: str) -> Excess:
+def _excess(found: Violation, spec: SpecId | None, level: str) -> Violation:
     message = f"{found.message} The platform allows no more than the level {level} (`policy.podSecurityLevel`)."
     if found.grant == _NETWORKS:
         message = f"{found.message} The platform does not allow it."
     hint, way_out = found.hint.removesuffix("."), "podSecurityLevel: baseline"
     if found.grant:
         hint, way_out = pods(spec).hints.get(found.grant, hint), f"allow: [{found.grant}]"
-    return Excess(found.path, message, f"{hint}, or write `policy.{way_out}` in the platform file.")
+    return replace(found, message=message, hint=f"{hint}, or write `policy.{way_out}` in the platform file.")

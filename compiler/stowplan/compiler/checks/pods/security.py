@@ -12,17 +12,15 @@ from stowplan.compiler.checks.pods.violation import Rule, Violation
 from stowplan.compiler.kubernetes.fields import mapping
 
 
-def check(objects: Objects, *, allow_root: bool = False, foreign: bool = False) -> list[ObjectFinding]:
+def check(objects: Objects, *, allow_root: bool = False) -> list[ObjectFinding]:
     """Return findings for pods that Stowplan writes and that break the level `restricted`.
 
-    With `foreign`, the pods in plain objects and in objects of extensions are checked too, but not users' containers in
-    training jobs. With `allow_root`, the two rules about the user id are left out, for platforms whose
-    `juicefs.taskUser` is 0.
+    With `allow_root`, the two rules about the user id are left out, for platforms whose `juicefs.taskUser` is 0.
     """
     return [
         about(obj, "SP605", violation.path, violation.message, violation.hint)
         for obj in objects.with_pods
-        for pod in (obj.authored_pods if obj.authored else obj.pods if foreign else ())
+        for pod in obj.authored_pods
         if pod.containers or pod.spec
         for violation in violations(pod, allow_root=allow_root)
     ]

@@ -127,10 +127,9 @@ def test_rules_for_linux_do_not_apply_to_pods_of_windows() -> None:
     assert restricted(made) == []
 
 
-def test_foreign_pods_are_checked_on_request_only() -> None:
+def test_foreign_pods_are_not_checked() -> None:
     made = foreign(changed(job(), SECURITY, {**SECURE, "privileged": True}))
     assert security.check(objects(made)) == []
-    assert len(security.check(objects(made), foreign=True)) == 1
 
 
 @pytest.mark.parametrize(
