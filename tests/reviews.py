@@ -1,6 +1,7 @@
 """Reviews as values, with what a real change seldom has all at once."""
 
 from stowplan.compiler.diff.change import Action, Danger, Risk
+from stowplan.compiler.pins.pin_changes import PinChange
 from stowplan.compiler.review.model import (
     ChangedObject,
     ChangedValue,
@@ -14,7 +15,6 @@ from stowplan.compiler.review.model import (
     Matrix,
     MatrixCell,
     NodeKind,
-    Pin,
     Review,
     Row,
     RunChange,
@@ -22,10 +22,12 @@ from stowplan.compiler.review.model import (
     Secret,
     Side,
     SourceLine,
-    SpecName,
     Step,
     Verdict,
 )
+from stowplan.library.dialects.reading.floating import Section
+from stowplan.schema.lock import GitPin, ImagePin
+from stowplan.schema.meta import SpecId
 
 MARKUP = '</style></title><script>hacked = 1</script><img src=x onerror="hacked = 1">{{ 7 * 7 }}'
 """What must not become a part of the page."""
@@ -35,12 +37,12 @@ def every_section(name: str = "llama") -> Review:
     """A review with something in each section; `name` is in every text that users choose."""
     place = SourceLine(f"specs/{name}.yaml", 7)
     run = RunChange(
-        RunFate.REPLACED, SpecName("Training", "ml", name, place), "training", (f"spec.image: {name}:1 → {name}:2",)
+        RunFate.REPLACED, SpecId("Training", "ml", name), place, "training", (f"spec.image: {name}:1 → {name}:2",)
     )
     return Review(
         summary="3 objects: 1 replaced, 1 created, 1 removed",
         verdict=Verdict(
-            runs=(run, *(RunChange(fate, run.spec, "sync", ()) for fate in (RunFate.STARTS, RunFate.ENDS))),
+            runs=(run, *(RunChange(fate, run.spec, place, "sync", ()) for fate in (RunFate.STARTS, RunFate.ENDS))),
             data=(f"Claim ml/{name}: its data is deleted.",),
             rights=(f"Role ml/{name}: it may get Secrets.",),
             security=(f"{name} is no file of Stowplan.",),
@@ -58,7 +60,10 @@ def every_section(name: str = "llama") -> Review:
         steps=(Step("Wave 0", (f"1 Training {name}",), "Argo CD"), Step("Training runs", (name,), "agents")),
         matrix=Matrix(("dev", name), (Row(name, (MatrixCell(name, ""), MatrixCell("1.4", f"behind {name}"))),)),
         hazards=(Hazard(Risk(Danger.DATA, f"The data of {name} is deleted."), ("a.yaml", "gone.yaml")),),
-        pins=(Pin("image", name, "sha256:aa", "", name), Pin("git", name, "", "c0ffee", name)),
+        pins=(
+            PinChange(Section.IMAGES, name, ImagePin(digest=f"sha256:{64 * 'a'}"), None),
+            PinChange(Section.GIT, name, None, GitPin(commit=40 * "c", subject=name)),
+        ),
         secrets=(Secret("ml", name, (name,), (f"Training ml/{name}",), defined=False, new=True),),
         objects=tuple(changed(f"{path}.yaml", name, action) for path, action in zip("abcde", Action, strict=True)),
         base=name,

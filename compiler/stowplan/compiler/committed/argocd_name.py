@@ -1,8 +1,9 @@
 """The name of the Argo CD objects of the committed output, which a change of the platform file must not change."""
 
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from stowplan.compiler.kubernetes.fields import identity
 from stowplan.compiler.output import paths
 from stowplan.compiler.output.folder import OutputFolder
 from stowplan.compiler.output.read_back import reread
@@ -19,10 +20,10 @@ def committed(out: Path) -> str:
     """Return the name of the Argo CD objects in the output folder `out`; empty without a root Application."""
     tree = OutputFolder(out, frozenset({paths.ROOT}))
     try:
-        manifest = reread(tree.read(paths.ROOT) or b"", PurePosixPath(paths.ROOT).stem)
+        body = reread(tree.read(paths.ROOT) or b"")
     except OSError:
         return ""
-    return manifest.id.name.removesuffix(_ROOT) if manifest else ""
+    return identity(body or {}).name.removesuffix(_ROOT)
 
 
 def findings(settings: ArgoCD, previous: "Committed") -> list[Finding]:

@@ -1,12 +1,12 @@
 """The committed output: the output of the last command, as far as this command needs it."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
 from stowplan.compiler.committed.objects import body_of, unlisted
-from stowplan.compiler.committed.recompile import NOTHING, Recompile
+from stowplan.compiler.committed.recompile import Recompile
 from stowplan.compiler.committed.vouching import Base
 from stowplan.compiler.diagnostics.report import Diagnostic
 from stowplan.compiler.output import inventory as inventories
@@ -54,29 +54,17 @@ class Committed:
     inventory: Inventory
     tree: OutputFolder
     compared: Compared
-    base: Base | None = None
-    recompile: Recompile = NOTHING
-    broken: tuple[Diagnostic, ...] = ()
+    base: Base | None
+    recompile: Recompile
+    broken: tuple[Diagnostic, ...]
 
     @classmethod
     def read(cls, out: Path, specs: Collection[SpecId], base: Base | None, recompile: Recompile) -> "Committed":
         """Read the committed output in the folder `out`. `specs` are all specs that exist now."""
-        found, broken = inventories.read(out)
-        return replace(cls.of(found, seen(out), specs, base, recompile), broken=tuple(broken))
-
-    @classmethod
-    def of(
-        cls,
-        inventory: Inventory,
-        tree: OutputFolder,
-        specs: Collection[SpecId],
-        base: Base | None = None,
-        recompile: Recompile = NOTHING,
-    ) -> "Committed":
-        """Collect the committed output. `tree` lists the output folder, `specs` are all specs that exist now."""
+        (inventory, broken), tree = inventories.read(out), seen(out)
         since = base.since if base else None
         compared = Compared.of(since.inventory, since.files, specs) if since else Compared.of(inventory, tree, specs)
-        return cls(inventory, tree, compared, base, recompile)
+        return cls(inventory, tree, compared, base, recompile, tuple(broken))
 
     @property
     def fingerprint(self) -> str:

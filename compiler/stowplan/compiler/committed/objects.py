@@ -1,9 +1,9 @@
 """The objects in the committed output."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import PurePosixPath
 
 from stowplan.compiler.diagnostics.report import Diagnostic
+from stowplan.compiler.kubernetes.fields import identity
 from stowplan.compiler.model import OutputFile
 from stowplan.compiler.output import inventory_problems, paths
 from stowplan.compiler.output.folder import OutputFiles, OutputFolder
@@ -42,9 +42,8 @@ def unlisted(inventory: Inventory, tree: OutputFiles) -> Iterator[tuple[ObjectId
     Such files exist if the inventory was lost or merged badly.
     """
     for path in _unlisted(inventory, tree):
-        manifest = reread(tree.read(path) or b"", PurePosixPath(path).stem)
-        if manifest is not None:
-            yield manifest.id, manifest.body
+        if body := reread(tree.read(path) or b""):
+            yield identity(body), body
 
 
 def lost_inventory(
@@ -83,6 +82,5 @@ def _head(tree: OutputFiles, path: str) -> bytes:
 
 def body_of(entry: Entry, tree: OutputFiles) -> Json | None:
     """Return the body of the object in a committed file; None if the file is missing or holds another object."""
-    content = tree.read(entry.path) if entry.path in tree.files else None
-    manifest = reread(content, PurePosixPath(entry.path).stem) if content else None
-    return manifest.body if manifest and manifest.id == entry.id else None
+    body = reread(tree.read(entry.path) or b"") if entry.path in tree.files else None
+    return body if body and identity(body) == entry.id else None

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import PurePosixPath
 
-from stowplan.compiler.checks.objects.pods import pods_anywhere
+from stowplan.compiler.checks.objects.pods import images_of
 from stowplan.compiler.committed import acceptance
 from stowplan.compiler.committed.cache_nodes import larger_cache, ordinals
 from stowplan.compiler.committed.vouching import Base
 from stowplan.compiler.diagnostics.report import Diagnostic, diagnose_at
+from stowplan.compiler.kubernetes.fields import identity
 from stowplan.compiler.model import OutputFile
 from stowplan.compiler.output import paths
 from stowplan.compiler.output.folder import OutputFolder
@@ -18,6 +19,7 @@ from stowplan.compiler.output.read_back import reread
 from stowplan.compiler.output.render import Renderings
 from stowplan.library.builders.pods import agent_pod
 from stowplan.library.engines.registry import STARTING_KINDS
+from stowplan.library.manifest import Manifest
 from stowplan.schema.diagnostics import Finding, finding
 from stowplan.schema.meta import SpecId
 
@@ -100,13 +102,13 @@ def _committed(
     if present is not None and file is not None and file.content == content:
         renderings.settle(present)
         return present  # the usual case, and far cheaper than reading YAML
-    stem = PurePosixPath(entry.path).stem.removeprefix(f"{entry.id.kind.lower()}-")
-    manifest = reread(content, stem)
-    if manifest is None or manifest.id != entry.id:
+    body = reread(content)
+    if body is None or identity(body) != entry.id:
         return None
+    stem = PurePosixPath(entry.path).stem.removeprefix(f"{entry.id.kind.lower()}-")
     return OutputFile(
         path=entry.path,
-        manifest=manifest,
+        manifest=Manifest(body, stem, run=True),
         spec=entry.spec,
         source=own[0].source,
         # Known by its old digest, it is that of the present spec; else the spec has changed, and the run stays its own.
@@ -176,8 +178,7 @@ def _local(spec: SpecId, run: Sequence[OutputFile], own: Sequence[OutputFile]) -
 
 def _local_images(output: OutputFile) -> list[str]:
     """Return the agent images of an object that no registry has."""
-    images = [container.get("image") for pod in pods_anywhere(output.manifest.body) for _, container in pod.containers]
-    return [image for image in images if isinstance(image, str) and agent_pod.is_local(image)]
+    return list(filter(agent_pod.is_local, images_of(output.manifest.body)))
 
 
 def _built_here(spec: SpecId, image: str) -> Finding:

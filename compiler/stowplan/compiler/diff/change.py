@@ -1,11 +1,12 @@
 """One object of the output, before and after a change."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
 from stowplan.compiler.diff.fields import Field, Nothing
+from stowplan.compiler.kubernetes.fields import identity
 from stowplan.library.manifest import Json
 from stowplan.schema.meta import ObjectId
 
@@ -65,7 +66,8 @@ class Pair:
             return Action.CREATED
         if self.after is None:
             return Action.REMOVED
-        return Action.CHANGED if _name(self.before) == _name(self.after) else Action.REPLACED
+        same = identity(self.before)[2:] == identity(self.after)[2:]
+        return Action.CHANGED if same else Action.REPLACED
 
     @property
     def kind(self) -> str:
@@ -100,11 +102,6 @@ class Change:
         """Sort key for reviewers: by worst risk, then by action in the order of `Action`, then by source file."""
         worst = min((list(Danger).index(risk.danger) for risk in self.risks), default=len(Danger))
         return worst, list(Action).index(self.action), self.source, self.path
-
-
-def _name(body: Json) -> tuple[str, str]:
-    metadata: Mapping[str, object] = body.get("metadata") or {}
-    return str(metadata.get("namespace", "")), str(metadata.get("name", ""))
 
 
 def records(changes: Sequence[Change]) -> list[dict[str, Any]]:

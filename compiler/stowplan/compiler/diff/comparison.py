@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import PurePosixPath
 
 from stowplan.compiler.diff.change import Action, Change, Danger, Pair, Risk, worst_first
 from stowplan.compiler.diff.fields import Field, differences, with_strings
@@ -43,12 +42,9 @@ def compare(before: Mapping[str, bytes], outputs: Sequence[OutputFile]) -> list[
     for path, risk in moved(pairs, outputs).items():
         more.setdefault(path, []).append(risk)
     changes = (_change(pair, names, pods, more.get(pair.path, ())) for pair in pairs)
-    return sorted((change for change in changes if _matters(change)), key=lambda change: change.rank)
-
-
-def _matters(change: Change) -> bool:
-    """Whether the change is to be shown: it is more than a reference to an object with a new hash in its name."""
-    return bool(change.action is not Action.CHANGED or change.fields or change.risks)
+    # Others only refer to an object with a new hash in its name.
+    shown = (each for each in changes if each.action is not Action.CHANGED or each.fields or each.risks)
+    return sorted(shown, key=lambda change: change.rank)
 
 
 def _pairs(before: Mapping[str, bytes], outputs: Sequence[OutputFile]) -> Iterator[Pair]:
@@ -57,19 +53,11 @@ def _pairs(before: Mapping[str, bytes], outputs: Sequence[OutputFile]) -> Iterat
         content, output = before.get(path), after.get(path)
         if content is not None and output is not None and content == render(output):
             continue
-        old = _body(path, content)
+        old = reread(content) if content and path.endswith(".yaml") and carries_header(content) else None
         new = output.manifest.body if output else None
         if old is not None or new is not None:
             source = output.source if output else annotation(old or {}, labels.SOURCE)
             yield Pair(path, source, old, new)
-
-
-def _body(path: str, content: bytes | None) -> Json | None:
-    """Return the object in a file of the output; None for a file without Stowplan's header or without an object."""
-    if content is None or not path.endswith(".yaml") or not carries_header(content):
-        return None
-    manifest = reread(content, PurePosixPath(path).stem)
-    return manifest.body if manifest else None
 
 
 class _Renaming:

@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
-from stowplan.compiler.checks.objects.pods import pods_anywhere
+from stowplan.compiler.checks.objects.pods import images_of
 from stowplan.compiler.committed.runs import by_spec
 from stowplan.compiler.committed.started import run_of
 from stowplan.compiler.environments.target import Target
+from stowplan.compiler.kubernetes.fields import strings
 from stowplan.compiler.model import OutputFile, Program
 from stowplan.schema.meta import SpecId
 
@@ -72,8 +72,8 @@ def cells(program: Program, outputs: Sequence[OutputFile], waiting: Iterable[Spe
         spec.id: Cell(
             run_of(own.get(spec.id, ())),
             spec.id in later,
-            tuple(sorted({_short(image) for each in own.get(spec.id, ()) for image in _images(each)})),
-            tuple(_revisions(spec.document.data.get("spec"))),
+            tuple(sorted({_short(image) for each in own.get(spec.id, ()) for image in images_of(each.manifest.body)})),
+            tuple(text for path, text in strings(spec.document.data.get("spec")) if path[-1:] == ("revision",)),
         )
         for spec in program.specs
     }
@@ -142,20 +142,7 @@ def _name(image: str) -> str:
     return image.partition("@")[0].partition(":")[0]
 
 
-def _images(output: OutputFile) -> Iterator[str]:
-    for pod in pods_anywhere(output.manifest.body):
-        yield from (str(container["image"]) for _, container in pod.containers if container.get("image"))
-
-
 def _short(image: str) -> str:
     """Return an image without its registry and folders, and with the first 12 characters of a digest."""
     name, at, digest = image.rpartition("/")[2].partition("@")
     return f"{name}{at}{digest[:19]}"
-
-
-def _revisions(value: Any) -> Iterator[str]:
-    """Yield the values of all fields `revision` of a spec, in their order."""
-    for key, child in value.items() if isinstance(value, dict) else enumerate(value if isinstance(value, list) else ()):
-        if key == "revision" and isinstance(child, str):
-            yield child
-        yield from _revisions(child)

@@ -1,6 +1,7 @@
 """The comparison of environments for a terminal, for a comment on a pull request, and for programs."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from rich.table import Table
@@ -54,16 +55,18 @@ def records(columns: Sequence[EnvironmentColumn]) -> dict[str, Any]:
     """Return the comparison as data: `matrix` with all specs, and `behind` with what each environment is behind."""
     specs = sorted({spec for column in columns for spec in column.cells})
     matrix = [
-        _identity(spec) | {"in": {each.name: _record(each.cells.get(spec)) for each in columns}} for spec in specs
+        spec._asdict()
+        | {"in": {each.name: asdict(each.cells[spec]) if spec in each.cells else None for each in columns}}
+        for spec in specs
     ]
     behind = [
         {
             "environment": lag.name,
             "of": lag.of,
-            "missing": [_identity(spec) for spec in lag.missing],
-            "alone": [_identity(spec) for spec in lag.alone],
+            "missing": [spec._asdict() for spec in lag.missing],
+            "alone": [spec._asdict() for spec in lag.alone],
             "older": [
-                _identity(spec) | {"there": _record(there), "here": _record(here)}
+                spec._asdict() | {"there": asdict(there), "here": asdict(here)}
                 for spec, (there, here) in lag.older.items()
             ],
         }
@@ -101,21 +104,6 @@ def _reasons(lag: Lag) -> Iterator[str]:
 
 def _listed(values: Sequence[str]) -> str:
     return " and ".join(values) or "none"
-
-
-def _identity(spec: SpecId) -> dict[str, Any]:
-    return {"kind": spec.kind, "namespace": spec.namespace, "name": spec.name}
-
-
-def _record(cell: Cell | None) -> dict[str, Any] | None:
-    if cell is None:
-        return None
-    return {
-        "run": cell.run,
-        "waits": cell.waits,
-        "images": list(cell.images),
-        "revisions": list(cell.revisions),
-    }
 
 
 def _cells(values: Sequence[str], *, plain: bool = False) -> str:

@@ -14,11 +14,6 @@ class Group:
     first: Change
     others: tuple[Change, ...] = ()
 
-    @property
-    def quiet(self) -> bool:
-        """Whether the group has no risks, so that a reviewer may skip it."""
-        return not self.first.risks
-
 
 def grouped(changes: Sequence[Change]) -> list[Group]:
     """Group the changes, in the order of each group's first change."""

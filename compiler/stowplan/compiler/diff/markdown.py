@@ -56,7 +56,7 @@ def comment(
     """
     groups = grouped(changes)
     head = f"### {heading}: {summary(changes)}\n"
-    blocks = [*_risky(groups), *pins(moves), *_folded([group for group in groups if group.quiet])]
+    blocks = [*_risky(groups), *pins(moves), *_folded([group for group in groups if not group.first.risks])]
     return _fitting(head, blocks, limit)
 
 

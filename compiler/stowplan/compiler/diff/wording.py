@@ -32,7 +32,7 @@ def summary(changes: Sequence[Change]) -> str:
 
 def title(change: Change) -> str:
     """Return a title such as `Job ml/imagenet-sync-…`; for a replaced object, with the name of the old one."""
-    name = _name(change)
+    name = visible(str(change.id))
     if change.action is Action.REPLACED and change.old:
         return f"{name} in the place of {visible(change.old.name)}"
     return name
@@ -55,11 +55,6 @@ def _counted(number: int, kind: str) -> str:
     if number > 1 and kind.endswith("y"):
         return f"{number} {visible(kind[:-1])}ies"
     return counted(number, visible(kind))
-
-
-def _name(change: Change) -> str:
-    own = change.id
-    return visible(f"{own.kind} {own.namespace}/{own.name}" if own.namespace else f"{own.kind} {own.name}")
 
 
 def field_line(field: Field) -> str:

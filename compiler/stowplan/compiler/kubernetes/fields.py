@@ -1,6 +1,7 @@
 """Reading of fields of manifests, which may be malformed."""
 
 import re
+from collections.abc import Collection, Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -9,6 +10,8 @@ from stowplan.library.values import labels
 from stowplan.schema.diagnostics import FieldPath
 from stowplan.schema.meta import ObjectId, SpecId
 
+_group = lru_cache(maxsize=1024)(group_of)
+"""The group of an apiVersion, for all objects of a group the same string in memory."""
 _WAVE = re.compile(r"[+-]?[0-9]+")
 
 
@@ -38,12 +41,6 @@ def namespace_and_name(body: Json, default_namespace: str) -> tuple[str, str]:
     """Return namespace and name of a namespaced object. Without a name, the second one is empty."""
     own = mapping(body, "metadata")
     return str(own.get("namespace") or default_namespace), str(own.get("name") or "")
-
-
-@lru_cache(maxsize=1024)
-def _group(api_version: str) -> str:
-    """Return the group of an apiVersion, for all objects of a group the same string in memory."""
-    return group_of(api_version)
 
 
 def mapping(body: Any, *keys: str) -> Json:
@@ -76,6 +73,24 @@ def items(body: Any, *keys: str) -> list[Json]:
         if not isinstance(item, dict):
             return [item for item in body if isinstance(item, dict)]
     return body
+
+
+def texts(value: Any) -> list[str]:
+    """Return the items of a list as strings; for any other value an empty list."""
+    return list(map(str, value)) if isinstance(value, list) else []
+
+
+def strings(value: Any, path: FieldPath = (), *, except_below: Collection[str] = ()) -> Iterator[tuple[FieldPath, str]]:
+    """Yield path and text of each string in plain data, without those below fields with the names `except_below`.
+
+    `path` is that of the data.
+    """
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, dict | list):
+        for key, below in value.items() if isinstance(value, dict) else enumerate(value):
+            if key not in except_below:
+                yield from strings(below, (*path, key), except_below=except_below)
 
 
 def annotation(body: Json, key: str) -> str:

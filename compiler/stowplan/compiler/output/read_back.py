@@ -15,16 +15,13 @@ from stowplan.library.manifest import Json, Manifest
 _DEEPEST = 100
 
 
-def reread(content: bytes, stem: str) -> Manifest | None:
-    """Return the manifest in a generated file, marked as one of a run; None for content that Stowplan does not write.
-
-    `stem` is the part of the file's name that comes from the object's name.
-    """
+def reread(content: bytes) -> Json | None:
+    """Return the body of the object in a generated file; None for content that Stowplan does not write."""
     try:
         if not _is_simple(yaml.parse(content, Loader=yaml.CSafeLoader)):
             return None
-        body = yaml.load(content, Loader=yaml.CSafeLoader)
-        return Manifest(body, stem, run=True) if _is_object(body) else None
+        body: Json = yaml.load(content, Loader=yaml.CSafeLoader)
+        return body if _is_object(body) else None
     except (yaml.YAMLError, ValueError):
         return None
 

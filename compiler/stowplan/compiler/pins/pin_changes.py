@@ -40,7 +40,15 @@ class PinChange:
     @property
     def revisions(self) -> str:
         """The short revisions before and after, with an arrow between the two of a moved one."""
-        return " → ".join(short(each) for each in (self.before, self.after) if each)
+        return " → ".join(filter(None, self.sides))
+
+    @property
+    def sides(self) -> tuple[str, str]:
+        """The short revisions before and after, each without the name of the hash; empty where there is no entry."""
+        before, after = (
+            each.revision.removeprefix("sha256:")[:_SHOWN] if each else "" for each in (self.before, self.after)
+        )
+        return before, after
 
     @property
     def about(self) -> str:
@@ -62,11 +70,6 @@ def pin_changes(before: Lock | None, after: Lock | None) -> tuple[PinChange, ...
             if old is None or new is None or old.revision != new.revision:
                 found.append(PinChange(section, key, old, new))
     return tuple(found)
-
-
-def short(pin: Pin) -> str:
-    """Return the first digits of what a pin stands for, without the name of the hash."""
-    return pin.revision.removeprefix("sha256:")[:_SHOWN]
 
 
 def records(found: Sequence[PinChange]) -> list[dict[str, Any]]:

@@ -25,12 +25,13 @@ from stowplan.compiler.specs.validate import read_spec
 from stowplan.library.manifest import Manifest
 from stowplan.library.values.names import HASH_LENGTH
 from stowplan.schema.diagnostics import FieldPath, has_errors
-from stowplan.schema.export.plain_schema import Schema, plain_schema
+from stowplan.schema.export.plain_schema import plain_schema
 from stowplan.schema.kinds.table import KINDS
 from stowplan.schema.meta import Model, SpecId
 from stowplan.schema.parse_model import read
 from stowplan.schema.platform.platform import Platform
 
+_schema = cache(plain_schema)
 _HASH = re.compile(rf"-([a-z2-7]{{{HASH_LENGTH}}})$")
 HASH = "<hash>"
 _UNTOUCHED = (("apiVersion",), ("kind",))
@@ -216,19 +217,15 @@ def key_of(manifest: Manifest) -> ObjectKey:
 
 
 def _inputs(document: Document, spec: SpecId | None, model: Model) -> Iterator[Input]:
-    written = {leaf.path: leaf.value for leaf in _plain_leaves(document.data)}
+    written = {leaf.path: leaf.value for leaf in leaves(document.data).values()}
     for path, value in written.items():
         if path not in _UNTOUCHED:
             yield Input(document, spec, path, value, given=True)
     defaults = model.model_dump(mode="json", by_alias=True, exclude_none=True)
-    for leaf in _plain_leaves(defaults):
+    for leaf in leaves(defaults).values():
         absent = not document.root.nearest(leaf.path)[1]
         if absent and leaf.path[0] not in ("status",):
             yield Input(document, spec, leaf.path, leaf.value, given=False)
-
-
-def _plain_leaves(data: Any) -> Iterator[Leaf]:
-    return iter(leaves(data).values())
 
 
 def _alone(data: Any, path: FieldPath) -> FieldPath:
@@ -242,8 +239,3 @@ def _alone(data: Any, path: FieldPath) -> FieldPath:
     while len(path) > 2 and isinstance(path[-1], str) and len(holders[len(path) - 1]) == 1:
         path = path[:-1]
     return path
-
-
-@cache
-def _schema(model: type[Model]) -> Schema:
-    return plain_schema(model)

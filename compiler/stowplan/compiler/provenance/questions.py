@@ -88,9 +88,10 @@ def _paths_on(root: Node, line: int) -> list[FieldPath]:
     begins = list(_begins(root, ()))
     exact = [path for start, path in begins if start == line]
     if exact:
-        return [path for path in exact if not any(_is_above(path, other) for other in exact)]
-    above = [path for start, path in begins if start < line]
-    return above[-1:]
+        above = {path[:length] for path in exact for length in range(len(path))}
+        return [path for path in exact if path not in above]
+    earlier = [path for start, path in begins if start < line]
+    return earlier[-1:]
 
 
 def _begins(node: Node, path: FieldPath) -> Iterator[tuple[int, FieldPath]]:
@@ -100,7 +101,3 @@ def _begins(node: Node, path: FieldPath) -> Iterator[tuple[int, FieldPath]]:
     children = node.children.items() if isinstance(node.children, dict) else enumerate(node.children)
     for key, child in children:
         yield from _begins(child, (*path, key))
-
-
-def _is_above(path: FieldPath, other: FieldPath) -> bool:
-    return len(path) < len(other) and other[: len(path)] == path

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from stowplan.compiler.diagnostics.document import Document
 from stowplan.compiler.diagnostics.locations import Location, is_platform_file
-from stowplan.compiler.model import OutputFile, Program
+from stowplan.compiler.model import OutputFile, Program, Spec
 from stowplan.compiler.provenance.experiment import HASH, Experiment, Input, ObjectKey, Objects, flattened, key_of
 from stowplan.compiler.provenance.leaves import Leaf, Place, leaves
 from stowplan.compiler.provenance.rules import RULES, Rule, rule_of
@@ -169,23 +169,26 @@ class Study:
             return ExplainedLeaf(leaf, tuple(_origin_of(each, leaf) for each in decided))
         found = sorted(self._needed.get((key, place), []), key=lambda each: each[0])
         needed = [given for _, given in found]
-        copied = [each for each in needed if _is_copy(each, leaf)] or self._in_the_copy(key, leaf)
-        if copied:
-            return ExplainedLeaf(leaf, (_origin_of(copied[0], leaf),))
         spec = self.experiment.spec
+        own = self.experiment.program.spec(spec) if spec else None
+        copied = next((each for each in needed if _is_copy(each, leaf)), None)
+        copied = copied or repeated_field(own, key[0], leaf.path, leaf.value)
+        if copied:
+            return ExplainedLeaf(leaf, (_origin_of(copied, leaf),))
         rule = rule_of(key[0], spec.kind if spec else "", leaf.path)
         present = tuple(replace(_origin_of(each, leaf), how=How.PRESENT) for each in needed[:_MOST_GIVEN])
         return ExplainedLeaf(leaf, present, (rule,) if rule else ())
 
-    def _in_the_copy(self, key: ObjectKey, leaf: Leaf) -> list[Input]:
-        """Return the field of the spec that a leaf of its custom resource repeats at the same path; empty if none."""
-        spec = self.experiment.spec
-        found = self.experiment.program.spec(spec) if spec else None
-        if found is None or found.id.kind != key[0]:
-            return []
-        node, exact = found.document.root.nearest(leaf.path)
-        same = exact and node.data == leaf.value
-        return [Input(found.document, spec, leaf.path, node.data, given=True)] if same else []
+
+def repeated_field(spec: Spec | None, kind: str, path: FieldPath, value: object) -> Input | None:
+    """Return the field of a spec that its custom resource repeats with a value at the same path; None if none is.
+
+    `kind` is that of the object that has the value; only the custom resource has that of the spec.
+    """
+    if spec is None or spec.id.kind != kind:
+        return None
+    node, exact = spec.document.root.nearest(path)
+    return Input(spec.document, spec.id, path, node.data, given=True) if exact and node.data == value else None
 
 
 def _is_copy(given: Input, leaf: Leaf) -> bool:

@@ -104,11 +104,6 @@ _OTHER_RUNS = ("SP758", "The list of finished runs is one document; this is anot
 _OTHER_LOCK = ("SP901", "The lock file is one document; this is another.")
 
 
-def lock_of(repo: Repository) -> "Lock | None":
-    """Return the lock file of a repository; None if there is none, or one that is not valid."""
-    return lock_file.read(_optional(Files(repo.folder, {}), repo.lock_file, *_OTHER_LOCK), Report())
-
-
 def lock_at_commit(top: Path, repo: Repository, revision: str) -> "Lock | None":
     """Return the lock file of a repository in a commit; None if the commit has none, or one that is not valid.
 

@@ -9,14 +9,12 @@ from stowplan.compiler.diff.environments import different, lags
 from stowplan.compiler.diff.wording import summary, title
 from stowplan.compiler.output import inventory_lines
 from stowplan.compiler.output.inventory_files import is_inventory
-from stowplan.compiler.pins.pin_changes import PinChange, short
 from stowplan.compiler.review.figures import figures
 from stowplan.compiler.review.graph import graph
 from stowplan.compiler.review.model import (
     Hazard,
     Matrix,
     MatrixCell,
-    Pin,
     Review,
     Row,
     RunChange,
@@ -60,16 +58,11 @@ def review(scenes: Scenes, base: str, version: str) -> Review:
         steps=_steps(scenes, runs),
         matrix=_matrix(scenes),
         hazards=tuple(_hazards(scenes)),
-        pins=tuple(map(_pin, scenes.moved or ())),
+        pins=tuple(scenes.moved or ()),
         secrets=_secrets(scenes),
         objects=objects(scenes, version),
         base=base,
     )
-
-
-def _pin(move: PinChange) -> Pin:
-    before, after = (short(each) if each else "" for each in (move.before, move.after))
-    return Pin(move.section.value, move.key, before, after, move.about)
 
 
 def _sentences(scenes: Scenes, danger: Danger) -> Iterator[str]:
@@ -187,7 +180,6 @@ def _runs_that_start(scenes: Scenes, changed: list[RunChange]) -> Iterator[Step]
 
 
 def _line(run: RunChange, waits: dict[tuple[str, SpecId], str]) -> str:
-    spec = run.spec
-    text = waits.get((run.environment, SpecId(spec.kind, spec.namespace, spec.name)), "")
+    text = waits.get((run.environment, run.spec), "")
     after = f", once {text} is ready" if text and run.part == "training" else ""
     return f"{run.part} of {run.owner}{after}"

@@ -2,9 +2,11 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal
+from math import inf
+from typing import TypeVar
 
 from stowplan.compiler.checks.objects.pods import pods_of
 from stowplan.compiler.kubernetes.fields import items, mapping, spec_of
@@ -17,6 +19,7 @@ from stowplan.schema.kinds.table import TRAINING_KINDS
 _ACCELERATOR = re.compile(r"(gpu|tpu|npu|gaudi|mlu|dcu|xpu|accelerator)", re.IGNORECASE)
 """Extended resources that count as accelerators; others, such as those of networks, do not."""
 _HOUR = 3600
+_Number = TypeVar("_Number", int, float, Decimal)
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 
 
@@ -30,19 +33,24 @@ class _Total:
     memory: int = 0
     disk: int = 0
 
+    def seconds(self, name: str) -> float:
+        """Return for how long accelerators of this name are used at most; infinite without a limit."""
+        return inf if name in self.unlimited else self.hours[name]
+
 
 def figures(scenes: Scenes) -> tuple[Figure, ...]:
     """Return the numbers of all output folders before and after the change; those that are zero are left out."""
     before, after = (_total(list(each)) for each in zip(*((one.before, one.after) for one in scenes.all), strict=True))
     found = []
     for name in sorted(before.accelerators | after.accelerators):
-        found.append(_figure(f"{name} of all jobs at once", before.accelerators[name], after.accelerators[name]))
-        found.append(_hours(name, before, after))
+        title = f"{name} of all jobs at once"
+        found.append(_figure(title, before.accelerators[name], after.accelerators[name], "{:,}".format))
+        found.append(_figure(f"hours of {name} at most", before.seconds(name), after.seconds(name), _hours))
     found += [
-        _figure("pods of jobs at once", before.pods, after.pods),
-        _bytes("storage that claims request", before.storage, after.storage),
-        _bytes("cache memory on each node at most", Decimal(before.memory), Decimal(after.memory)),
-        _bytes("cache disk on each node at most", Decimal(before.disk), Decimal(after.disk)),
+        _figure("pods of jobs at once", before.pods, after.pods, "{:,}".format),
+        _figure("storage that claims request", before.storage, after.storage, size_text),
+        _figure("cache memory on each node at most", Decimal(before.memory), Decimal(after.memory), size_text),
+        _figure("cache disk on each node at most", Decimal(before.disk), Decimal(after.disk), size_text),
     ]
     return tuple(each for each in found if (each.before, each.after) != ("0", "0"))
 
@@ -128,24 +136,12 @@ def _cache(body: Json) -> tuple[int, int]:
     return (size, 0) if options.get("cache-dir", "").startswith("/dev/shm") else (0, size)  # noqa: S108 - a mount option
 
 
-def _hours(name: str, before: _Total, after: _Total) -> Figure:
-    old, new = (float("inf") if name in each.unlimited else each.hours[name] for each in (before, after))
-    title = f"hours of {name} at most"
-    return Figure(
-        title, _number_of_hours(name, before), _number_of_hours(name, after), None if old == new else new > old
-    )
+def _figure(title: str, before: _Number, after: _Number, text: Callable[[_Number], str]) -> Figure:
+    return Figure(title, text(before), text(after), None if before == after else after > before)
 
 
-def _number_of_hours(name: str, total: _Total) -> str:
-    return "no limit" if name in total.unlimited else f"{-(-total.hours[name] // _HOUR):,}"
-
-
-def _figure(title: str, before: int, after: int) -> Figure:
-    return Figure(title, f"{before:,}", f"{after:,}", None if before == after else after > before)
-
-
-def _bytes(title: str, before: Decimal, after: Decimal) -> Figure:
-    return Figure(title, size_text(before), size_text(after), None if before == after else after > before)
+def _hours(seconds: float) -> str:
+    return "no limit" if seconds == inf else f"{-(-seconds // _HOUR):,}"
 
 
 def size_text(number: Decimal) -> str:

@@ -1,6 +1,6 @@
 """The graph of a change: where data comes from, who reads it, and where results go."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from stowplan.compiler.diff.change import Action
@@ -31,26 +31,22 @@ def graph(scenes: Scenes) -> tuple[tuple[GraphNode, ...], tuple[GraphEdge, ...]]
 class _Builder:
     def __init__(self, scene: Scene) -> None:
         self.scene, self.nodes, self.edges = scene, dict[str, GraphNode](), dict[tuple[str, str], GraphEdge]()
-        self._before, self._after = specs(scene.before), specs(scene.after)
+        self._sides = self._before, self._after = specs(scene.before), specs(scene.after)
         self._changed = _changed_paths(scene)
         self._runs = [_runs(side) for side in (scene.before, scene.after)]
         self._places = [{place for _, body in held.values() for place in _places(body)} for held in self._sides]
         for spec in sorted(self._before.keys() | self._after.keys()):
             self._add(spec)
 
-    @property
-    def _sides(self) -> tuple[Mapping[SpecId, tuple[str, Json]], Mapping[SpecId, tuple[str, Json]]]:
-        return self._before, self._after
-
     def _add(self, spec: SpecId) -> None:
         old, new = (held[spec][1] if spec in held else None for held in self._sides)
         body = new or old or {}
         state = self._state(spec, old, new)
-        name = spec_name(self.scene, spec)
+        named, document = spec_name(self.scene, spec)
         own = self._id(spec)
-        title = self.scene.titled(f"{spec.kind} {name.name}")
+        title = self.scene.titled(f"{spec.kind} {named.name}")
         facts = tuple(_facts(body))[:_MOST_LINES]
-        self.nodes[own] = GraphNode(own, _part(spec), title, facts, state, name.place, self._changed.get(spec, ()))
+        self.nodes[own] = GraphNode(own, _part(spec), title, facts, state, document, self._changed.get(spec, ()))
         kind = reading(spec.kind)
         for side in (old, new):
             for place, word in kind.sources(side or {}):

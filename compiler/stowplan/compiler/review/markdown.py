@@ -28,7 +28,7 @@ def comment(review: Review, changes: Mapping[str, Sequence[Change]], *, page: st
         *([f"{page}\n"] if page else []),
         _figures(review.figures),
         f"{graph}\n\n{_SIGNS_OF_GRAPH}\n" if (graph := mermaid(review)) else "",
-        _listed("Pins moved", [f"{each.what} {each.name}: {each.before} → {each.after}" for each in review.pins]),
+        _listed("Pins moved", [f"{each.section} {each.key}: {' → '.join(each.sides)}" for each in review.pins]),
         _listed("New Secrets that must be there", list(_secrets(review))),
     ]
     text, left = head, 0
@@ -98,8 +98,7 @@ def verdict_line(review: Review) -> str:
 
 
 def _run(run: RunChange) -> str:
-    spec = run.spec
-    place = f" (`{code(spec.place.file)}:{spec.place.line}`)" if spec.place.line else ""
+    place = f" (`{code(run.place.file)}:{run.place.line}`)" if run.place.line else ""
     why = escaped("; ".join(each.removesuffix(".") for each in run.reasons))
     what = f"- {_SIGNS[run.fate]}: {escaped(run.part)} of `{code(run.owner)}`{place}"
     return ". ".join(filter(None, [": ".join(filter(None, [what, why])), escaped(" ".join(run.effects))]))

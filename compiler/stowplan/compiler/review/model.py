@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from stowplan.compiler.diff.change import Action, Risk
+from stowplan.compiler.pins.pin_changes import PinChange
+from stowplan.schema.meta import SpecId
 
 
 class ChangeKind(StrEnum):
@@ -43,25 +45,17 @@ class SourceLine:
 
 
 @dataclass(frozen=True, slots=True)
-class SpecName:
-    """The spec that something belongs to, and where its document begins."""
-
-    kind: str
-    namespace: str
-    name: str
-    place: SourceLine
-
-
-@dataclass(frozen=True, slots=True)
 class RunChange:
     """A run that a change starts, ends or replaces, such as the `sync` of a dataset (`part`).
 
+    `place` is where the document of its spec begins.
     `reasons` say why: which fields were changed, or a sentence. `effects` are sentences about what follows, such as
     what it asks for. `environment` is the environment or cluster where it runs, empty without environments.
     """
 
     fate: RunFate
-    spec: SpecName
+    spec: SpecId
+    place: SourceLine
     part: str
     reasons: tuple[str, ...]
     effects: tuple[str, ...] = ()
@@ -71,7 +65,7 @@ class RunChange:
     def owner(self) -> str:
         """Its spec, such as `Training ml/resnet (stage)`."""
         where = f" ({self.environment})" if self.environment else ""
-        return f"{self.spec.kind} {self.spec.namespace}/{self.spec.name}{where}"
+        return f"{self.spec}{where}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,18 +151,6 @@ class Matrix:
 
     columns: tuple[str, ...]
     rows: tuple[Row, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Pin:
-    """A pin that was added, moved or removed. An empty `before` means added, an empty `after` removed."""
-
-    what: str
-    name: str
-    before: str
-    after: str
-    note: str
-    """Such as the subject and date of a commit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,7 +240,7 @@ class Review:
     steps: tuple[Step, ...]
     matrix: Matrix | None
     hazards: tuple[Hazard, ...]
-    pins: tuple[Pin, ...]
+    pins: tuple[PinChange, ...]
     secrets: tuple[Secret, ...]
     objects: tuple[ChangedObject, ...]
     base: str

@@ -1,16 +1,15 @@
 """Origins of the changed values of the output: which changed fields of specs they depend on."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from stowplan.compiler.diff.change import Change
 from stowplan.compiler.diff.fields import Field
-from stowplan.compiler.model import OutputFile
 from stowplan.compiler.provenance.experiment import Experiment, Input, ObjectKey, key_of
 from stowplan.compiler.provenance.leaves import INSIDE, Place, leaves
-from stowplan.compiler.provenance.source_map import reduced
+from stowplan.compiler.provenance.source_map import reduced, repeated_field
 from stowplan.compiler.review.model import ChangeOrigin, SourceLine
-from stowplan.compiler.review.scene import Scene, specs
-from stowplan.library.values.names import LABEL_LIMIT, shorten
+from stowplan.compiler.review.scene import Scene, cut, specs
 from stowplan.schema.diagnostics import FieldPath, dotted
 from stowplan.schema.meta import SpecId
 
@@ -44,8 +43,10 @@ class Origins:
         key, path = key_of(output.manifest), tuple(map(str, field.path))
         own = self._found[output.spec]
         found = [each for (of, place), held in own.items() if of == key and _near(place, path) for each in held]
-        copied = [] if found else self._same_place(output, field)
-        return tuple(dict.fromkeys([*found, *copied]))[:MOST_ORIGINS]
+        spec = self._scene.program.spec(output.spec)
+        if not found and (copied := repeated_field(spec, output.manifest.kind, field.path, field.after)):
+            found = [replace(_origin(copied), text=f"copied from {dotted(field.path)}")]
+        return tuple(dict.fromkeys(found))[:MOST_ORIGINS]
 
     def _search(self, spec: SpecId) -> Mapping[_Where, list[ChangeOrigin]]:
         experiment = Experiment(reduced(self._scene.program, spec), spec, self._version)
@@ -64,23 +65,8 @@ class Origins:
     def _differs(self, given: Input) -> bool:
         if given.spec is None:
             return False
-        paths = self._changed.get(_cut(given.spec), ())
+        paths = self._changed.get(cut(given.spec), ())
         return any(given.path[: len(path)] == path or path[: len(given.path)] == given.path for path in paths)
-
-    def _same_place(self, output: OutputFile, field: Field) -> list[ChangeOrigin]:
-        """Return the field of the spec that its custom resource repeats at the same path; empty if there is none."""
-        spec = self._scene.program.spec(output.spec) if output.spec else None
-        if spec is None or output.manifest.kind != spec.id.kind:
-            return []
-        node, exact = spec.document.root.nearest(field.path)
-        if not exact:
-            return []
-        at = spec.document.locate(field.path)
-        return (
-            [ChangeOrigin(f"copied from {dotted(field.path)}", SourceLine(at.file, at.line))]
-            if node.data == field.after
-            else []
-        )
 
 
 def _changed_fields(scene: Scene) -> dict[SpecId, tuple[FieldPath, ...]]:
@@ -95,10 +81,6 @@ def _changed_fields(scene: Scene) -> dict[SpecId, tuple[FieldPath, ...]]:
         if paths:
             found[spec] = tuple(("spec", *path) for path in dict.fromkeys(paths))
     return found
-
-
-def _cut(spec: SpecId) -> SpecId:
-    return SpecId(spec.kind, spec.namespace, shorten(spec.name, LABEL_LIMIT))
 
 
 def _plain(place: Place) -> tuple[str, ...]:

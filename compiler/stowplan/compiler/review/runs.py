@@ -5,13 +5,12 @@ from collections.abc import Iterator, Sequence
 from stowplan.compiler.diff.change import Action, Change, Danger
 from stowplan.compiler.diff.risks.lineages import lineage_of
 from stowplan.compiler.diff.wording import field_line, title
-from stowplan.compiler.kubernetes.fields import identity, mapping
+from stowplan.compiler.kubernetes.fields import annotation, identity
 from stowplan.compiler.review.figures import accelerators
-from stowplan.compiler.review.model import RunChange, RunFate, SourceLine, SpecName
-from stowplan.compiler.review.scene import Objects, Scene, component, runs, specs
+from stowplan.compiler.review.model import RunChange, RunFate, SourceLine
+from stowplan.compiler.review.scene import Objects, Scene, component, cut, runs, specs
 from stowplan.library.manifest import Json
 from stowplan.library.values import labels
-from stowplan.library.values.names import LABEL_LIMIT, shorten
 from stowplan.schema.kinds.table import KINDS, TRAINING_KINDS
 from stowplan.schema.meta import ObjectId, SpecId
 from stowplan.schema.wording import counted
@@ -31,21 +30,20 @@ def run_changes(scene: Scene) -> list[RunChange]:
         gone, come = old.keys() - new.keys(), new.keys() - old.keys()
         if gone or come:
             spec, part = key
-            name = spec_name(scene, spec)
             own = changes.get(spec, ())
             effects = [*_of_training(spec, part, [old[each] for each in gone], [new[each] for each in come])]
             effects += _risks(own, part, scene, named=bool(gone and come))
             found.append(
                 RunChange(
                     _FATES[bool(gone), bool(come)],
-                    name,
+                    *spec_name(scene, spec),
                     part_title(spec, part),
                     tuple(_bounded(list(_reasons(own)), "field")),
                     tuple(_bounded(list(dict.fromkeys(effects)), "effect")),
                     scene.name,
                 )
             )
-    return sorted(found, key=lambda run: (_ORDER.index(run.fate), run.spec.kind, run.spec.namespace, run.spec.name))
+    return sorted(found, key=lambda run: (_ORDER.index(run.fate), run.spec))
 
 
 def part_title(spec: SpecId, part: str) -> str:
@@ -55,17 +53,16 @@ def part_title(spec: SpecId, part: str) -> str:
     return "transfer" if part in ("copy", "transfer") else part
 
 
-def spec_name(scene: Scene, spec: SpecId) -> SpecName:
-    """Return a spec with the place of its document, or with its file alone if the change removed it."""
+def spec_name(scene: Scene, spec: SpecId) -> tuple[SpecId, SourceLine]:
+    """Return a spec with its whole name and the place of its document, or its file alone if the change removed it."""
     for each in scene.program.specs:
-        if (each.id.kind, each.id.namespace) == spec[:2] and shorten(each.id.name, LABEL_LIMIT) == spec.name:
+        if cut(each.id) == spec:
             found = each.document.locate(())
-            return SpecName(spec.kind, spec.namespace, each.id.name, SourceLine(found.file, found.line))
+            return each.id, SourceLine(found.file, found.line)
     for own in (scene.after, scene.before):
         if held := specs(own).get(spec):
-            annotations = mapping(held[1], "metadata", "annotations")
-            return SpecName(spec.kind, spec.namespace, spec.name, SourceLine(str(annotations.get(labels.SOURCE, ""))))
-    return SpecName(spec.kind, spec.namespace, spec.name, SourceLine(""))
+            return spec, SourceLine(annotation(held[1], labels.SOURCE))
+    return spec, SourceLine("")
 
 
 def _of_training(spec: SpecId, part: str, gone: Sequence[Json], come: Sequence[Json]) -> Iterator[str]:

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import PurePosixPath
 
 from stowplan.compiler.diff.change import Change
 from stowplan.compiler.diff.environments import EnvironmentColumn
@@ -47,8 +46,8 @@ class Scene:
                 continue
             if path in now and content == self.texts[path]:
                 found[path] = now[path]
-            elif manifest := reread(content, PurePosixPath(path).stem):
-                found[path] = manifest.body
+            elif body := reread(content):
+                found[path] = body
         return found
 
     @cached_property
@@ -85,7 +84,8 @@ class Scenes:
 
 def specs(objects: Objects) -> dict[SpecId, tuple[str, Json]]:
     """Return the custom resources by spec, each with its path, sorted."""
-    found = {_cut(body): (path, body) for path, body in objects.items() if body.get("kind") in KINDS}
+    resources = ((path, body) for path, body in objects.items() if body.get("kind") in KINDS)
+    found = {cut(SpecId(*identity(body)[1:])): (path, body) for path, body in resources}
     return dict(sorted(found.items()))
 
 
@@ -103,6 +103,6 @@ def component(body: Json) -> str:
     return str(mapping(body, "metadata", "labels").get(labels.COMPONENT, ""))
 
 
-def _cut(body: Json) -> SpecId:
-    own = identity(body)
-    return SpecId(own.kind, own.namespace, shorten(own.name, LABEL_LIMIT))
+def cut(spec: SpecId) -> SpecId:
+    """Return a spec as the labels of its objects have it: with its name cut."""
+    return spec._replace(name=shorten(spec.name, LABEL_LIMIT))

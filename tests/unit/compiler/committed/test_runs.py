@@ -44,7 +44,7 @@ def reused(out: Path, outputs: Iterable[OutputFile], recompile: Recompile = NONE
 def chosen(
     out: Path, outputs: Sequence[OutputFile], last: Inventory, recompile: Recompile = NONE, base: Base | None = None
 ) -> Reused:
-    return reuse(outputs, last, Committed.of(last, seen(out), (), base, recompile), Renderings())
+    return reuse(outputs, last, Committed.read(out, (), base, recompile), Renderings())
 
 
 def reviewed(out: Path) -> Base:
@@ -235,7 +235,7 @@ def test_each_output_is_rendered_once(out: Path) -> None:
     outputs = [custom_resource(), run("sync-oldhash2", "old")]
     written(out, outputs)
     tree, last, renderings = seen(out), last_inventory(out), Renderings()
-    found = reuse(outputs, last, Committed.of(last, tree, ()), renderings)
+    found = reuse(outputs, last, Committed.read(out, (), None, NONE), renderings)
     made = renderings.of(outputs[1])
     assert made.content is None, "the run is in place, and was read for that"
     previous(found.outputs, last, tree, renderings)

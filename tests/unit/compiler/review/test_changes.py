@@ -109,7 +109,7 @@ def test_an_edit_of_a_dataset_replaces_its_sync_and_says_which_field() -> None:
     found = review()
     (sync,) = [each for each in found.verdict.runs if each.part == "sync"]
     assert sync.fate is RunFate.REPLACED
-    assert (sync.spec.place.file, sync.spec.place.line) == ("specs/imagenet.yaml", 1)
+    assert (sync.place.file, sync.place.line) == ("specs/imagenet.yaml", 1)
     assert any("acme/c4" in each and "acme/c5" in each for each in sync.reasons)
     assert "Dataset" in {str(each.part).capitalize() for each in found.nodes if each.state is not ChangeKind.UNCHANGED}
 

@@ -54,6 +54,12 @@ def pods_of(body: Json) -> tuple[Pod, ...]:
     return tuple([_pod(mapping(item, *below), (*home, index, *below)) for index, item in enumerate(items(body, *home))])
 
 
+def images_of(body: Json) -> list[str]:
+    """Return the images of the containers in the pods of any object."""
+    found = (container.get("image") for pod in pods_anywhere(body) for _, container in pod.containers)
+    return [str(image) for image in found if image]
+
+
 def account_of(pod: Pod) -> tuple[FieldPath, str]:
     """Return the path of the field that names the service account of a pod, and the name; empty if none is named.
 

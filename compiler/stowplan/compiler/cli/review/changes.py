@@ -37,7 +37,7 @@ def compared(checkout: "Checkout", top: Path, base: str | None, targets: "Sequen
         with closing(ComposerPool(lasting=False)) as composer:
             compiler = Compiler(checkout, composer)
             found = [_compare(compiler, checkout.repo, top, each, base) for each in targets]
-        moved = _moves(checkout.repo, base)
+        moved = _moves(checkout, base)
     except GitError as error:
         raise typer.BadParameter(str(error), param_hint="--base") from None
     held = [(target, cells) for target, (_, cells) in zip(targets, found, strict=True)]
@@ -83,7 +83,7 @@ def _compare(
     return Scene(target.name, before, compiled.outputs, changes, compiled.program), held
 
 
-def _moves(source: "Repository", base: str | None) -> "Sequence[PinChange] | None":
+def _moves(checkout: "Checkout", base: str | None) -> "Sequence[PinChange] | None":
     """Return the pins that moved since the commit `base`; None without one: no output says by which pins it was made.
 
     A lock file at the base that is not valid counts as none; the present one was read without errors. Raises
@@ -93,8 +93,10 @@ def _moves(source: "Repository", base: str | None) -> "Sequence[PinChange] | Non
         return None
     from stowplan.compiler.git.commit import merge_base  # noqa: PLC0415 - start-up time
     from stowplan.compiler.git.work_tree import around  # noqa: PLC0415
+    from stowplan.compiler.pins import lock_file  # noqa: PLC0415
     from stowplan.compiler.pins.pin_changes import pin_changes  # noqa: PLC0415
-    from stowplan.compiler.repository.load import lock_at_commit, lock_of  # noqa: PLC0415
+    from stowplan.compiler.repository.load import lock_at_commit  # noqa: PLC0415
 
-    top = around(source.folder, source.folder)
-    return pin_changes(lock_at_commit(top, source, merge_base(top, base)), lock_of(source))
+    repo = checkout.repo
+    top = around(repo.folder, repo.folder)
+    return pin_changes(lock_at_commit(top, repo, merge_base(top, base)), lock_file.read(checkout.lock, Report()))

@@ -1,7 +1,7 @@
 """The command `diff`."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,13 +10,11 @@ import typer
 
 from stowplan.compiler.cli.environments import EnvOption, chosen
 from stowplan.compiler.cli.options import Out, PlatformOption, Repo, repository, writable_output
+from stowplan.compiler.cli.results import of_targets
 from stowplan.compiler.cli.review.changes import compared
 from stowplan.compiler.cli.review.risk_gates import FailOn, stop_on
 
 if TYPE_CHECKING:
-    from stowplan.compiler.diff.change import Change
-    from stowplan.compiler.diff.environments import EnvironmentColumn
-    from stowplan.compiler.pins.pin_changes import PinChange
     from stowplan.compiler.review.scene import Scenes
 
 
@@ -56,85 +54,65 @@ def diff(
     source = repository(repo, platform)
     top = writable_output(out, source)
     checkout = Checkout(source)
-    targets = chosen(checkout, top, env)
-    found = compared(checkout, top, base, targets)
-    if not targets[0].name:
-        _print(found.all[0].changes, shape, found.moved)
+    found = compared(checkout, top, base, chosen(checkout, top, env))
+    if shape is DiffFormat.JSON:
+        typer.echo(json.dumps(_record(found), indent=2))
+    elif shape is DiffFormat.MARKDOWN:
+        for part in _markdown(found):
+            typer.echo(part)
     else:
-        _print_all(found, shape)
+        _print(found)
     stop_on(found, fail_on)
 
 
-def _print_all(found: "Scenes", shape: DiffFormat) -> None:
-    """Print the changes of each target and, with several environments, how these differ from each other."""
-    from stowplan.compiler.diff.change import records  # noqa: PLC0415 - start-up time
+def _record(found: "Scenes") -> dict[str, Any]:
+    """Return the comparison as data for programs."""
+    from stowplan.compiler.diff import environments_wording  # noqa: PLC0415 - start-up time
+    from stowplan.compiler.diff.change import records  # noqa: PLC0415
+    from stowplan.compiler.pins.pin_changes import records as records_of_pins  # noqa: PLC0415
 
-    if shape is DiffFormat.JSON:
-        from stowplan.compiler.diff import environments_wording  # noqa: PLC0415
+    parts = of_targets({each.name: {"changes": records(each.changes)} for each in found.all})
+    pins = {} if found.moved is None else {"pins": records_of_pins(found.moved)}
+    return parts | pins | (environments_wording.records(found.columns) if found.columns else {})
 
-        parts: dict[str, Any] = {"environments": {each.name: {"changes": records(each.changes)} for each in found.all}}
-        parts |= _pins(found.moved)
-        typer.echo(json.dumps(parts | (environments_wording.records(found.columns) if found.columns else {}), indent=2))
+
+def _markdown(found: "Scenes") -> Iterator[str]:
+    """Yield the parts of a comment: each target, the pins and, with several environments, their differences."""
+    from stowplan.compiler.diff import environments_wording  # noqa: PLC0415 - start-up time
+    from stowplan.compiler.diff.markdown import comment, pins  # noqa: PLC0415
+
+    if not found.all[0].name:
+        yield comment(found.all[0].changes, found.moved or ())
         return
     for index, each in enumerate(found.all):
-        heading = f"# {each.name}\n" if shape is DiffFormat.MARKDOWN else f"{each.name}:"
-        typer.echo(heading if index == 0 else f"\n{heading}")
-        _print(each.changes, shape)
-    _print_moves(found.moved, shape)
+        heading = f"# {each.name}\n"
+        yield heading if index == 0 else f"\n{heading}"
+        yield comment(each.changes)
+    if found.moved:
+        yield "".join(pins(found.moved))
+    if found.columns:
+        yield ""
+        yield environments_wording.markdown(found.columns)
+
+
+def _print(found: "Scenes") -> None:
+    """Print the changes of each target for people, then the pins and, with several environments, their differences."""
+    from stowplan.compiler.diagnostics.console import print_whole, terminal  # noqa: PLC0415 - start-up time
+    from stowplan.compiler.diff import environments_wording  # noqa: PLC0415
+    from stowplan.compiler.diff.environments import different  # noqa: PLC0415
+    from stowplan.compiler.diff.terminal import lines, pins  # noqa: PLC0415
+
+    console = terminal()
+    for index, each in enumerate(found.all):
+        if each.name:
+            typer.echo(f"{each.name}:" if index == 0 else f"\n{each.name}:")
+        for line in lines(each.changes):
+            console.print(line, soft_wrap=True, highlight=False)
+    for line in pins(found.moved or ()):
+        console.print(line, soft_wrap=True, highlight=False)
     if found.columns:
         typer.echo()
-        _print_columns(found.columns, shape)
-
-
-def _print_columns(found: "Sequence[EnvironmentColumn]", shape: DiffFormat) -> None:
-    from stowplan.compiler.diagnostics.console import print_whole  # noqa: PLC0415 - start-up time
-    from stowplan.compiler.diff import environments_wording as wording  # noqa: PLC0415
-    from stowplan.compiler.diff.environments import different  # noqa: PLC0415
-
-    if shape is DiffFormat.MARKDOWN:
-        typer.echo(wording.markdown(found))
-        return
-    if different(found):
-        print_whole(wording.table(found))
-    for line in wording.lines(found):
-        typer.echo(line)
-
-
-def _pins(found: "Sequence[PinChange] | None") -> dict[str, Any]:
-    from stowplan.compiler.pins.pin_changes import records  # noqa: PLC0415 - start-up time
-
-    return {} if found is None else {"pins": records(found)}
-
-
-def _print_moves(found: "Sequence[PinChange] | None", shape: DiffFormat) -> None:
-    """Print the pins that moved, below the changes of all targets."""
-    if found and shape is DiffFormat.MARKDOWN:
-        from stowplan.compiler.diff.markdown import pins  # noqa: PLC0415 - start-up time
-
-        typer.echo("".join(pins(found)))
-    elif found:
-        from stowplan.compiler.diagnostics.console import terminal  # noqa: PLC0415 - start-up time
-        from stowplan.compiler.diff.terminal import pins as lines_of_pins  # noqa: PLC0415
-
-        console = terminal()
-        for line in lines_of_pins(found):
-            console.print(line, soft_wrap=True, highlight=False)
-
-
-def _print(changes: "Sequence[Change]", shape: DiffFormat, moved: "Sequence[PinChange] | None" = None) -> None:
-    if shape is DiffFormat.MARKDOWN:
-        from stowplan.compiler.diff.markdown import comment  # noqa: PLC0415 - start-up time
-
-        typer.echo(comment(changes, moved or ()))
-    elif shape is DiffFormat.JSON:
-        from stowplan.compiler.diff.change import records  # noqa: PLC0415 - start-up time
-
-        typer.echo(json.dumps({"changes": records(changes), **_pins(moved)}, indent=2))
-    else:
-        from stowplan.compiler.diagnostics.console import terminal  # noqa: PLC0415 - start-up time
-        from stowplan.compiler.diff.terminal import lines  # noqa: PLC0415
-
-        console = terminal()
-        for line in lines(changes):
-            console.print(line, soft_wrap=True, highlight=False)
-        _print_moves(moved, shape)
+        if different(found.columns):
+            print_whole(environments_wording.table(found.columns))
+        for text in environments_wording.lines(found.columns):
+            typer.echo(text)

@@ -56,8 +56,7 @@ def _enlarged(own: Sequence[OutputFile], committed: Sequence[Entry], tree: Outpu
     # The name has the hash of the content.
     if runtime is None or before is None or before.id == runtime.manifest.id:
         return None
-    written = reread(tree.read(before.path) or b"", "")
-    old, new = _cache(written.body if written else {}), _cache(runtime.manifest.body)
+    old, new = _cache(reread(tree.read(before.path) or b"") or {}), _cache(runtime.manifest.body)
     if old is None or new is None or (new.size_mib <= old.size_mib and new.directories <= old.directories):
         return None
     return new

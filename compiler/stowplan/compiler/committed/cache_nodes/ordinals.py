@@ -88,7 +88,8 @@ def _joined(output: OutputFile, sibling: OutputFile, total: int) -> OutputFile:
     template = body["spec"]["template"]
     pod = template["spec"]
     (container,) = pod["containers"]
-    volumes = [_mounting(each, str(_configuration(sibling))) for each in pod["volumes"]]
+    mounted = {"configMap": {"name": str(_configuration(sibling))}}
+    volumes = [{**each, **mounted} if "configMap" in each else each for each in pod["volumes"]]
     arguments = [*container["args"], PARTITIONS, str(total)]
     changed = {**pod, "containers": [{**container, "args": arguments}], "volumes": volumes}
     name = names.with_hash(output.manifest.stem, sibling.manifest.name[-HASH_LENGTH:])
@@ -100,14 +101,6 @@ def _joined(output: OutputFile, sibling: OutputFile, total: int) -> OutputFile:
     return replace(output, manifest=replace(output.manifest, body=whole))
 
 
-def _mounting(volume: Json, configuration: str) -> Json:
-    return {**volume, "configMap": {"name": configuration}} if "configMap" in volume else volume
-
-
-def _is_job(output: OutputFile) -> bool:
-    return output.manifest.run and output.manifest.kind == "Job"
-
-
 def is_warmup(output: OutputFile) -> bool:
     """Return whether an output is the Job that warms one cache node."""
     tags = mapping(output.manifest.body, "metadata", "labels")
@@ -116,7 +109,8 @@ def is_warmup(output: OutputFile) -> bool:
 
 def _ordinal(output: OutputFile) -> int | None:
     """Return the number of the cache node on which a Job of a run works; None for other objects."""
-    return _argument(output.manifest.body, PARTITION) if _is_job(output) else None
+    works = output.manifest.run and output.manifest.kind == "Job"
+    return _argument(output.manifest.body, PARTITION) if works else None
 
 
 def _argument(body: Json, name: str) -> int | None:
