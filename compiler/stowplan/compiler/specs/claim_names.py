@@ -76,8 +76,4 @@ def _is_typo(name: str, other: str) -> bool:
     if len(parts) != len(others):
         return name.replace("-", "") == other.replace("-", "")
     different = [pair for pair in zip(parts, others, strict=True) if pair[0] != pair[1]]
-    return all(min(len(pair[0]), len(pair[1])) >= _WORD and _alike(*pair) for pair in different)
-
-
-def _alike(word: str, other: str) -> bool:
-    return SequenceMatcher(None, word, other).ratio() >= _ALIKE
+    return all(min(map(len, pair)) >= _WORD and SequenceMatcher(None, *pair).ratio() >= _ALIKE for pair in different)

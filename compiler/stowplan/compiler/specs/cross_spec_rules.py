@@ -1,6 +1,6 @@
 """Rules across specs: shared cache directories, ports and claims, and unused datasets."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from stowplan.compiler.diagnostics.document import Document
@@ -54,7 +54,8 @@ def check(program: Program, specs: Sequence[SpecFacts], report: Report) -> None:
         found += [*_caches(spec, directories), *_ports(spec, blocks)] if spec.caches or spec.ports else []
         for own in (*((_in_its_volume(spec.write, datasets),) if spec.write else ()), *spec.outputs):
             found += _writes(spec, own, writers)
-            found += _deleted(own, deletions) if own.lineage else []
+            deleted = (directory_clashes.clash(own, each, str(task)) for task, each in deletions if own.lineage)
+            found += next(filter(None, deleted), [])
         found += _lineages(spec, lineages) if spec.lineage else []
         found += task_order.findings(spec, present, program.refused, incomplete=program.incomplete)
         found += task_order.unrecorded(spec, changed) if changed else []
@@ -208,11 +209,6 @@ def _deletions(specs: Sequence[SpecFacts], datasets: Mapping[SpecId, SpecFacts])
             if dataset and dataset.write and spec.deletes:
                 path = _joined(dataset.write.path, spec.deletes.below)
                 yield spec.id, replace(dataset.write, path=path, mirror=True, at=spec.deletes.at)
-
-
-def _deleted(own: Write, deletions: Iterable[tuple[SpecId, Write]]) -> list[Finding]:
-    """Return a finding about the first task that deletes the checkpoints `own`, if any."""
-    return next((found for task, write in deletions if (found := directory_clashes.clash(own, write, str(task)))), [])
 
 
 def _joined(*parts: str) -> str:

@@ -16,7 +16,7 @@ from stowplan.schema.codes import CATALOGUE
 from stowplan.schema.diagnostics import FieldPath, Finding, Severity, finding
 from stowplan.schema.platform import cache_directories
 from stowplan.schema.platform.argocd import ArgoCD
-from stowplan.schema.platform.network import DNS_PORT, LINK_LOCAL, EgressRule, lies_in
+from stowplan.schema.platform.network import DNS_PORT, LINK_LOCAL, lies_in
 from stowplan.schema.platform.platform import Platform
 from stowplan.schema.platform.policy import Policy
 from stowplan.schema.platform.settings import Amounts, Resources
@@ -161,16 +161,16 @@ def _egress(platform: Platform) -> Iterator[Finding]:
         if better != rule.cidr:
             message = f"Found {describe(rule.cidr)}; allowed is an address range that ends in its prefix length."
             yield finding("SP206", ("network", "egress", index, "cidr"), message, f"Give for example {better}.")
-        elif platform.network.deny_link_local and rule.ports != [DNS_PORT] and _is_link_local(rule):
+        elif (
+            platform.network.deny_link_local
+            and rule.ports != [DNS_PORT]
+            and any(lies_in(rule.cidr, each) for each in LINK_LOCAL)
+        ):
             message = (
                 f"Found {describe(rule.cidr)}, an address of the node itself, which `network.denyLinkLocal` denies."
             )
             hint = f"Remove the rule, give it port {DNS_PORT} alone for a DNS server, or set `denyLinkLocal: false`."
             yield finding("SP621", ("network", "egress", index, "cidr"), message, hint)
-
-
-def _is_link_local(rule: EgressRule) -> bool:
-    return any(lies_in(rule.cidr, each) for each in LINK_LOCAL)
 
 
 def _better_range(cidr: str) -> str:

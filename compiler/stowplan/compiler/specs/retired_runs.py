@@ -50,24 +50,20 @@ def of_spec(spec: Spec, environment: str | None = None) -> RetiredRun:
     return RetiredRun(spec=str(spec.id), run=run, digest=digest, environment=environment)
 
 
-def listed(document: Document | None, report: Report) -> tuple[RetiredRun, ...]:
-    """Return the entries of the list; none if there is no list, or if it has errors, which are reported."""
-    if document is None:
-        return ()
-    model, found = read(RetiredRuns, document.data)
-    report.add_findings(document, found)
-    return tuple(model.runs) if model else ()
-
-
 def kept_out(
     document: Document | None, specs: Sequence[Spec], environment: str | None, report: Report
 ) -> frozenset[SpecId]:
     """Return the specs whose present run is listed for the environment, each of which is reported at its entry.
 
-    `environment` is None if the platform file has no environments.
+    None if there is no list, or if it has errors, which are reported. `environment` is None if the platform file has no
+    environments.
     """
+    if document is None:
+        return frozenset()
+    model, problems = read(RetiredRuns, document.data)
+    report.add_findings(document, problems)
     entries: dict[tuple[str, str], list[tuple[int, RetiredRun]]] = {}
-    for index, each in enumerate(listed(document, report)):
+    for index, each in enumerate(model.runs if model else ()):
         if each.environment in (None, environment):
             entries.setdefault(_key(each), []).append((index, each))
     found: dict[SpecId, int] = {}
@@ -76,9 +72,8 @@ def kept_out(
         same = (index for index, each in entries.get(_key(own), ()) if each.digest in (None, own.digest))
         if (first := next(same, None)) is not None:
             found[spec.id] = first
-    if document is not None and found:
-        ordered = sorted(found.items(), key=lambda each: each[1])
-        report.add_findings(document, [_finding(spec, index) for spec, index in ordered])
+    ordered = sorted(found.items(), key=lambda each: each[1])
+    report.add_findings(document, [_finding(spec, index) for spec, index in ordered])
     return frozenset(found)
 
 

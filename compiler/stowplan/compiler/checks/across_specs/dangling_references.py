@@ -60,7 +60,10 @@ def collect(found: SpecObjects) -> Iterator[ObjectReference | ConfigMapKeys | Re
     A reference is left out if its target is an object of the same spec, has the key or pod that is asked for, and is
     not applied later than its owner.
     """
-    keys = {obj.id: _keys(obj) for obj in found.objects.of_kind("ConfigMap")}
+    keys = {
+        obj.id: (*mapping(obj.body, "data"), *mapping(obj.body, "binaryData"))
+        for obj in found.objects.of_kind("ConfigMap")
+    }
     replicas = {obj.id: _replicas(obj) for obj in found.objects.of_kind("StatefulSet")}
     yield from (ConfigMapKeys(*each) for each in keys.items())
     yield from (Replicas(*each) for each in replicas.items())
@@ -68,7 +71,7 @@ def collect(found: SpecObjects) -> Iterator[ObjectReference | ConfigMapKeys | Re
     own = {obj.id: obj.summary for obj in found.objects} if found.spec else {}
     for reference in _references(found.objects):
         target = own.get(reference.target)
-        settled = target is not None and not _is_early(reference.owner, target)
+        settled = target is not None and not is_early(reference.owner, target)
         if not settled or any(_missing(reference, keys, replicas)):
             yield reference
 
@@ -122,16 +125,12 @@ def _externals(objects: Objects) -> set[tuple[str, str, str]]:
     return found
 
 
-def _keys(config_map: Object) -> tuple[str, ...]:
-    return (*mapping(config_map.body, "data"), *mapping(config_map.body, "binaryData"))
-
-
 def _replicas(stateful_set: Object) -> int:
     replicas = mapping(stateful_set.body, "spec").get("replicas")
     return 1 if replicas is None else int(replicas)
 
 
-def _is_early(owner: ObjectSummary, target: ObjectSummary) -> bool:
+def is_early(owner: ObjectSummary, target: ObjectSummary) -> bool:
     """Whether one Application applies the owner in a wave before that of the target."""
     return owner.application == target.application and owner.wave < target.wave
 

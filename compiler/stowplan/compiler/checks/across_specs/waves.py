@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Iterator, Sequence
 
-from stowplan.compiler.checks.across_specs.dangling_references import ObjectReference
+from stowplan.compiler.checks.across_specs.dangling_references import ObjectReference, is_early
 from stowplan.compiler.checks.across_specs.missing_definitions import DefinedKind
 from stowplan.compiler.checks.objects.finding import ObjectFinding, about, lenient
 from stowplan.compiler.checks.objects.object_graph import ObjectGraph
@@ -80,7 +80,7 @@ def _waiting(own: ObjectSummary, last: ObjectSummary) -> ObjectFinding:
 def _too_early(graph: ObjectGraph) -> Iterator[ObjectFinding]:
     for reference in graph.facts(ObjectReference):
         own, target = reference.owner, graph.find(reference.target)
-        if target and target.application == own.application and own.wave < target.wave:
+        if target and is_early(own, target):
             message = f"The object is in wave {own.wave}, but needs {target.id}, which is in wave {target.wave}."
             hint = f"Move it to wave {target.wave} or later."
             yield about(own, "SP525", reference.path, message, hint)

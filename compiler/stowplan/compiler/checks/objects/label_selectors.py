@@ -1,7 +1,5 @@
 """Label selectors in the form of `metav1.LabelSelector`, and the pods that they select."""
 
-from typing import Any
-
 from stowplan.compiler.kubernetes.fields import items, mapping
 from stowplan.library.manifest import Json
 from stowplan.library.values import labels
@@ -40,14 +38,10 @@ def _expression(rule: Json, pod: Json) -> bool:
     key, values = str(rule.get("key")), rule.get("values") or []
     match rule.get("operator"):
         case "In":
-            return _has(pod, key, values)
+            return key in _SET_BY_CONTROLLERS or pod.get(key) in values
         case "NotIn":
             return pod.get(key) not in values
         case "Exists":
             return key in pod or key in _SET_BY_CONTROLLERS
         case _:
             return key not in pod
-
-
-def _has(pod: Json, key: str, values: list[Any]) -> bool:
-    return key in _SET_BY_CONTROLLERS or pod.get(key) in values

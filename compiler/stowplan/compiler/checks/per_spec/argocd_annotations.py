@@ -8,7 +8,7 @@ from functools import lru_cache
 from stowplan.compiler.checks.objects.finding import ObjectFinding, about
 from stowplan.compiler.checks.objects.object import Object, Objects
 from stowplan.compiler.checks.objects.sync_phases import HOOK
-from stowplan.compiler.kubernetes.fields import mapping, parts
+from stowplan.compiler.kubernetes.fields import mapping, parts, texts
 from stowplan.library.manifest import Json
 from stowplan.library.values import labels
 from stowplan.schema.diagnostics import FieldPath, did_you_mean
@@ -160,8 +160,7 @@ def _application(obj: Object) -> Iterator[ObjectFinding]:
 
 def application_options(application: Json) -> list[str]:
     """Return the sync options in the spec of an Application, such as `Prune=confirm`; empty if there are none."""
-    found = mapping(application, "spec", "syncPolicy").get("syncOptions")
-    return [str(option) for option in found] if isinstance(found, list) else []
+    return texts(mapping(application, "spec", "syncPolicy").get("syncOptions"))
 
 
 def _unknown(obj: Object, path: FieldPath, value: str, known: tuple[str, ...]) -> ObjectFinding:

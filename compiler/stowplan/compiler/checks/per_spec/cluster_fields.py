@@ -14,8 +14,6 @@ _ANNOTATIONS = (
     "argocd.argoproj.io/tracking-id",
     LAST_APPLIED,
 )
-_METADATA = frozenset(SET_BY_CLUSTER)
-_TRACKED = frozenset(_ANNOTATIONS)
 _INSTANCE = "app.kubernetes.io/instance"
 _FREE = frozenset({"openAPIV3Schema"})
 """Names of fields below which nulls are allowed."""
@@ -28,19 +26,11 @@ def check(objects: Objects) -> list[ObjectFinding]:
     which Argo CD tracks objects. With server-side apply, Argo CD owns each field that is in Git; a null removes the
     value of another writer.
     """
-    # Most objects hold no null; a search in their JSON is ten times faster than a walk through their fields.
-    nulls = b"null" in objects.json
-    found: list[ObjectFinding] = []
-    for obj in objects:
-        clean = _METADATA.isdisjoint(obj.metadata) and _TRACKED.isdisjoint(obj.annotations)
-        if not clean or "status" in obj.body or _INSTANCE in obj.labels or (nulls and b"null" in obj.json):
-            found += _check(obj)
-    return found
+    return [found for obj in objects for found in _check(obj)]
 
 
 def _check(obj: Object) -> Iterator[ObjectFinding]:
-    body = obj.body
-    present: list[FieldPath] = [("status",)] if "status" in body else []
+    present: list[FieldPath] = [("status",)] if "status" in obj.body else []
     present += [("metadata", field) for field in SET_BY_CLUSTER if field in obj.metadata]
     present += [("metadata", "annotations", key) for key in _ANNOTATIONS if key in obj.annotations]
     for path in present:
@@ -49,7 +39,8 @@ def _check(obj: Object) -> Iterator[ObjectFinding]:
     if _INSTANCE in obj.labels:
         message = "Argo CD may track its objects by this label and would take over the object."
         yield about(obj, _CODE, ("metadata", "labels", _INSTANCE), message, "Remove the label.", anchor=Anchor.KEY)
-    for path in _nulls(body, ()):
+    # Most objects hold no null; a search in their JSON is ten times faster than a walk through their fields.
+    for path in _nulls(obj.body, ()) if b"null" in obj.json else ():
         if path not in present:
             yield about(obj, _CODE, path, "The field is null; a manifest holds no nulls.", "Remove the field.")
 

@@ -3,16 +3,14 @@
 Argo CD applies by force: at every sync it overwrites a field that is in Git, whoever else writes it.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import groupby
 
 from stowplan.compiler.checks.objects.finding import ObjectFinding, about
 from stowplan.compiler.checks.objects.object import Object, Objects
 from stowplan.compiler.kubernetes.fields import mapping
 from stowplan.library.engines.gang.kueue import QUEUE
 from stowplan.library.engines.registry import ENGINE_KINDS
-from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import Anchor
 
 _JOB_LABELS = ("batch.kubernetes.io/controller-uid", "batch.kubernetes.io/job-name", "controller-uid", "job-name")
@@ -53,16 +51,6 @@ _OWNED: dict[tuple[str, str], tuple[Owned, ...]] = {
 """Owned fields by group and kind, for Kubernetes 1.35 to 1.37. Finalizers are not listed: `_finalizers` checks them."""
 
 
-def _by_home(fields: Iterable[Owned]) -> list[tuple[tuple[str, ...], frozenset[str], list[Owned]]]:
-    """Group fields by the mapping that holds them.
-
-    Returns for each mapping its path, the names of its fields, and the fields.
-    """
-    grouped = [(home, list(group)) for home, group in groupby(fields, key=lambda owned: owned.path[:-1])]
-    return [(home, frozenset(owned.path[-1] for owned in group), group) for home, group in grouped]
-
-
-_BY_HOME = {kind: _by_home(fields) for kind, fields in _OWNED.items()}
 _QUEUED = frozenset((kind.group, kind.kind) for kind in ENGINE_KINDS if kind.starts)
 _FINALIZERS = frozenset({"foregroundDeletion", "orphan"})
 
@@ -81,16 +69,12 @@ def check(objects: Objects) -> list[ObjectFinding]:
 
 
 def _fields(obj: Object) -> Iterator[ObjectFinding]:
-    for home, names, below in _BY_HOME[obj.kind]:
+    for owned in _OWNED[obj.kind]:
+        *home, name = owned.path
         parent = mapping(obj.body, *home)
-        for owned in below if not names.isdisjoint(parent) else ():
-            if owned.path[-1] in parent and not _is_allowed(parent, owned):
-                message = f"The field is written by {owned.owner}; Argo CD would take it over."
-                yield about(obj, "SP534", owned.path, message, "Remove it.", anchor=Anchor.KEY)
-
-
-def _is_allowed(parent: Json, owned: Owned) -> bool:
-    return parent[owned.path[-1]] in owned.allowed
+        if name in parent and parent[name] not in owned.allowed:
+            message = f"The field is written by {owned.owner}; Argo CD would take it over."
+            yield about(obj, "SP534", owned.path, message, "Remove it.", anchor=Anchor.KEY)
 
 
 def _finalizers(obj: Object) -> Iterator[ObjectFinding]:

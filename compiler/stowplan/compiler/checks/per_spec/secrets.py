@@ -2,13 +2,11 @@
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
 from stowplan.compiler.checks.objects.finding import ObjectFinding, about
 from stowplan.compiler.checks.objects.object import Object, Objects
-from stowplan.compiler.kubernetes.fields import items, mapping
+from stowplan.compiler.kubernetes.fields import items, mapping, strings
 from stowplan.schema.agents.agent_config import SOURCE_SECRET_ENV, VOLUME_SECRET_ENV
-from stowplan.schema.diagnostics import FieldPath
 
 _CODE = "SP603"
 _SECRET_ENV = frozenset({*VOLUME_SECRET_ENV.values(), *SOURCE_SECRET_ENV.values()})
@@ -40,7 +38,7 @@ def check(objects: Objects) -> list[ObjectFinding]:
             found += _variables(obj)
         written_by_user = obj.spec is not None and obj.kind[1] == obj.spec.kind
         if suspected and not written_by_user and _may_hold(obj.json) and _SUSPECT.search(obj.json):
-            found += _strings(obj, obj.body, ())
+            found += _strings(obj)
     return found
 
 
@@ -67,11 +65,8 @@ def _variables(obj: Object) -> Iterator[ObjectFinding]:
                     yield about(obj, _CODE, (*path, "env", index, "value"), message, hint)
 
 
-def _strings(obj: Object, node: Any, path: FieldPath) -> Iterator[ObjectFinding]:
-    if isinstance(node, dict | list):
-        for key, value in node.items() if isinstance(node, dict) else enumerate(node):
-            yield from _strings(obj, value, (*path, key))
-    elif isinstance(node, str):
+def _strings(obj: Object) -> Iterator[ObjectFinding]:
+    for path, text in strings(obj.body):
         for pattern, what in _PATTERNS:
-            if pattern.search(node):
+            if pattern.search(text):
                 yield about(obj, _CODE, path, f"The string holds {what}.", "Move it into a Secret and refer to that.")

@@ -14,9 +14,8 @@ from stowplan.compiler.checks.pods.violation import (
     Rule,
     Violation,
     security_contexts,
-    strings,
 )
-from stowplan.compiler.kubernetes.fields import items, mapping
+from stowplan.compiler.kubernetes.fields import items, mapping, texts
 from stowplan.schema.platform.pod_grants import PodGrant
 
 _SELINUX_TYPES = ("container_t", "container_init_t", "container_kvm_t", "container_engine_t")
@@ -132,7 +131,7 @@ def _host_paths(pod: Pod) -> Iterator[Violation]:
 def _risky_capabilities(pod: Pod) -> Iterator[Violation]:
     for path, container in pod.containers:
         place = (*path, SECURITY, "capabilities", "add")
-        for added in sorted(set(strings(mapping(container, SECURITY, "capabilities").get("add"))) - _CAPABILITIES):
+        for added in sorted(set(texts(mapping(container, SECURITY, "capabilities").get("add"))) - _CAPABILITIES):
             yield Violation(place, f"The capability {added} is forbidden.", "Remove it.", "capabilities")
 
 

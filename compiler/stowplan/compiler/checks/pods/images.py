@@ -1,7 +1,7 @@
 """Does each image have a fixed version, and a valid reference?"""
 
 from stowplan.compiler.checks.objects.finding import ObjectFinding, about
-from stowplan.compiler.checks.objects.object import Object, Objects, is_plain
+from stowplan.compiler.checks.objects.object import Objects, is_plain
 from stowplan.library.dialects.training_group import image_rules
 from stowplan.library.values import image_reference
 from stowplan.schema.platform.platform import Platform
@@ -13,7 +13,13 @@ def check(objects: Objects, platform: Platform) -> list[ObjectFinding]:
     If the tag in the platform file moves, Stowplan's containers are left out: the check of the platform file reports
     that. The rules of training jobs report the images in their templates.
     """
-    found = [each for obj in objects.with_pods if is_plain(obj, platform) for each in _of_users(obj)]
+    found = [
+        ObjectFinding(obj.id, each, obj.spec, obj.source)
+        for obj in objects.with_pods
+        if is_plain(obj, platform)
+        for pod in obj.pods
+        for each in image_rules.of_pod(pod.spec, pod.spec_path)
+    ]
     for obj in objects.with_pods if not image_reference.moves(platform.images.tag) else ():
         for pod in obj.authored_pods:
             for path, container in pod.containers:
@@ -43,11 +49,3 @@ def check_digests(objects: Objects, platform: Platform) -> list[ObjectFinding]:
                     )
                     first[image] = about(obj, "SP608", (*path, "image"), message, hint)
     return list(first.values())
-
-
-def _of_users(obj: Object) -> list[ObjectFinding]:
-    return [
-        ObjectFinding(obj.id, found, obj.spec, obj.source)
-        for pod in obj.pods
-        for found in image_rules.of_pod(pod.spec, pod.spec_path)
-    ]

@@ -11,9 +11,8 @@ from stowplan.compiler.checks.pods.violation import (
     Rule,
     Violation,
     security_contexts,
-    strings,
 )
-from stowplan.compiler.kubernetes.fields import mapping
+from stowplan.compiler.kubernetes.fields import mapping, texts
 from stowplan.schema.platform.pod_grants import PodGrant
 
 _VOLUME_TYPES = frozenset("configMap csi downwardAPI emptyDir ephemeral persistentVolumeClaim projected secret".split())
@@ -59,9 +58,9 @@ def _capabilities(pod: Pod) -> Iterator[Violation]:
     for path, container in pod.containers:
         capabilities = mapping(container, SECURITY, "capabilities")
         place = (*path, SECURITY, "capabilities")
-        if "ALL" not in strings(capabilities.get("drop")):
+        if "ALL" not in texts(capabilities.get("drop")):
             yield Violation((*place, "drop"), "The container keeps capabilities.", 'Set it to ["ALL"].')
-        for added in sorted(set(strings(capabilities.get("add"))) - {"NET_BIND_SERVICE"}):
+        for added in sorted(set(texts(capabilities.get("add"))) - {"NET_BIND_SERVICE"}):
             message = f"The capability {added} is forbidden; only NET_BIND_SERVICE may be added."
             yield Violation((*place, "add"), message, "Remove it.", "capabilities")
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from stowplan.compiler.checks.objects.pods import Pod
 from stowplan.compiler.kubernetes.fields import mapping
@@ -38,8 +38,3 @@ def security_contexts(pod: Pod) -> Iterator[tuple[FieldPath, Json]]:
     yield (*pod.spec_path, SECURITY), mapping(pod.spec, SECURITY)
     for path, container in pod.containers:
         yield (*path, SECURITY), mapping(container, SECURITY)
-
-
-def strings(value: Any) -> list[str]:
-    """Return the items of a list as strings; for any other value, which only an unchecked object has, an empty list."""
-    return list(map(str, value)) if isinstance(value, list) else []

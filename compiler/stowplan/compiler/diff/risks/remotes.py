@@ -2,10 +2,9 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
 from stowplan.compiler.diff.change import Danger, Pair, Risk
-from stowplan.compiler.kubernetes.fields import identity, mapping
+from stowplan.compiler.kubernetes.fields import identity, mapping, strings
 from stowplan.library.manifest import Json
 from stowplan.schema.kinds.table import KINDS, TRAINING_KINDS
 
@@ -44,17 +43,11 @@ def _places(body: Json) -> Iterator[str]:
     if known is None or known.group != own.group:
         return
     spec = mapping(body, "spec")
-    left: list[Any] = [spec.get(field) for field in _OF_TRAININGS] if own.kind in TRAINING_KINDS else [spec]
-    while left:
-        value = left.pop()
-        if isinstance(value, dict):
-            left += value.values()
-            hosts = value.get(_HOSTS)
-            yield from (each for each in hosts if isinstance(each, str)) if isinstance(hosts, list) else ()
-        elif isinstance(value, list):
-            left += value
-        elif isinstance(value, str):
-            yield from _place(value)
+    given = [spec.get(field) for field in _OF_TRAININGS] if own.kind in TRAINING_KINDS else [spec]
+    for path, text in strings(given):
+        if path[-2:-1] == (_HOSTS,) and isinstance(path[-1], int):
+            yield text
+        yield from _place(text)
 
 
 def _place(text: str) -> Iterator[str]:

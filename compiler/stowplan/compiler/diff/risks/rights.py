@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby, product
 
-from stowplan.compiler.kubernetes.fields import items
+from stowplan.compiler.kubernetes.fields import items, texts
 from stowplan.library.manifest import Json
 
 ROLES = ("Role", "ClusterRole")
@@ -60,13 +60,8 @@ def said(rights: Iterable[Right]) -> Iterator[str]:
 
 def _rights(role: Json) -> Iterator[Right]:
     for rule in items(role, "rules"):
-        names = _texts(rule, "resourceNames") or [""]
-        for verb in _texts(rule, "verbs"):
-            things = product(_texts(rule, "apiGroups") or [""], _texts(rule, "resources"), names)
+        names = texts(rule.get("resourceNames")) or [""]
+        for verb in texts(rule.get("verbs")):
+            things = product(texts(rule.get("apiGroups")) or [""], texts(rule.get("resources")), names)
             yield from (Right(group, resource, name, verb) for group, resource, name in things)
-            yield from (Right("", path, "", verb) for path in _texts(rule, "nonResourceURLs"))
-
-
-def _texts(rule: Json, field: str) -> list[str]:
-    found = rule.get(field)
-    return list(map(str, found)) if isinstance(found, list) else []
+            yield from (Right("", path, "", verb) for path in texts(rule.get("nonResourceURLs")))
