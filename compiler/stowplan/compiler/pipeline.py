@@ -23,7 +23,6 @@ from stowplan.compiler.compiling.reading import Reading, read, texts
 from stowplan.compiler.compiling.steps import Validation
 from stowplan.compiler.diagnostics.report import Diagnostic, Report
 from stowplan.compiler.environments.target import Target
-from stowplan.compiler.lowering import output_layout
 from stowplan.compiler.lowering.composer_pool import ComposerPool
 from stowplan.compiler.lowering.extensions import Extensions, extend
 from stowplan.compiler.lowering.lower import lower
@@ -32,7 +31,7 @@ from stowplan.compiler.lowering.platform_objects import settings
 from stowplan.compiler.model import OutputFile, Program
 from stowplan.compiler.output.inventory import Inventory
 from stowplan.compiler.repository.load import Checkout
-from stowplan.compiler.repository.spec_count import SpecCount, count
+from stowplan.compiler.repository.spec_count import SpecCount
 from stowplan.library.manifest import Json
 from stowplan.schema.meta import ObjectId, SpecId
 
@@ -116,7 +115,7 @@ class Compiler:
             return Compiled(texts(self._checkout, report))
         specs = [each.id for each in reading.program.specs]
         committed = Committed.read(out, specs, options.base, options.recompile)
-        others = (*output_layout.of_extensions(extended.additions), *plain_objects(reading.program))
+        others = (*extended.additions, *plain_objects(reading.program))
         units = {each.spec: each for each in extended.units}
         steps = Keeping(reading, _definitions(others, reading), options.keep_objects, committed, self._composer, units)
         parts = with_platform(self._specs(steps, committed, report), steps, others)
@@ -179,7 +178,7 @@ def _compiled(checkout: Checkout, reading: Reading, parts: Parts, report: Report
         starts=parts.starts,
         program=reading.program,
         specs=tuple(each.id for each in reading.program.specs),
-        count=count(each.document.file for each in reading.program.specs),
+        count=SpecCount(len(reading.program.specs), len({each.document.file for each in reading.program.specs})),
         waiting={spec: each for spec, own in parts.lowered.items() for each in own if each.code == "SP810"},
         runs=parts.runs,
     )

@@ -53,17 +53,10 @@ class Synthesis:
         return {file: text for each in self.parts for file, text in each.compiled.texts.items()}
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
-    """What was written for each target, in their order, and the report at the end. After an error it is nothing."""
-
-    report: Report
-    results: Sequence[WriteResult]
-
-
-def write_all(found: Synthesis, foreign: Sequence[Diagnostic]) -> Written:
+def write_all(found: Synthesis, foreign: Sequence[Diagnostic]) -> tuple[Report, Sequence[WriteResult]]:
     """Write the output of all targets, unless there is an error in any of them.
 
+    Returns the report at the end, and what was written for each target, in their order; nothing after an error.
     `foreign` are the diagnostics about what lies beside the output of targets.
     """
     report, results = found.report, list[WriteResult]()
@@ -73,7 +66,7 @@ def write_all(found: Synthesis, foreign: Sequence[Diagnostic]) -> Written:
             results.append(write(each.compiled.files, each.out, each.compiled.committed, each.report))
         report = found.report
         report.add(*foreign)
-    return Written(report, results)
+    return report, results
 
 
 def synthesis(

@@ -93,10 +93,10 @@ class Watcher:
         chosen = [each for each in targets if self.env in (None, "all", each.name, each.environment.name)]
         options = Options(keep_objects=False)
         found = synthesis(checkout, self.out, chosen, {each.name: options for each in chosen}, self._composer)
-        written = write_all(found, list(strange(self.out, targets, refused=False)))
-        places = [each.out for each in found.parts] if written.results else []
-        results = tuple(zip(places, written.results, strict=True))
-        return Round(written.report, found.texts, results, time.perf_counter() - began)
+        report, results = write_all(found, list(strange(self.out, targets, refused=False)))
+        places = [each.out for each in found.parts] if results else []
+        written = tuple(zip(places, results, strict=True))
+        return Round(report, found.texts, written, time.perf_counter() - began)
 
     def _matters(self, path: str) -> bool:
         """Whether the output may depend on a path: below `specs`, the platform file, or a Python file (an extension).

@@ -23,9 +23,13 @@ class UnusualError(Exception):
 
 
 def inputs(repo: Repository, contents: dict[str, bytes] | None = None) -> str:
-    """Return the digest from `of_inputs`; for unusual inputs, clear `contents` and return an empty string."""
+    """Return a digest of the files beside `specs` and of all below it: names, and contents of YAML files and the lock.
+
+    Adds the contents to `contents`, by path relative to the folder of `repo`. For inputs that `load` would report as
+    wrong, or would follow because they are links, clear `contents` and return an empty string.
+    """
     try:
-        return of_inputs(repo, contents)
+        return _of_inputs(repo, contents)
     except UnusualError:
         if contents is not None:
             contents.clear()
@@ -37,12 +41,7 @@ def of(*parts: str) -> str:
     return blake2b("\0".join(parts).encode(errors="surrogateescape"), digest_size=_SIZE).hexdigest()
 
 
-def of_inputs(repo: Repository, contents: dict[str, bytes] | None = None) -> str:
-    """Return a digest of the files beside `specs` and of all below it: names, and contents of YAML files and the lock.
-
-    Adds the contents to `contents`, by path relative to the folder of `repo`. Raises `UnusualError` for inputs that
-    `load` would report as wrong, or would follow because they are links.
-    """
+def _of_inputs(repo: Repository, contents: dict[str, bytes] | None) -> str:
     # The folder of the specs may be a link, which may lead out of the repository.
     folder = repo.folder
     digest = blake2b(os.fsencode(os.path.realpath(f"{folder}/{SPECS}")), digest_size=_SIZE)

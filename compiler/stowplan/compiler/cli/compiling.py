@@ -19,7 +19,7 @@ from stowplan.compiler.cli.options import (
     repository,
     writable_output,
 )
-from stowplan.compiler.cli.results import counted_line, of_targets, record, refuse_unknown, spec_lines
+from stowplan.compiler.cli.results import counted_line, of_targets, record, spec_lines
 from stowplan.compiler.diagnostics.ci import in_ci
 from stowplan.compiler.diagnostics.report import Diagnostic, Report
 
@@ -152,7 +152,9 @@ def synth(
     if check and base is None and in_ci():
         for each in found.parts:
             each.report.add(_base_missing(each.out))
-    refuse_unknown(renewed, found)
+    unknown = renewed.unknown([spec for each in found.parts for spec in each.compiled.specs])
+    if unknown and not found.report.failed:
+        raise typer.BadParameter(f"There is no spec {unknown[0]}.", param_hint="--recompile")
     end = results.check if check else results.write
     report, ended = end(found, list(strange(top, targets, refused=check)))
     if look and not report.failed:

@@ -40,7 +40,11 @@ def chosen(checkout: "Checkout", out: Path, env: str | None, output_format: Form
         Ending(checkout.repo.folder, report, checkout.texts, output_format).finish({})
     if env is None or (env == "all" and found[0].name):
         return found
-    names = {name: [each for each in found if name in (each.name, each.environment.name)] for name in _names(found)}
+    names = {
+        name: [each for each in found if name in (each.name, each.environment.name)]
+        for target in found
+        for name in (target.environment.name, target.name)
+    }
     if not found[0].name:
         raise typer.BadParameter("The platform file has no environments.", param_hint="--env")
     if env not in names:
@@ -54,7 +58,3 @@ def only_one(targets: "Sequence[Target]") -> "Target":
         names = ", ".join(dict.fromkeys(each.environment.name for each in targets))
         raise typer.BadParameter(f"Name one of the environments: {names}.", param_hint="--env")
     return targets[0]
-
-
-def _names(targets: "Sequence[Target]") -> list[str]:
-    return list(dict.fromkeys(name for each in targets for name in (each.environment.name, each.name)))

@@ -60,6 +60,7 @@ def pin(
     """
     from stowplan.compiler.compiling.pinnable import pinnable  # noqa: PLC0415 - start-up time
     from stowplan.compiler.pins.lock_file import with_entries  # noqa: PLC0415
+    from stowplan.compiler.pins.pin_changes import records  # noqa: PLC0415
     from stowplan.compiler.pins.renewal import Choice, renewed  # noqa: PLC0415
     from stowplan.compiler.pins.resolvers.failure import MissingPackageError  # noqa: PLC0415
     from stowplan.compiler.pins.resolvers.registry import resolver  # noqa: PLC0415
@@ -67,34 +68,35 @@ def pin(
 
     source, report = repository(repo, platform), Report()
     checkout = Checkout(source)
-    found = pinnable(checkout, chosen(checkout, source.usual_output, None, output_format), report)
+    references, lock = pinnable(checkout, chosen(checkout, source.usual_output, None, output_format), report)
     ending = Ending(source.folder, report, {}, output_format)
     if report.failed:
         ending.finish({})
     choice = Choice(everything or check, tuple(update or ()))
-    if unknown := choice.unknown(found.references):
+    if unknown := choice.unknown(references):
         raise typer.BadParameter(f"No spec refers to {unknown[0]}.", param_hint="--update")
     asking = partial(resolver, trust=_trust(trust_host or ()))
     try:
         with busy("Asking the remotes"):
-            entries = renewed(found.references, found.lock, choice, asking, report)
+            entries = renewed(references, lock, choice, asking, report)
     except MissingPackageError as error:
         fail(f"The package {error.name} is not installed: install Stowplan with its extra `pin`, {_EXTRA}.")
-    moved = _moves(found.lock, entries)
+    moved = _moves(lock, entries)
     path = source.folder / source.lock_file
-    lines = [_line(each) for each in moved]
+    lines, record = [_line(each) for each in moved], {"pins": records(moved)}
     if report.failed:
-        ending.finish(_records(moved), [f"{path}: not changed."])
+        ending.finish(record, [f"{path}: not changed."])
     if check:
         state = "is not up to date" if moved else "is up to date"
-        ending.finish(_records(moved), [*lines, f"{path} {state}."], failed=bool(moved))
+        ending.finish(record, [*lines, f"{path} {state}."], failed=bool(moved))
     before = path.read_text(encoding="utf-8") if path.exists() else ""
     text = with_entries(before, entries, source.platform)
     if text is None:
         raise typer.BadParameter(f"{path} is no lock file.", param_hint="REPO")
     if text != before and (moved or before):
         write(path, text, "REPO")
-    ending.finish(_records(moved), [*lines, f"{path}: {len(moved)} changed, {_count(entries)} in all."])
+    number = sum(map(len, entries.values()))
+    ending.finish(record, [*lines, f"{path}: {len(moved)} changed, {number} in all."])
 
 
 def _trust(hosts: "Sequence[str]") -> "Trust":
@@ -116,13 +118,3 @@ def _moves(lock: "Lock", entries: "Entries") -> "tuple[PinChange, ...]":
 def _line(move: "PinChange") -> str:
     about = f" ({move.about})" if move.about else ""
     return f"{move.what} {move.key}: {move.revisions}{about}"
-
-
-def _records(moved: "tuple[PinChange, ...]") -> dict[str, object]:
-    from stowplan.compiler.pins.pin_changes import records  # noqa: PLC0415 - start-up time
-
-    return {"pins": records(moved)}
-
-
-def _count(entries: "Entries") -> int:
-    return sum(len(own) for own in entries.values())

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from stowplan.compiler.cache.stamp import Numbers
-    from stowplan.compiler.committed.recompile import Recompile
     from stowplan.compiler.diagnostics.report import Diagnostic
     from stowplan.compiler.output.write import WriteResult
     from stowplan.compiler.synthesis import CompiledTarget, Synthesis
@@ -53,13 +52,6 @@ def spec_lines(numbers: "Numbers") -> list[str]:
     return [] if numbers.target else [str(numbers.specs)]
 
 
-def refuse_unknown(recompile: "Recompile", found: "Synthesis") -> None:
-    """Raise `typer.BadParameter` for names in `--recompile` that no spec has, unless there are errors in the specs."""
-    names = recompile.unknown([spec for each in found.parts for spec in each.compiled.specs])
-    if names and not found.report.failed:
-        raise typer.BadParameter(f"There is no spec {names[0]}.", param_hint="--recompile")
-
-
 def write(found: "Synthesis", foreign: "Sequence[Diagnostic]") -> "tuple[Report, list[Ended]]":
     """Write the output of all targets, unless there is an error in any of them; return the report at the end.
 
@@ -67,10 +59,10 @@ def write(found: "Synthesis", foreign: "Sequence[Diagnostic]") -> "tuple[Report,
     """
     from stowplan.compiler.synthesis import write_all  # noqa: PLC0415 - start-up time
 
-    done = write_all(found, foreign)
-    if not done.results:
-        return done.report, [Ended(_numbers(each), {"starts": []}) for each in found.parts]
-    return done.report, [_written(each, result) for each, result in zip(found.parts, done.results, strict=True)]
+    report, results = write_all(found, foreign)
+    if not results:
+        return report, [Ended(_numbers(each), {"starts": []}) for each in found.parts]
+    return report, [_written(each, result) for each, result in zip(found.parts, results, strict=True)]
 
 
 def _written(part: "CompiledTarget", result: "WriteResult") -> Ended:

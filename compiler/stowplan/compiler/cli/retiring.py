@@ -48,7 +48,7 @@ def retire(
     from stowplan.compiler.committed.recompile import Recompile  # noqa: PLC0415 - start-up time
     from stowplan.compiler.compiling.retirable_runs import retirable  # noqa: PLC0415
     from stowplan.compiler.repository.load import Checkout  # noqa: PLC0415
-    from stowplan.compiler.yaml.run_list import with_digests, with_runs  # noqa: PLC0415
+    from stowplan.compiler.yaml.run_list import with_runs  # noqa: PLC0415
 
     source, report = repository(repo, platform), Report()
     target = output(out, source)
@@ -69,7 +69,7 @@ def retire(
     before = path.read_text(encoding="utf-8") if path.exists() else ""
     digests = {(each.spec, each.run): str(each.digest) for each in found.compiled}
     listed = [each.model_dump(exclude_none=True) for each in entries]
-    text = with_runs(with_digests(before, digests), listed, source.platform)
+    text = with_runs(before, listed, digests, source.platform)
     if text is None:
         raise typer.BadParameter(f"{path} is no list of runs.", param_hint="--repo")
     write(path, text, "--repo")

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from stowplan.compiler.checks.spec_stage import Checked
 from stowplan.compiler.compiling import processes
 from stowplan.compiler.compiling.steps import Compilation, Validation
 from stowplan.compiler.diagnostics.report import Report
@@ -87,7 +86,8 @@ def with_platform(own: Parts, steps: Validation, others: Sequence[OutputFile]) -
     """
     if not own.complete:
         return own
-    outputs = delivered(_places(own.checked), others, steps.reading.program)
+    places = {OutputPlace.of(each.path, each.id, part.spec) for part in own.checked for each in part.facts.objects}
+    outputs = delivered(places, others, steps.reading.program)
     rest = steps.of_outputs(steps.composed(outputs), [None])
     return replace(_joined([own, rest]), complete=True, lowered=own.lowered)
 
@@ -112,14 +112,3 @@ def _compiled(steps: Validation) -> Iterator[Compilation]:
     if number > 1:
         steps.prepare()
     return processes.mapped(steps.of_specs, groups, number)
-
-
-def _places(parts: Iterable[Checked]) -> frozenset[OutputPlace]:
-    """Return the distinct places (folder, namespace, namespace of the spec) of the objects of specs."""
-    specs = ((part.spec, part.facts) for part in parts if part.spec)
-    found = {
-        (fact.path.partition("/")[0], fact.id.namespace, spec.namespace)
-        for spec, facts in specs
-        for fact in facts.objects
-    }
-    return frozenset(OutputPlace(*each) for each in found)

@@ -1,7 +1,6 @@
 """What the specs and the platform file of a repository refer to and can be pinned, for `stowplan pin`."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.environments.target import Target
@@ -14,17 +13,11 @@ _OF_LOCK = ("SP902", "SP904")
 """Codes of what a lock file lacks or has wrong, which the command is there to change."""
 
 
-class Pinnable(NamedTuple):
-    """All references of a repository, and its lock file as it is; an empty one if there is none."""
-
-    references: tuple[Reference, ...]
-    lock: Lock
-
-
-def pinnable(checkout: Checkout, targets: Sequence[Target], report: Report) -> Pinnable:
+def pinnable(checkout: Checkout, targets: Sequence[Target], report: Report) -> tuple[tuple[Reference, ...], Lock]:
     """Return all references of `targets`, which are all of a repository, each with all places that have it, sorted.
 
-    What of a file cannot be read, also of the lock file, is reported.
+    Also return the lock file as it is; an empty one if there is none. What of a file cannot be read, also of the lock
+    file, is reported.
     """
     found, lock = [], None
     for target in targets:
@@ -33,9 +26,5 @@ def pinnable(checkout: Checkout, targets: Sequence[Target], report: Report) -> P
         report.add(*(each for each in own.diagnostics if each.code not in _OF_LOCK))
         found += pinning.collected or []
         lock = pinning.lock
-    return Pinnable(references.together(found), lock or empty())
-
-
-def empty() -> Lock:
-    """Return a lock file without entries."""
-    return Lock.model_validate({"apiVersion": "stowplan.dev/v1alpha1", "kind": "Lock"})
+    empty = {"apiVersion": "stowplan.dev/v1alpha1", "kind": "Lock"}
+    return references.together(found), lock or Lock.model_validate(empty)

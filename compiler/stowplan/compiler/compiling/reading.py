@@ -16,6 +16,8 @@ from stowplan.compiler.specs.validate import validate
 from stowplan.library.dialects.shared.context import Context
 from stowplan.schema.meta import SpecId
 
+_version = cache(version)
+
 
 @dataclass(frozen=True, slots=True)
 class Reading:
@@ -44,15 +46,10 @@ def read(checkout: Checkout, target: Target, report: Report) -> Reading:
         used = [each.pins for each in (*sources.documents, sources.platform)]
         sources.pinning.report_unused(used, report)
     retired = retired_runs.kept_out(checkout.runs, program.specs, target.environment.name or None, report)
-    return Reading(target, program, context_of(program, _version()), retired)
+    return Reading(target, program, context_of(program, _version("stowplan")), retired)
 
 
 def texts(checkout: Checkout, report: Report) -> Mapping[str, str]:
     """Return the contents of the files that diagnostics name, by path."""
     named = {each.location.file for each in report.diagnostics}
     return {file: checkout.texts[file] for file in sorted(named & checkout.texts.keys())}
-
-
-@cache
-def _version() -> str:
-    return version("stowplan")

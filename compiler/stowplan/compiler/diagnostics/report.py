@@ -25,10 +25,6 @@ class Diagnostic:
     hint: str
     more: int = 0
 
-    @property
-    def sort_key(self) -> tuple[Location, str, str, str]:
-        return self.location, self.code, self.field_path, self.message
-
 
 def diagnose_at(location: Location, found: Finding) -> Diagnostic:
     """Return a finding as a diagnostic at a given location."""
@@ -93,11 +89,9 @@ class Report:
     @property
     def diagnostics(self) -> list[Diagnostic]:
         """All diagnostics, sorted by location and code, infos last. Each group that is only counted has one."""
-        found = (d for d in (*self._seen, *self._rest.values()) if not self._silent(d))
-        return sorted(found, key=lambda d: (d.severity is Severity.INFO, d.sort_key))
-
-    def _silent(self, diagnostic: Diagnostic) -> bool:
-        return diagnostic.severity is Severity.INFO and diagnostic.code in self._quiet
+        everything = (*self._seen, *self._rest.values())
+        found = (d for d in everything if d.severity is not Severity.INFO or d.code not in self._quiet)
+        return sorted(found, key=lambda d: (d.severity is Severity.INFO, d.location, d.code, d.field_path, d.message))
 
     @property
     def failed(self) -> bool:

@@ -35,7 +35,9 @@ def compare(before: Mapping[str, bytes], outputs: Sequence[OutputFile]) -> list[
     names = _Renaming(pairs)
     pods = Pods.of(output.manifest.body for output in outputs)
     more = _entered(pairs, before, outputs)
-    for path, found in remotes.reached(pairs, _unchanged(pairs, before, outputs)).items():
+    changed = {pair.path for pair in pairs}
+    unchanged = (each.manifest.body for each in outputs if each.path in before and each.path not in changed)
+    for path, found in remotes.reached(pairs, unchanged).items():
         more.setdefault(path, []).extend(found)
     for path, risk in unvouched(before, outputs).items():
         more.setdefault(path, []).append(risk)
@@ -90,12 +92,6 @@ class _Renaming:
             return value
         new: Json = with_strings(value, lambda text: pattern.sub(lambda found: self._new[found[0]], text))
         return new
-
-
-def _unchanged(pairs: Sequence[Pair], before: Mapping[str, bytes], outputs: Sequence[OutputFile]) -> Iterator[Json]:
-    """Yield the objects that are the same before and after."""
-    changed = {pair.path for pair in pairs}
-    yield from (each.manifest.body for each in outputs if each.path in before and each.path not in changed)
 
 
 def _entered(

@@ -142,14 +142,14 @@ def _target(
     applications: Mapping[str, str],
 ) -> Target:
     node, _ = source.root.nearest(path)
-    root = source.root
     data = {key: value for key, value in source.data.items() if key != "environments"}
-    root = Node(data, root.mark, root.key_mark, {key: root.child(key) or root for key in data})
+    whole = source.root
+    root = Node(data, whole.mark, whole.key_mark, {key: whole.child(key) or whole for key in data})
     for key, holder in (("set", ()), ("policy", ("policy",))):
         own = node.child(key)
         if own is not None:
             root = _merged(root, own.data, own, holder)
-    place = own if (own := _cluster_node(node, environment, cluster)) else node
+    place = node.nearest(("clusters", environment.clusters.index(cluster)))[0] if cluster else node
     parts = [environment.name, *([cluster.name] if cluster else [])]
     before = _given(root.data, "name")
     adopted = applications.get("/".join(parts)) == before
@@ -160,10 +160,6 @@ def _target(
         for index, each in enumerate(environment.patches)
     )
     return Target("/".join(parts), environment, source, path, replace(source, given=root), patches, adopted)
-
-
-def _cluster_node(node: Node, environment: Environment, cluster: Cluster | None) -> Node | None:
-    return node.nearest(("clusters", environment.clusters.index(cluster)))[0] if cluster else None
 
 
 def _with_destination(node: Node) -> Node:

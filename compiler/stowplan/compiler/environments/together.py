@@ -106,14 +106,11 @@ def _cluster(target: Target) -> str:
     return str(destination.get("name") or destination.get("server") or IN_CLUSTER)
 
 
-def _plainest(objects: Sequence[ObjectId]) -> ObjectId:
-    """Return the first object, if possible one without a hash in its name, which would change with every edit."""
-    return min(objects, key=lambda each: (without_hash(each.name) != each.name, each))
-
-
 def _collision(target: Target, other: str, both: Sequence[ObjectId]) -> Finding:
     more = f" and {len(both) - 1} more objects" if len(both) > 1 else ""
-    message = f"{other} and {target.name} write {_plainest(both)}{more} to the same cluster, {_cluster(target)}."
+    # If possible one without a hash in its name, which would change with every edit.
+    first = min(both, key=lambda each: (without_hash(each.name) != each.name, each))
+    message = f"{other} and {target.name} write {first}{more} to the same cluster, {_cluster(target)}."
     hint = (
         "Give each a cluster of its own in `clusters`, or other namespaces. CRDs need `argocd.crds: external` in all"
         " environments of a cluster but one."

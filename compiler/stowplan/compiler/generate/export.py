@@ -76,20 +76,6 @@ def data() -> dict[str, str]:
     return {_NAME: f"[\n{lines}\n]\n"}
 
 
-def _folders() -> dict[str, dict[str, str]]:
-    """Return all generated files of Stowplan's repository: by folder, then contents by file name.
-
-    This needs packages that are only installed for development.
-    """
-    return {
-        "schema/crds": crds(),
-        "schema/json": schemas(),
-        _DATA: data(),
-        "compiler/stowplan/compiler/kubernetes/generated": kubernetes_schemas.files(),
-        "library/stowplan/library/values/generated": merge_keys.files(),
-    }
-
-
 def write_files(folder: Path, files: Mapping[str, str]) -> None:
     """Write `files`, contents by name, into `folder`, and create the folder if needed. Raises `OSError`.
 
@@ -103,6 +89,12 @@ def write_files(folder: Path, files: Mapping[str, str]) -> None:
 
 
 def write(root: Path) -> None:
-    """Write all generated files of Stowplan's repository, which is at `root`."""
-    for folder, files in _folders().items():
-        write_files(root / folder, files)
+    """Write all generated files of Stowplan's repository, which is at `root`.
+
+    This needs packages that are only installed for development.
+    """
+    write_files(root / "schema/crds", crds())
+    write_files(root / "schema/json", schemas())
+    write_files(root / _DATA, data())
+    write_files(root / "compiler/stowplan/compiler/kubernetes/generated", kubernetes_schemas.files())
+    write_files(root / "library/stowplan/library/values/generated", merge_keys.files())

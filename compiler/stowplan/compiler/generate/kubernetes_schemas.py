@@ -36,8 +36,10 @@ def document(kubernetes: str) -> dict[str, JsonSchema]:
 
 def _file(document: dict[str, JsonSchema]) -> str:
     """Return the content of a file. Each kind and each definition has its own line, so that people can read a diff."""
-    kinds = ",\n".join(f"{_json(kind)}:{_json(name)}" for kind, name in sorted(_kinds(document).items()))
-    definitions = ",\n".join(f"{_json(name)}:{_json(_trimmed(schema))}" for name, schema in sorted(document.items()))
+    kinds = ",\n".join(f"{compact(kind)}:{compact(name)}" for kind, name in sorted(_kinds(document).items()))
+    definitions = ",\n".join(
+        f"{compact(name)}:{compact(_trimmed(schema))}" for name, schema in sorted(document.items())
+    )
     return f'{{"kinds":{{\n{kinds}\n}},"definitions":{{\n{definitions}\n}}}}\n'
 
 
@@ -81,5 +83,6 @@ def _without_null(schema: JsonSchema) -> JsonSchema:
     return {**schema, "type": [name for name in types if name != "null"]} if isinstance(types, list) else schema
 
 
-def _json(value: Any) -> str:
+def compact(value: Any) -> str:
+    """Return plain data as JSON without blanks, its keys sorted."""
     return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))

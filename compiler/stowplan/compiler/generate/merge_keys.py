@@ -1,9 +1,8 @@
 """How Kubernetes' strategic merge treats the fields of pod templates, cut out of its OpenAPI documents."""
 
 import json
-from typing import Any
 
-from stowplan.compiler.generate.kubernetes_schemas import document
+from stowplan.compiler.generate.kubernetes_schemas import compact, document
 from stowplan.compiler.kubernetes.schema_checker import JsonSchema
 from stowplan.compiler.kubernetes.schemas import PREFIX
 from stowplan.schema.platform.settings import KUBERNETES_VERSIONS
@@ -29,7 +28,7 @@ def files() -> dict[str, str]:
             if changed:
                 raise ValueError(f"{name} in Kubernetes {kubernetes} merges {', '.join(changed)} in another way")
             known.update(fields)
-    lines = ",\n".join(f"{json.dumps(name)}:{_json(fields)}" for name, fields in sorted(merged.items()))
+    lines = ",\n".join(f"{json.dumps(name)}:{compact(fields)}" for name, fields in sorted(merged.items()))
     return {"merge_keys.json": f"{{\n{lines}\n}}\n"}
 
 
@@ -56,7 +55,3 @@ def _field(schema: JsonSchema) -> dict[str, str]:
         "key": schema.get(_KEY, ""),
     }
     return {name: value for name, value in rules.items() if value}
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, sort_keys=True, separators=(",", ":"))

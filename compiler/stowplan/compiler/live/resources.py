@@ -95,8 +95,5 @@ class ClusterClient:
         context = f'the context "{self.context}"' if self.context else "the current context"
         cause = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         # urllib3 begins with the repr of the failed object, which does not help people.
-        return f"The API server {self.api.configuration.host} of {context} cannot be reached: {_after_colon(cause)}."
-
-
-def _after_colon(text: str) -> str:
-    return (text.partition(": ")[2] or text).rstrip(".")
+        reason = (cause.partition(": ")[2] or cause).rstrip(".")
+        return f"The API server {self.api.configuration.host} of {context} cannot be reached: {reason}."

@@ -27,14 +27,6 @@ class Failure:
     line: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Built:
-    """Result of an extension, and the line of its file where its function `build` begins."""
-
-    extended: "Extended"
-    line: int
-
-
 def locate(root: Path, path: str) -> Path | Failure:
     """Return the file of an extension with links resolved; a failure if it is missing or outside of the repository.
 
@@ -48,12 +40,12 @@ def locate(root: Path, path: str) -> Path | Failure:
     return file
 
 
-def run(file: Path, program: Program, units: Sequence[Unit]) -> Built | Failure:
+def run(file: Path, program: Program, units: Sequence[Unit]) -> "tuple[Extended, int] | Failure":
     """Execute an extension file and its function `build` on a new app that holds `units`; return the result.
 
-    For any exception of the file, `sys.exit` too, return a `Failure` at the line that raised it. The file is isolated:
-    `sys.path` gets no entry for it, no bytecode is written, and its output goes to stderr, because diagnostics may go
-    to stdout.
+    With it comes the line of the file where `build` begins. For any exception of the file, `sys.exit` too, return a
+    `Failure` at the line that raised it. The file is isolated: `sys.path` gets no entry for it, no bytecode is written,
+    and its output goes to stderr, because diagnostics may go to stdout.
     """
     from stowplan.library.constructs import ExtensionApp  # noqa: PLC0415  # starts Node
 
@@ -67,7 +59,7 @@ def run(file: Path, program: Program, units: Sequence[Unit]) -> Built | Failure:
                 return Failure("The file defines no function `build`.", "Define `def build(app, program) -> None:`.", 1)
             app = ExtensionApp(units)
             build(app, program)
-            return Built(app.extended(), _first_line(build))
+            return app.extended(), _first_line(build)
     except (Exception, SystemExit) as error:  # a user's mistake is never a traceback
         line = _failing_line(error, file) or _first_line(module.__dict__.get("build"))
         return Failure(_text(error), _hint(error), line)

@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING
 from stowplan.compiler.diagnostics.locations import Location
 from stowplan.compiler.diagnostics.report import Diagnostic, diagnose
 from stowplan.compiler.kubernetes.rules import CLUSTER_SCOPED
+from stowplan.compiler.lowering import output_layout
 from stowplan.compiler.lowering.extension_file import Failure, locate, run
-from stowplan.compiler.model import Program
+from stowplan.compiler.model import OutputFile, Program
 from stowplan.library.manifest import Json, Manifest, Unit, group_of
 from stowplan.library.values.names import SUBDOMAIN_LIMIT, is_dns_label
 from stowplan.schema.codes import CATALOGUE
@@ -36,19 +37,14 @@ _NAME = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.:]*[A-Za-z0-9])?")
 
 
 @dataclass(frozen=True, slots=True)
-class Addition:
-    """An object that an extension added. `extension` is the path of the extension's file in the repository."""
-
-    extension: str
-    manifest: Manifest
-
-
-@dataclass(frozen=True, slots=True)
 class Extensions:
-    """Result of the extensions: all units in their order, patched or not; the added objects; and the diagnostics."""
+    """Result of the extensions: all units in their order, patched or not; the added objects; and the diagnostics.
+
+    The source of an added object is the path of the extension's file in the repository.
+    """
 
     units: tuple[Unit, ...]
-    additions: tuple[Addition, ...] = ()
+    additions: tuple[OutputFile, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
@@ -68,20 +64,21 @@ def _extend(program: Program, before: Extensions, root: Path, index: int) -> Ext
     """Execute the extension at `index` of the platform's list on `before`, the result of the earlier ones."""
     file = locate(root, program.platform.extensions[index].path)
     if isinstance(file, Failure):
-        return _add_problems(before, [_at_platform(program, index, file)])
+        found = finding(FAILED, ("extensions", index, "path"), file.message, file.hint)
+        return _add_problems(before, [diagnose(program.platform_document, found)])
     path = file.relative_to(root.resolve()).as_posix()
     built = run(file, program, before.units)
     if isinstance(built, Failure):
         return _add_problems(before, [_at_file(FAILED, path, built)])
-    manifests = [_manifest(body, program.platform) for body in built.extended.added]
-    problems = [_at_file(NOT_ITS_OWN, path, _displaced(each, built.line)) for each in built.extended.displaced]
-    problems += [
-        _at_file(FAILED, path, Failure(each, _RESHAPE, built.line)) for each in manifests if isinstance(each, str)
-    ]
+    extended, line = built
+    manifests = [_manifest(body, program.platform) for body in extended.added]
+    problems = [_at_file(NOT_ITS_OWN, path, _displaced(each, line)) for each in extended.displaced]
+    problems += [_at_file(FAILED, path, Failure(each, _RESHAPE, line)) for each in manifests if isinstance(each, str)]
     if problems:
         return _add_problems(before, problems)
-    additions = [Addition(path, each) for each in manifests if isinstance(each, Manifest)]
-    return Extensions(built.extended.units, (*before.additions, *additions), before.diagnostics)
+    folder = f"extension-{file.stem}"
+    additions = [output_layout.of_file(each, folder, path) for each in manifests if isinstance(each, Manifest)]
+    return Extensions(extended.units, (*before.additions, *additions), before.diagnostics)
 
 
 def _add_problems(before: Extensions, problems: list[Diagnostic]) -> Extensions:
@@ -94,12 +91,6 @@ def _displaced(displaced: "Displaced", line: int) -> Failure:
         "but not remove, rename or move them or change their kind."
     )
     return Failure(message, "Leave kind, name and namespace alone, or change the spec itself.", line)
-
-
-def _at_platform(program: Program, index: int, failure: Failure) -> Diagnostic:
-    return diagnose(
-        program.platform_document, finding(FAILED, ("extensions", index, "path"), failure.message, failure.hint)
-    )
 
 
 def _at_file(code: str, path: str, failure: Failure) -> Diagnostic:

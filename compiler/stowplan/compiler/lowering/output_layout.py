@@ -1,10 +1,8 @@
 """Layout of the output: the path of each manifest."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import PurePosixPath
 
 from stowplan.compiler.diagnostics.locations import PLATFORM_FILE
-from stowplan.compiler.lowering.extensions import Addition
 from stowplan.compiler.model import OutputFile, Spec
 from stowplan.compiler.output.paths import CLUSTER, spec_folder
 from stowplan.library.dialects.training.outputs import following
@@ -34,25 +32,9 @@ def is_of_copies(digest: str) -> bool:
     return digest.endswith(_COPIES)
 
 
-def of_extensions(additions: Iterable[Addition]) -> list[OutputFile]:
-    """Return the outputs of objects that extensions added, at `<namespace>/extension-<file>/…`."""
-    return [
-        OutputFile(
-            path=_path(each.manifest, f"extension-{PurePosixPath(each.extension).stem}"),
-            manifest=each.manifest,
-            spec=None,
-            source=each.extension,
-        )
-        for each in additions
-    ]
-
-
-def of_plain_objects(objects: Iterable[tuple[Manifest, str]]) -> list[OutputFile]:
-    """Return the outputs of plain objects, at `<namespace>/plain/…`. `objects`: pairs of manifest and source file."""
-    return [
-        OutputFile(path=_path(manifest, "plain"), manifest=manifest, spec=None, source=source)
-        for manifest, source in objects
-    ]
+def of_file(manifest: Manifest, folder: str, source: str) -> OutputFile:
+    """Return the output of an object that the user's file `source` has or makes, at `<namespace>/<folder>/…`."""
+    return OutputFile(path=_path(manifest, folder), manifest=manifest, spec=None, source=source)
 
 
 def of_platform(manifests: Iterable[Manifest], folder: str) -> list[OutputFile]:

@@ -15,9 +15,10 @@ def plain_objects(program: Program) -> list[OutputFile]:
     of Argo CD.
     """
     platform = program.platform
-    return output_layout.of_plain_objects(
-        [(_manifest(document.data, platform), document.file) for document in program.passed_through]
-    )
+    return [
+        output_layout.of_file(_manifest(document.data, platform), "plain", document.file)
+        for document in program.passed_through
+    ]
 
 
 def _manifest(body: Json, platform: Platform) -> Manifest:

@@ -18,6 +18,7 @@ from stowplan.library.manifest import Json, Manifest
 from stowplan.library.values.names import is_dns_label
 from stowplan.library.values.namespace_patterns import permitted
 from stowplan.schema.export.shipped_crds import custom_resource_definitions
+from stowplan.schema.meta import ObjectId, SpecId
 from stowplan.schema.platform.argocd import ArgoCD
 from stowplan.schema.platform.platform import Platform
 
@@ -35,15 +36,15 @@ class OutputPlace(NamedTuple):
     namespace: str
     home: str
 
+    @classmethod
+    def of(cls, path: str, identity: ObjectId, spec: SpecId | None) -> "OutputPlace":
+        """Return the place of an object at `path` of the output folder."""
+        return cls(path.partition("/")[0], identity.namespace, spec.namespace if spec else "")
+
 
 def places(outputs: Iterable[OutputFile]) -> set[OutputPlace]:
     """Return the distinct places of outputs."""
-    return {
-        OutputPlace(
-            output.path.partition("/")[0], output.manifest.namespace, output.spec.namespace if output.spec else ""
-        )
-        for output in outputs
-    }
+    return {OutputPlace.of(each.path, each.id, each.spec) for each in outputs}
 
 
 def delivered(specs: Set[OutputPlace], others: Sequence[OutputFile], program: Program) -> list[OutputFile]:

@@ -13,9 +13,8 @@ from stowplan.compiler.diagnostics.report import Diagnostic, Report, diagnose_at
 from stowplan.compiler.migrate.migration import migrate
 from stowplan.compiler.migrate.native import files as native
 from stowplan.compiler.repository import load, own_files
+from stowplan.compiler.repository.layout import SUFFIXES
 from stowplan.schema.diagnostics import finding
-
-SUFFIXES = (".yaml", ".yml")
 
 
 @dataclass(frozen=True, slots=True)

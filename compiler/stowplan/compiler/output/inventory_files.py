@@ -88,11 +88,6 @@ def exists(out: Path) -> bool:
         return True
 
 
-def is_complete(out: Path) -> bool:
-    """Whether the output folder `out` has an inventory, and no command was stopped while it wrote it."""
-    return exists(out) and not os.path.lexists(out / PENDING)
-
-
 def content(out: Path, path: str) -> bytes | None:
     """Return the bytes of a file of the inventory; None if it is not a regular file. Raises `OSError`."""
     file = out / path

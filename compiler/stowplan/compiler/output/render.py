@@ -50,7 +50,10 @@ class Renderings:
         """Return the file of `output`. Raises what `emit` raises if the object cannot be written as YAML."""
         known = self._made.get(id(output))
         if known is None:
-            known = self._made[id(output)] = (output, rendered(output))
+            content = render(output)
+            entry = entry_of(output, content)
+            file = Rendered(entry.path, entry.id, output.spec, output.source, entry.sha256, to_line(entry), content)
+            known = self._made[id(output)] = (output, file)
         return known[1]
 
     def find(self, output: OutputFile) -> Rendered | None:
@@ -67,13 +70,6 @@ class Renderings:
     def all(self, outputs: Iterable[OutputFile], tree: OutputFolder) -> list[Rendered]:
         """Return the files of `outputs`, without contents that the output folder, listed in `tree`, already has."""
         return [self.of(output).settled(tree) for output in outputs]
-
-
-def rendered(output: OutputFile) -> Rendered:
-    """Return the file of `output`, with its content."""
-    content = render(output)
-    entry = entry_of(output, content)
-    return Rendered(entry.path, entry.id, output.spec, output.source, entry.sha256, to_line(entry), content)
 
 
 def entry_of(output: OutputFile, content: bytes) -> Entry:

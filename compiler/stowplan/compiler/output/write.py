@@ -155,7 +155,8 @@ def _apply(planned: Plan, tree: OutputFolder) -> WriteResult:
     root = tree.root
     for path in tree.leftovers - {PENDING}:
         (root / path).unlink()
-    staged = _staged([*planned.changes, *_pending(planned)], tree)
+    pending = [FileChange(PENDING, new=True, after=planned.pending)] if planned.pending else []
+    staged = _staged([*planned.changes, *pending], tree)
     old = [path for path in planned.stale if is_inventory(path)]
     for path in planned.stale:
         if not is_inventory(path):
@@ -166,7 +167,7 @@ def _apply(planned: Plan, tree: OutputFolder) -> WriteResult:
         (root / path).unlink()
     emptied = (f"{folder}/" for folder in tree.empty if folder.startswith(f"{paths.INVENTORY}/"))
     _remove_empty(_folders((*old, *emptied)) & tree.folders, root)
-    if planned.pending or PENDING in tree.leftovers:
+    if pending or PENDING in tree.leftovers:
         (root / PENDING).unlink(missing_ok=True)
     return WriteResult(
         created=tuple(change.path for change in planned.changes if change.new),
@@ -219,10 +220,6 @@ def _create(path: str, content: bytes) -> None:
             written += os.write(descriptor, content[written:])
     finally:
         os.close(descriptor)
-
-
-def _pending(planned: Plan) -> list[FileChange]:
-    return [FileChange(PENDING, new=True, after=planned.pending)] if planned.pending else []
 
 
 def _put_in_place(staged: Mapping[str, str], root: Path) -> None:

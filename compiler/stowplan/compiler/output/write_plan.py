@@ -118,7 +118,7 @@ def _state(path: str, content: bytes | None, tree: OutputFolder) -> _State:
         return _State.SAME
     same = tree.holds(path, content)
     before = content[:_ENOUGH] if same else tree.head(path, _ENOUGH)
-    if before and not _is_ours(path, before):
+    if before and not (inventory.is_ours(before) if is_inventory(path) else carries_header(before)):
         return _State.FOREIGN
     return _State.SAME if same else _State.CHANGED
 
@@ -144,10 +144,6 @@ def _empty(tree: OutputFolder, outputs: Iterable[str]) -> Iterator[str]:
     if tree.empty:
         wanted = {folder for path in outputs for folder in parents(path)}
         yield from (f"{folder}/" for folder in tree.empty - wanted)
-
-
-def _is_ours(path: str, content: bytes) -> bool:
-    return inventory.is_ours(content) if is_inventory(path) else carries_header(content)
 
 
 def _obstacles(paths: Iterable[str], tree: OutputFolder) -> dict[str, str]:

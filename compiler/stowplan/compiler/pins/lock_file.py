@@ -5,11 +5,11 @@ from io import StringIO
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
-from stowplan.compiler.diagnostics.document import Document, Node
+from stowplan.compiler.diagnostics.document import Document
 from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.yaml import comments, reader
 from stowplan.library.dialects.reading.floating import Section
-from stowplan.schema.diagnostics import FieldPath, finding
+from stowplan.schema.diagnostics import finding
 from stowplan.schema.parse_model import read as parse
 
 if TYPE_CHECKING:
@@ -49,11 +49,8 @@ def with_entries(text: str, entries: Mapping[Section, "Mapping[str, Pin]"], othe
     made = _plain({**_FIXED, **wanted})
     root = reader.nodes(made)[0]
     notes = comments.read(source, documents[0].root)
-    return comments.written(made, root, {path: note for path, note in notes.items() if _has(root, path)})
-
-
-def _has(root: Node, path: FieldPath) -> bool:
-    return path == comments.END or root.nearest(path)[1]
+    kept = {path: note for path, note in notes.items() if path == comments.END or root.nearest(path)[1]}
+    return comments.written(made, root, kept)
 
 
 def _fields(pins: "Mapping[str, Pin]") -> dict[str, Any]:

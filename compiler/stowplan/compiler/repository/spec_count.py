@@ -1,6 +1,5 @@
 """How many specs a command read, for its last lines."""
 
-from collections.abc import Iterable
 from typing import NamedTuple
 
 from stowplan.schema.wording import counted
@@ -15,9 +14,3 @@ class SpecCount(NamedTuple):
     def __str__(self) -> str:
         """Return the count in words, such as `14 specs in 9 files`."""
         return f"{counted(self.specs, 'spec')} in {counted(self.files, 'file')}"
-
-
-def count(files: Iterable[str]) -> SpecCount:
-    """Count specs by their files: `files` has the file of each spec."""
-    each = list(files)
-    return SpecCount(len(each), len(set(each)))

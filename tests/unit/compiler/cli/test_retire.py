@@ -130,7 +130,7 @@ def test_a_run_is_listed_once(tmp_path: Path) -> None:
 
 def test_comments_of_the_list_stay() -> None:
     before = "# Reviewed by Ada.\nruns:\n- spec: SampleJob ml/a # done in May\n  run: aaaaaaaa\n"
-    after = with_runs(before, [{"spec": "SampleJob ml/b", "run": "bbbbbbbb"}])
+    after = with_runs(before, [{"spec": "SampleJob ml/b", "run": "bbbbbbbb"}], {}, "")
     assert after == f"{before}- spec: SampleJob ml/b\n  run: bbbbbbbb\n"
 
 
@@ -164,7 +164,7 @@ def test_another_run_with_the_same_hash_is_not_over(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["runs: 1\n", "a: b\n", "runs: [\n", "- a\n"])
 def test_a_file_that_is_no_list_is_not_written(text: str) -> None:
-    assert with_runs(text, [{"spec": "SampleJob ml/b", "run": "bbbbbbbb"}]) is None
+    assert with_runs(text, [{"spec": "SampleJob ml/b", "run": "bbbbbbbb"}], {}, "") is None
 
 
 @pytest.mark.parametrize("text", ["runs: [{spec: rmr, run: aaaaaaaa}]", "runs: [{spec: SampleJob ml/a}]", "run: []"])

@@ -54,7 +54,7 @@ def found(text: str) -> list[Diagnostic]:
 
 
 def brief(text: str) -> list[str]:
-    diagnostics = sorted(found(text), key=lambda d: d.sort_key)
+    diagnostics = sorted(found(text), key=lambda d: (d.location, d.code, d.field_path, d.message))
     return [f"{d.code} {d.location.line}:{d.location.column} {d.field_path}".rstrip() for d in diagnostics]
 
 

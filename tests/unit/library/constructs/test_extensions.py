@@ -121,7 +121,7 @@ def test_objects_are_added(run: Run) -> None:
     """)
     assert extended.diagnostics == ()
     assert extended.units == (UNIT,)
-    assert [(each.extension, each.manifest.id.kind, each.manifest.namespace) for each in extended.additions] == [
+    assert [(each.source, each.manifest.id.kind, each.manifest.namespace) for each in extended.additions] == [
         ("one.py", "Job", "default"),
         ("one.py", "ConfigMap", "vision"),
     ]
@@ -196,7 +196,7 @@ def test_extensions_see_the_changes_of_earlier_ones(run: Run) -> None:
 def test_one_that_fails_does_not_stop_the_next(run: Run) -> None:
     extended = run("def build(app, program): 1 / 0", ADDED.format(kind="Secret", version="v1", name="a", chart=""))
     assert [each.code for each in extended.diagnostics] == ["SP560"]
-    assert [each.extension for each in extended.additions] == ["two.py"]
+    assert [each.source for each in extended.additions] == ["two.py"]
 
 
 DISPLACED = {
@@ -337,7 +337,7 @@ def test_the_example_adds_a_quota_and_patches_the_cache_pods(tmp_path: Path) -> 
     compiled, units = example()
     extended = extend(compiled, units, Path(shutil.copytree(EXAMPLE, tmp_path / "repository")))
     assert extended.diagnostics == ()
-    assert [(each.extension, str(each.manifest.id)) for each in extended.additions] == [
+    assert [(each.source, str(each.manifest.id)) for each in extended.additions] == [
         ("extensions/house_rules.py", "ResourceQuota speech/datasets"),
         ("extensions/house_rules.py", "ConfigMap speech/contact"),
     ]

@@ -43,10 +43,6 @@ def leaves(node: Any, at: FieldPath = ()) -> Iterator[FieldPath]:
         yield at
 
 
-def _item(node: Any, part: str | int) -> Any:
-    return node[part] if isinstance(node, list) and isinstance(part, int) and part < len(node) else None
-
-
 def _take(tree: dict[str, Any], at: FieldPath) -> Any:
     """Remove and return the value at `at`, which ends in a key. Mappings that become empty are removed too."""
     holder = value_at(tree, at[:-1])
@@ -62,7 +58,7 @@ def _put(tree: dict[str, Any], at: FieldPath, value: Any) -> None:
     """Write `value` at `at`. Mappings and lists on the way are made; an index is at most the length of its list."""
     node: Any = tree
     for part, following in pairwise(at):
-        below = _item(node, part) if isinstance(part, int) else node.get(part)
+        below = value_at(node, (part,))
         if not isinstance(below, dict | list):
             below = _empty(tree, [] if isinstance(following, int) else {})
             _set(node, part, below)

@@ -44,7 +44,7 @@ class RegistrySession(requests.Session):
 
     def __init__(self) -> None:
         super().__init__()
-        self.auth = _as_it_is
+        self.auth = lambda request: request
         # Some registries take who keeps cookies for a browser.
         self.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
         self.mount("https://", _Timed(max_retries=_RETRIES))
@@ -54,7 +54,3 @@ class RegistrySession(requests.Session):
         """Remove the password from a request to another host than that of `response`. Requests would read `.netrc`."""
         if self.should_strip_auth(response.request.url or "", prepared_request.url or ""):
             prepared_request.headers.pop("Authorization", None)
-
-
-def _as_it_is(request: requests.PreparedRequest) -> requests.PreparedRequest:
-    return request

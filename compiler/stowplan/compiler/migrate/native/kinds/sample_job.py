@@ -24,7 +24,6 @@ _REASONS = (
     (path("spec.warmupOptions.threads"), "a DatasetTask has no number of threads"),
     (path("spec.warmupOptions.strategyName"), "a DatasetTask deals out files in turn"),
 )
-_HINT = "Leave the SampleJob as it is, or remove the option."
 
 
 def plan(model: SampleJob, spec: Spec, scope: Scope) -> MigrationPlan:
