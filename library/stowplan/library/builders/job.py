@@ -1,6 +1,6 @@
 """Jobs and CronJobs of the agents."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -28,12 +28,17 @@ STARTING_DEADLINE = 3600
 """Seconds after which a CronJob skips a start that it missed, so that a resumed CronJob starts at no unwanted hour."""
 
 
-_FINAL = [int(code) for code in PERMANENT]
 LOST_NODE: Json = {"action": "Ignore", "onPodConditions": [{"status": "True", "type": "DisruptionTarget"}]}
 """Rule of a Job: a pod that is lost with its cluster node is replaced, and that does not count as a failure.
 
 It requires the restart policy `Never`.
 """
+
+
+def on_exit(action: str, container: str, codes: Iterable[int]) -> Json:
+    """Return the rule of a Job with an `action`, such as `FailJob`, for pods whose container ends with such a code."""
+    of_container = {"containerName": container, "operator": "In", "values": [int(code) for code in codes]}
+    return {"action": action, "onExitCodes": of_container}
 
 
 def soft_deadline(seconds: int | None) -> int | None:
@@ -81,19 +86,7 @@ def job_spec(
         "backoffLimit": backoff_limit,
         "completions": 1,
         "parallelism": 1,
-        "podFailurePolicy": {
-            "rules": [
-                {
-                    "action": "FailJob",
-                    "onExitCodes": {
-                        "containerName": container,
-                        "operator": "In",
-                        "values": _FINAL,
-                    },
-                },
-                LOST_NODE,
-            ]
-        },
+        "podFailurePolicy": {"rules": [on_exit("FailJob", container, PERMANENT), LOST_NODE]},
         "template": template,
     }
     if deadline_seconds:

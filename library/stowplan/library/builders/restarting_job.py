@@ -8,6 +8,7 @@ pkg/controller/job of Kubernetes 1.35 to 1.37). JobSet reads messages since 0.10
 from collections.abc import Iterator
 
 from stowplan.library.builders import indexed_job
+from stowplan.library.builders.job import on_exit
 from stowplan.library.builders.pods import code_container, wait_container
 from stowplan.library.ir.restart import Restart
 from stowplan.library.ir.training import Role
@@ -57,5 +58,4 @@ def _rules(role: Role, template: Json, restart: Restart) -> Iterator[Json]:
     yield from code_container.rules(template)
     if restart.final:
         name = template["spec"]["containers"][role.container]["name"]
-        codes = {"containerName": name, "operator": "In", "values": list(restart.final)}
-        yield {"action": "FailJob", "onExitCodes": codes}
+        yield on_exit("FailJob", name, restart.final)

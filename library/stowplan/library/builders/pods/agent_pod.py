@@ -205,6 +205,11 @@ _OWN_ENV: tuple[Json, ...] = (
     field_env(NODE_ENV, "spec.nodeName"),
     field_env(POD_ENV, "metadata.name"),
 )
+OF_RUN: tuple[Json, ...] = (
+    field_env(POD_ENV, "metadata.name"),
+    field_env(RUN_ENV, f"metadata.labels['{labels.RUN_HASH}']"),
+)
+"""Variables of a container in a training pod: the name of the pod, and the hash of its run."""
 _MOUNTS: tuple[Json, ...] = (
     {"name": "config", "mountPath": CONFIG_DIRECTORY, "readOnly": True},
     {"name": SCRATCH_VOLUME, "mountPath": SCRATCH},
@@ -215,6 +220,18 @@ _CONTAINER_SECURITY: Json = {
     "readOnlyRootFilesystem": True,
 }
 """All pods share this dictionary, since the body of a manifest is never changed."""
+
+
+def control(name: str, command: Sequence[str], site: Site, **fields: Any) -> Json:
+    """Return a container of the image `control` beside those of a user or an agent, with `fields` such as `args`."""
+    return {
+        "name": name,
+        "image": image(site, "control"),
+        "command": list(command),
+        "resources": amounts(site.platform.resources.control),
+        "securityContext": restricted_container(),
+        **fields,
+    }
 
 
 def restricted_container() -> Json:

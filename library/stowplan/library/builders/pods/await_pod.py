@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from stowplan.library.builders.config_map import named_config_map
+from stowplan.library.builders.job import on_exit
 from stowplan.library.builders.metadata import Part, manifest
 from stowplan.library.builders.pods import agent_pod, token
 from stowplan.library.builders.rbac import COMPONENT as ACCESS
@@ -14,8 +15,8 @@ from stowplan.library.builders.rbac import role_binding
 from stowplan.library.ir.data import Site
 from stowplan.library.ir.training import Role, TrainingGroup
 from stowplan.library.manifest import Json, Manifest
-from stowplan.library.values import labels, names
-from stowplan.schema.agents.agent_config import CONFIG_DIRECTORY, POD_ENV, RUN_ENV
+from stowplan.library.values import names
+from stowplan.schema.agents.agent_config import CONFIG_DIRECTORY
 from stowplan.schema.agents.await_config import GROUP_FAILED, POD_IP_ENV, AwaitConfig
 from stowplan.schema.agents.exit_codes import ExitCode
 from stowplan.schema.platform.engines import Engines
@@ -26,13 +27,8 @@ _CONFIG, _SCRATCH, _TOKEN = VOLUMES = ("await-config", "await-scratch", "await-t
 
 DEFAULT_ACCOUNT = "default"
 
-_ENV = [
-    {"name": "HOME", "value": agent_pod.SCRATCH},
-    agent_pod.field_env(POD_ENV, "metadata.name"),
-    agent_pod.field_env(POD_IP_ENV, "status.podIP"),
-    agent_pod.field_env(RUN_ENV, f"metadata.labels['{labels.RUN_HASH}']"),
-]
-_SECURITY = agent_pod.restricted_container()
+_POD, _RUN = agent_pod.OF_RUN
+_ENV = [{"name": "HOME", "value": agent_pod.SCRATCH}, _POD, agent_pod.field_env(POD_IP_ENV, "status.podIP"), _RUN]
 _MOUNTS = [
     {"mountPath": CONFIG_DIRECTORY, "name": _CONFIG, "readOnly": True},
     {"mountPath": agent_pod.SCRATCH, "name": _SCRATCH},
@@ -55,14 +51,7 @@ def with_await(template: Json, group: TrainingGroup, role: Role, site: Site, run
     return {**template, "spec": spec}
 
 
-FAILED: Json = {
-    "action": "FailJob",
-    "onExitCodes": {
-        "containerName": CONTAINER,
-        "operator": "In",
-        "values": [GROUP_FAILED, int(ExitCode.BAD_SPEC), int(ExitCode.AUTH)],
-    },
-}
+FAILED = on_exit("FailJob", CONTAINER, (GROUP_FAILED, ExitCode.BAD_SPEC, ExitCode.AUTH))
 """Rule of a helper's Job: the Job fails at once, without retries, if the deciders failed or if await cannot work."""
 
 
@@ -158,15 +147,7 @@ def _role(group: TrainingGroup, name: str, stem: str, run: str) -> Manifest:
 
 
 def _container(site: Site) -> Json:
-    return {
-        "name": CONTAINER,
-        "image": agent_pod.image(site, "control"),
-        "command": ["python", "-m", MODULE],
-        "env": _ENV,
-        "resources": agent_pod.amounts(site.platform.resources.control),
-        "securityContext": _SECURITY,
-        "volumeMounts": _MOUNTS,
-    }
+    return agent_pod.control(CONTAINER, ("python", "-m", MODULE), site, env=_ENV, volumeMounts=_MOUNTS)
 
 
 def _volumes(config_map: str) -> Sequence[Json]:

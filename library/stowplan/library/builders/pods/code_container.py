@@ -7,6 +7,7 @@ container mounts.
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from stowplan.library.builders.job import on_exit
 from stowplan.library.builders.pods import agent_pod, secret_files
 from stowplan.library.ir.data import Site
 from stowplan.library.manifest import Json
@@ -68,8 +69,7 @@ def is_ours(container: Json) -> bool:
 def rules(template: Json) -> Iterator[Json]:
     """Yield the rule of a Job that fails at once if the code can never be fetched; nothing for pods without code."""
     for each in filter(is_ours, template["spec"].get("initContainers") or ()):
-        codes = {"containerName": each["name"], "operator": "In", "values": [int(code) for code in PERMANENT]}
-        yield {"action": "FailJob", "onExitCodes": codes}
+        yield on_exit("FailJob", each["name"], PERMANENT)
 
 
 def _container(code: Code, site: Site) -> Json:

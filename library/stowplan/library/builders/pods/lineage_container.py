@@ -11,7 +11,6 @@ from stowplan.library.ir.data import Site
 from stowplan.library.ir.training import DatasetMount
 from stowplan.library.manifest import Json
 from stowplan.library.values import labels
-from stowplan.schema.agents.agent_config import POD_ENV, RUN_ENV
 from stowplan.schema.agents.lineage import LineageConfig
 from stowplan.schema.agents.lineage_state import RANK_ENV
 
@@ -50,22 +49,18 @@ def is_ours(container: Json) -> bool:
 
 
 def _container(config: LineageConfig, mounts: Mapping[str, DatasetMount], security: Json, site: Site) -> Json:
-    return {
-        "name": CONTAINER,
-        "image": agent_pod.image(site, "control"),
-        "command": list(_COMMAND),
-        "args": config.arguments(),
-        "env": [
-            agent_pod.field_env(POD_ENV, "metadata.name"),
-            agent_pod.field_env(RUN_ENV, f"metadata.labels['{labels.RUN_HASH}']"),
-            agent_pod.field_env(RANK_ENV, f"metadata.annotations['{labels.JOB_INDEX}']"),
-        ],
-        "resources": agent_pod.amounts(site.platform.resources.control),
-        "restartPolicy": "Always",
-        "securityContext": security,
-        "startupProbe": {"exec": {"command": [*_PROBE_COMMAND, config.path, config.lineage, config.job]}, **_PROBE},
-        "volumeMounts": [_mount(path, mount) for path, mount in sorted(mounts.items())],
-    }
+    rank = agent_pod.field_env(RANK_ENV, f"metadata.annotations['{labels.JOB_INDEX}']")
+    return agent_pod.control(
+        CONTAINER,
+        _COMMAND,
+        site,
+        args=config.arguments(),
+        env=[*agent_pod.OF_RUN, rank],
+        restartPolicy="Always",
+        securityContext=security,
+        startupProbe={"exec": {"command": [*_PROBE_COMMAND, config.path, config.lineage, config.job]}, **_PROBE},
+        volumeMounts=[_mount(path, mount) for path, mount in sorted(mounts.items())],
+    )
 
 
 def _mount(path: str, mount: DatasetMount) -> Json:

@@ -10,8 +10,6 @@ from stowplan.library.builders.pods import agent_pod, wait_container
 from stowplan.library.ir.data import Site
 from stowplan.library.ir.training import Hosts, Peer, Role, TrainingGroup
 from stowplan.library.manifest import Json
-from stowplan.library.values import labels
-from stowplan.schema.agents.agent_config import POD_ENV, RUN_ENV
 from stowplan.schema.agents.peers import Peers
 
 CONTAINER = "wait-peers"
@@ -51,15 +49,5 @@ def _words(group: TrainingGroup, peers: tuple[Peer, ...], hosts: Mapping[str, Ho
 
 
 def _container(words: list[str], site: Site) -> Json:
-    return {
-        "name": CONTAINER,
-        "image": agent_pod.image(site, "control"),
-        "command": list(_COMMAND),
-        "args": ["--timeout", str(site.platform.engines.peers_timeout_seconds), *words],
-        "env": [
-            agent_pod.field_env(POD_ENV, "metadata.name"),
-            agent_pod.field_env(RUN_ENV, f"metadata.labels['{labels.RUN_HASH}']"),
-        ],
-        "resources": agent_pod.amounts(site.platform.resources.control),
-        "securityContext": agent_pod.restricted_container(),
-    }
+    args = ["--timeout", str(site.platform.engines.peers_timeout_seconds), *words]
+    return agent_pod.control(CONTAINER, _COMMAND, site, args=args, env=[*agent_pod.OF_RUN])

@@ -58,13 +58,11 @@ def _arguments(run: ObjectId, when: str) -> list[str]:
 
 
 def _container(run: ObjectId, when: When, site: Site) -> Json:
-    return {
-        "name": CONTAINER,
-        "image": agent_pod.image(site, "control"),
-        "command": list(_COMMAND),
-        "args": _arguments(run, when),
-        "env": [{"name": "HOME", "value": agent_pod.SCRATCH}, agent_pod.run_env()],
-        "resources": agent_pod.amounts(site.platform.resources.control),
-        "securityContext": agent_pod.restricted_container(),
-        "volumeMounts": [{"mountPath": agent_pod.SCRATCH, "name": agent_pod.SCRATCH_VOLUME}, token.mount(_TOKEN)],
-    }
+    return agent_pod.control(
+        CONTAINER,
+        _COMMAND,
+        site,
+        args=_arguments(run, when),
+        env=[{"name": "HOME", "value": agent_pod.SCRATCH}, agent_pod.run_env()],
+        volumeMounts=[{"mountPath": agent_pod.SCRATCH, "name": agent_pod.SCRATCH_VOLUME}, token.mount(_TOKEN)],
+    )

@@ -6,11 +6,11 @@ It reads only marker files in the volume, so it needs neither a token nor RBAC r
 import re
 from collections.abc import Iterator, Sequence
 
+from stowplan.library.builders.job import on_exit
 from stowplan.library.builders.pods import agent_pod
 from stowplan.library.ir.data import Site
 from stowplan.library.manifest import Json
-from stowplan.library.values import labels
-from stowplan.schema.agents.agent_config import DATA_DIRECTORY, POD_ENV, RUN_ENV
+from stowplan.schema.agents.agent_config import DATA_DIRECTORY
 from stowplan.schema.agents.exit_codes import PERMANENT, ExitCode
 from stowplan.schema.agents.wait_config import RETRY, WaitConfig
 
@@ -37,19 +37,14 @@ def container(volume: str, config: WaitConfig, site: Site, *, sub_path: str = ""
     """
     # HostToContainer: the container sees a mount that the CSI driver recovers.
     mount = {"mountPath": config.path, "mountPropagation": "HostToContainer", "name": volume, "readOnly": True}
-    return {
-        "name": name(number),
-        "image": agent_pod.image(site, "control"),
-        "command": list(_COMMAND),
-        "args": config.arguments(),
-        "env": [
-            agent_pod.field_env(POD_ENV, "metadata.name"),
-            agent_pod.field_env(RUN_ENV, f"metadata.labels['{labels.RUN_HASH}']"),
-        ],
-        "resources": agent_pod.amounts(site.platform.resources.control),
-        "securityContext": agent_pod.restricted_container(),
-        "volumeMounts": [{**mount, "subPath": sub_path} if sub_path else mount],
-    }
+    return agent_pod.control(
+        name(number),
+        _COMMAND,
+        site,
+        args=config.arguments(),
+        env=[*agent_pod.OF_RUN],
+        volumeMounts=[{**mount, "subPath": sub_path} if sub_path else mount],
+    )
 
 
 def is_ours(container: Json) -> bool:
@@ -65,11 +60,6 @@ def rules(template: Json, codes: Sequence[ExitCode] = (*PERMANENT, ExitCode.SOFT
     is no failure of the job.
     """
     for each in filter(is_ours, template["spec"].get("initContainers") or ()):
-        yield _rule("FailJob", each, [int(code) for code in codes])
+        yield on_exit("FailJob", each["name"], codes)
         if RETRY in each["args"]:
-            yield _rule("Ignore", each, [int(ExitCode.TRANSIENT)])
-
-
-def _rule(action: str, container: Json, codes: list[int]) -> Json:
-    own = str(container["name"])
-    return {"action": action, "onExitCodes": {"containerName": own, "operator": "In", "values": codes}}
+            yield on_exit("Ignore", each["name"], [ExitCode.TRANSIENT])

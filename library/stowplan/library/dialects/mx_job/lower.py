@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from stowplan.library.builders.job import on_exit
 from stowplan.library.dialects.mx_job import rules
 from stowplan.library.dialects.shared.context import Context, Lowered
 from stowplan.library.dialects.training_group import restarts, waiting
@@ -21,10 +22,7 @@ KIND = "MxJob"
 PORT = 9091
 """Default of the field `PsRootPort`: the port of the scheduler."""
 
-_PERMANENT: Json = {
-    "action": "FailJob",
-    "onExitCodes": {"containerName": CONTAINER, "operator": "In", "values": list(range(1, 128))},
-}
+_PERMANENT = on_exit("FailJob", CONTAINER, range(1, 128))
 """Rule of a Job: exit codes below 128 fail the Job at once. They come from the program, higher codes from signals.
 
 The old operator had the same rule. In a distributed job, higher codes fail it too: MXNet readmits no process.
