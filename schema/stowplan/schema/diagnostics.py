@@ -62,6 +62,11 @@ def finding(
     return Finding(code, path, message, hint, severity or Severity(codes.CATALOGUE[code].severity), anchor)
 
 
+def without_effect(path: FieldPath, message: str, hint: str = "Remove it.") -> Finding:
+    """Return the finding that a field has no effect (SP406). It is at the key of the field."""
+    return finding("SP406", path, message, hint, anchor=Anchor.KEY)
+
+
 def has_errors(findings: Iterable[Finding]) -> bool:
     """Return whether any finding is an error."""
     return any(found.severity is Severity.ERROR for found in findings)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, get_args
 
-from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, dotted, finding
+from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, dotted, finding, without_effect
 from stowplan.schema.kinds.custom_resource import CustomResource
 from stowplan.schema.meta import Model
 from stowplan.schema.wording import WHOLE_NUMBER, mistyped
@@ -110,8 +110,7 @@ def _move(data: dict[str, Any], old: tuple[str, ...], new: tuple[str, ...]) -> l
     if type(value) is not int:
         return [finding("SP203", old, *mistyped(value, WHOLE_NUMBER, key=old[-1]))]
     if new[-1] in target:
-        message = f'"{dotted(old)}" is left out, since "{dotted(new)}" is given too.'
-        return [finding("SP406", old, message, "Remove it.", anchor=Anchor.KEY)]
+        return [without_effect(old, f'"{dotted(old)}" is left out, since "{dotted(new)}" is given too.')]
     target[new[-1]] = value
     message = f'"{dotted(old)}" is read as "{dotted(new)}", its place in this kind.'
     return [finding("SP212", old, message, "Nothing to do.", anchor=Anchor.KEY)]
@@ -136,8 +135,7 @@ def _renamed_devices(amounts: dict[str, Any], path: FieldPath) -> Iterator[Findi
             continue
         value, at = amounts.pop(old), (*path, old)
         if new in amounts:
-            message = f'"{old}" is left out, since "{new}" is given too.'
-            yield finding("SP406", at, message, "Remove it.", anchor=Anchor.KEY)
+            yield without_effect(at, f'"{old}" is left out, since "{new}" is given too.')
         else:
             amounts[new] = value
             message = f'"{old}" is read as "{new}", what device plug-ins call it.'

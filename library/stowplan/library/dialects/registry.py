@@ -12,7 +12,7 @@ from stowplan.library.dialects.shared.context import Context, Lowered
 from stowplan.library.dialects.shared.dialect import USUAL, Dialect, Pods
 from stowplan.library.dialects.training_group import waiting
 from stowplan.library.values.by_name import ByName
-from stowplan.schema.diagnostics import Anchor, Finding, finding
+from stowplan.schema.diagnostics import Finding, without_effect
 from stowplan.schema.kinds.custom_resource import CustomResource
 from stowplan.schema.kinds.table import DATASET_KINDS, KINDS, TRAINING_KINDS
 from stowplan.schema.meta import RESTARTS_ANNOTATION, SpecId
@@ -60,4 +60,4 @@ def _own_retries(model: CustomResource) -> Iterator[Finding]:
         hint = f"Remove it: a failed attempt is tried again by itself, at most {BACKOFF_LIMIT} times."
         if field:
             hint = f"Remove it, and give the number of retries in `{field}`."
-        yield finding("SP406", path, message, hint, anchor=Anchor.KEY)
+        yield without_effect(path, message, hint)

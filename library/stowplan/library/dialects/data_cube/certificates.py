@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from stowplan.library.dialects.data_cube.cube import Cube
 from stowplan.library.manifest import ExternalReference, Json
 from stowplan.schema.agents.transfer_config import CA_DIRECTORY, CA_ENV, CA_FILE
-from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
+from stowplan.schema.diagnostics import FieldPath, Finding, finding, without_effect
 from stowplan.schema.kinds.data_cube import CaBundle, DataCube, DataReference
 
 _HINT = "Write it as Kubernetes has it."
@@ -30,7 +30,7 @@ def findings(reference: DataReference, path: FieldPath) -> Iterator[Finding]:
     if bundle is None:
         return
     if reference.type == "pvc":
-        yield finding("SP406", path, "A claim needs no certificates.", "Remove it.", anchor=Anchor.KEY)
+        yield without_effect(path, "A claim needs no certificates.")
         return
     given = [(key, value) for key, value in _references(bundle) if value]
     if len(given) != 1:
@@ -39,7 +39,7 @@ def findings(reference: DataReference, path: FieldPath) -> Iterator[Finding]:
         yield finding("SP494", path, message, hint)
     elif given[0][1].get("optional"):
         message = "Without the certificates nothing could be trusted, so the pod waits until they are there."
-        yield finding("SP406", (*path, given[0][0], "optional"), message, "Remove it.", anchor=Anchor.KEY)
+        yield without_effect((*path, given[0][0], "optional"), message)
 
 
 def variables(cube: Cube) -> tuple[Json, ...]:

@@ -9,7 +9,7 @@ from stowplan.library.dialects.data_cube.cube import Cube
 from stowplan.library.dialects.data_cube.remotes.flags import BASE
 from stowplan.library.dialects.data_cube.remotes.registry import REMOTES
 from stowplan.library.dialects.shared import claim_paths, claim_rules
-from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
+from stowplan.schema.diagnostics import FieldPath, Finding, finding, without_effect
 from stowplan.schema.kinds.data_cube import ClaimReference, DataCube, DataReference
 
 
@@ -47,7 +47,7 @@ def _blocks(model: DataCube) -> Iterator[Finding]:
         for block in (*REMOTES, "pvc"):
             if getattr(reference, block, None) is not None and block != reference.type:
                 message = f"`{block}` has no effect, since `type` is {reference.type}."
-                yield finding("SP406", ("spec", side, block), message, "Remove it.", anchor=Anchor.KEY)
+                yield without_effect(("spec", side, block), message)
         yield from certificates.findings(reference, ("spec", side, "caBundle"))
 
 
@@ -58,7 +58,7 @@ def _one_sided(cube: Cube) -> Iterator[Finding]:
         if cube.side != acts and getattr(settings, field, None) is not None:
             message = f"`{to_camel(field)}` has no effect on a {cube.side}."
             path = (*cube.path, cube.reference.type, to_camel(field))
-            yield finding("SP406", path, message, "Remove it.", anchor=Anchor.KEY)
+            yield without_effect(path, message)
 
 
 def _speed(cube: Cube) -> Iterator[Finding]:
@@ -73,8 +73,7 @@ def _mirror(cube: Cube) -> Iterator[Finding]:
     if not cube.given.sync:
         for field, key in (("allow_empty", "allowEmpty"), ("max_delete", "maxDelete")):
             if getattr(cube.given, field) is not None:
-                message = f"`{key}` has no effect without `sync: true`."
-                yield finding("SP406", (*base, key), message, "Remove it.", anchor=Anchor.KEY)
+                yield without_effect((*base, key), f"`{key}` has no effect without `sync: true`.")
         if "max_delete" in cube.arguments.places:
             message = "--max-delete has no effect without `sync: true`."
             path = (*BASE, cube.arguments.places["max_delete"])
@@ -133,7 +132,7 @@ def _sub_path(claim: ClaimReference, base: FieldPath) -> list[Finding]:
 def _links(cube: Cube, base: FieldPath) -> Iterator[Finding]:
     if cube.claim.links and not cube.uploads:
         message = "`links` has no effect: only what is copied from a claim has symbolic links."
-        yield finding("SP406", (*base, "links"), message, "Remove it.", anchor=Anchor.KEY)
+        yield without_effect((*base, "links"), message)
 
 
 def _read_only(cube: Cube, base: FieldPath) -> Iterator[Finding]:
@@ -147,8 +146,7 @@ def _template(cube: Cube, base: FieldPath) -> Iterator[Finding]:
     if claim.template is None:
         return
     if cube.uploads:
-        message = "A source must hold data already, so its template makes no claim."
-        yield finding("SP406", (*base, "template"), message, "Remove it.", anchor=Anchor.KEY)
+        yield without_effect((*base, "template"), "A source must hold data already, so its template makes no claim.")
         return
     identity = claim_rules.Identity(claim.name or "", cube.id.namespace)
     yield from claim_rules.template_findings(claim.template, identity, (*base, "template"), owner="cube")

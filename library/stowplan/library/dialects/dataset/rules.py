@@ -9,7 +9,7 @@ from stowplan.library.dialects.training_group.label_form import label_findings
 from stowplan.library.ir.data import CachedDataset
 from stowplan.library.values import inner_paths
 from stowplan.library.values.names import MOST_PODS, STATEFUL_SET_LIMIT, is_dns_label
-from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
+from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding, without_effect
 from stowplan.schema.kinds.native.dataset import CacheTier, Dataset, DatasetCache
 
 _CACHE: FieldPath = ("spec", "cache")
@@ -64,7 +64,7 @@ def _warmup(cache: DatasetCache) -> Iterator[Finding]:
             yield finding("SP405", (*_CACHE, "warmupPaths", index), *problem)
     if cache.warmup_paths and cache.warmup == "none" and "warmup" in cache.model_fields_set:
         message = "`warmup: none` has no effect together with `warmupPaths`, which are loaded."
-        yield finding("SP406", (*_CACHE, "warmup"), message, "Remove one of the two.", anchor=Anchor.KEY)
+        yield without_effect((*_CACHE, "warmup"), message, "Remove one of the two.")
 
 
 def _refresh(model: Dataset, dataset: CachedDataset) -> Iterator[Finding]:
@@ -74,7 +74,7 @@ def _refresh(model: Dataset, dataset: CachedDataset) -> Iterator[Finding]:
     yield from schedules.findings(refresh.schedule, refresh.time_zone, {}, base=_REFRESH)
     if not model.spec.source:
         message = "Without a `source` there is nothing to copy again."
-        yield finding("SP406", _REFRESH, message, "Remove it, or add a source.", anchor=Anchor.KEY)
+        yield without_effect(_REFRESH, message, "Remove it, or add a source.")
         return
     yield from syncs.findings(refresh, dataset, _REFRESH)
 

@@ -7,7 +7,7 @@ from stowplan.library.dialects.shared import secrets
 from stowplan.library.dialects.shared.context import Context
 from stowplan.library.ir.data import CachedDataset, DataTask
 from stowplan.schema.agents.agent_config import DEFAULT_MAX_DELETE
-from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
+from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding, without_effect
 from stowplan.schema.juicefs.options import WITHOUT_TIMES
 from stowplan.schema.juicefs.sync_options import SyncOptions
 from stowplan.schema.kinds.native.dataset import Refresh
@@ -59,4 +59,4 @@ def findings(given: Deletion, dataset: CachedDataset, path: FieldPath) -> Iterat
         yield finding("SP497", (*path, "delete"), message, hint)
     if given.max_delete is not None and not given.delete:
         message = "`maxDelete` has no effect without `delete`."
-        yield finding("SP406", (*path, "maxDelete"), message, "Remove one of the two.", anchor=Anchor.KEY)
+        yield without_effect((*path, "maxDelete"), message, "Remove one of the two.")

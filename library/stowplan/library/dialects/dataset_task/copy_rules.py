@@ -6,7 +6,7 @@ from stowplan.library.dialects.dataset.one_of import exactly_one
 from stowplan.library.dialects.dataset.places import registry as places
 from stowplan.library.dialects.shared import claim_paths, claim_rules
 from stowplan.library.ir.data import CachedDataset
-from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
+from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding, without_effect
 from stowplan.schema.kinds.native.dataset_task import CopyTarget, CopyTask
 from stowplan.schema.kinds.native.training_parts import Output
 from stowplan.schema.remotes.place import Place
@@ -28,7 +28,7 @@ def of_links(copy: CopyTask | Output, path: FieldPath) -> Iterator[Finding]:
     """Yield a finding if the copy at `path` pushes a branch, and says what happens to symbolic links."""
     if copy.links and copy.to.given and copy.to.given[1].PUSHED:
         message = "`links` has no effect: a push copies commits, in which links are links."
-        yield finding("SP406", (*path, "links"), message, "Remove it.", anchor=Anchor.KEY)
+        yield without_effect((*path, "links"), message)
 
 
 def of_target(to: CopyTarget, path: FieldPath) -> Iterator[Finding]:

@@ -8,7 +8,7 @@ from stowplan.library.dialects.training_group.label_form import VALUE_FORM, is_l
 from stowplan.library.frameworks.mxnet import VARIABLES
 from stowplan.library.manifest import Json
 from stowplan.library.values.names import MOST_PODS
-from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, did_you_mean, finding
+from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, did_you_mean, finding, without_effect
 from stowplan.schema.kinds.mx_job import CONTAINER, MxJob, MxReplicaSpec
 from stowplan.schema.platform.platform import Platform
 
@@ -48,7 +48,7 @@ def _runtime_id(given: str) -> Iterator[Finding]:
         yield finding("SP210", path, f'"{given}" cannot be the value of the label `runtime_id`.', f"Use {VALUE_FORM}.")
         return
     message = "`RuntimeId` is only the label `runtime_id` of the pods: names end in a hash of what is run."
-    yield finding("SP406", path, message, "Remove it unless something selects pods by it.", anchor=Anchor.KEY)
+    yield without_effect(path, message, "Remove it unless something selects pods by it.")
 
 
 def _mode(model: MxJob) -> Iterator[Finding]:
@@ -99,8 +99,7 @@ def _entry(entry: MxReplicaSpec, path: FieldPath, *, distributed: bool) -> Itera
     yield from _replicas(entry, (*path, "replicas"))
     port = entry.ps_root_port
     if port is not None and role_of(entry) != "SCHEDULER":
-        message = "Only the SCHEDULER's port is used."
-        yield finding("SP406", (*path, "PsRootPort"), message, "Remove it.", anchor=Anchor.KEY)
+        yield without_effect((*path, "PsRootPort"), "Only the SCHEDULER's port is used.")
     elif port is not None and not 1 <= port <= _LARGEST_PORT:
         message = f"Found {port}; allowed are 1 to {_LARGEST_PORT}."
         yield finding("SP439", (*path, "PsRootPort"), message, "Give another port.")

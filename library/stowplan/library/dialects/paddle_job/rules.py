@@ -9,7 +9,7 @@ from stowplan.library.dialects.training_group import image_rules, order_rules, p
 from stowplan.library.manifest import Json
 from stowplan.library.values import quantities
 from stowplan.library.values.names import MOST_PODS, is_dns_label, is_dns_subdomain
-from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, did_you_mean, finding
+from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, did_you_mean, finding, without_effect
 from stowplan.schema.kinds.paddle_job import HOST_PORT_ANNOTATION, ROLES, PaddleJob, PaddleRole, decider
 from stowplan.schema.platform.platform import Platform
 
@@ -104,7 +104,7 @@ def _words(model: PaddleJob) -> Iterator[Finding]:
     if HOST_PORT_ANNOTATION in model.metadata.annotations and intranet != "Host":
         message = "The annotation has no effect without `intranet: Host`."
         at = ("metadata", "annotations", HOST_PORT_ANNOTATION)
-        yield finding("SP406", at, message, "Remove it.", anchor=Anchor.KEY)
+        yield without_effect(at, message)
 
 
 def _gloo(model: PaddleJob) -> Iterator[Finding]:
@@ -116,8 +116,7 @@ def _gloo(model: PaddleJob) -> Iterator[Finding]:
         message = f"Found {gloo}; Paddle knows 0 (off), 1 (workers) and 2 (workers and servers)."
         yield finding("SP204", path, message, "Choose one of them; 1 is what Paddle's documentation recommends.")
     elif gloo and not (model.spec.ps and model.spec.ps.replicas):
-        message = "Gloo has no effect without parameter servers."
-        yield finding("SP406", path, message, "Remove it.", anchor=Anchor.KEY)
+        yield without_effect(path, "Gloo has no effect without parameter servers.")
 
 
 def _elasticity(model: PaddleJob, platform: Platform) -> Iterator[Finding]:
@@ -126,7 +125,7 @@ def _elasticity(model: PaddleJob, platform: Platform) -> Iterator[Finding]:
         return
     if not is_elastic(model):
         message = "Only jobs of workers alone can be elastic; this one is not."
-        yield finding("SP406", path, message, "Remove it, or the other roles.", anchor=Anchor.KEY)
+        yield without_effect(path, message, "Remove it, or the other roles.")
         return
     if platform.paddle.elastic_launcher == "legacy":
         message = "With `paddle.elasticLauncher: legacy`, each pod trains alone, unless it has Paddle 2.1 or 2.2."
@@ -186,9 +185,8 @@ def _role(model: PaddleJob, name: str, role: PaddleRole, platform: Platform) -> 
     path: FieldPath = ("spec", name)
     for key in ("limits", "requests"):
         if getattr(role, key) is not None:
-            message = f"`{key}` never had an effect."
             hint = "Remove it; resources belong to the containers of the template."
-            yield finding("SP406", (*path, key), message, hint, anchor=Anchor.KEY)
+            yield without_effect((*path, key), f"`{key}` never had an effect.", hint)
     template = role.template
     if template is None or not pod_template.is_usable(template):
         if role.replicas:

@@ -4,7 +4,7 @@ from stowplan.library.dialects.shared import dataset_path, source_uri
 from stowplan.library.dialects.shared.context import Context
 from stowplan.library.drivers.registry import STORAGE_DRIVERS
 from stowplan.library.ir.data import DataTask
-from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
+from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding, without_effect
 from stowplan.schema.kinds.sample_job import SampleJob, TaskType
 
 _OPTIONS: dict[TaskType, str] = {
@@ -77,10 +77,9 @@ def _warmup(model: SampleJob, _: DataTask) -> list[Finding]:
         found += dataset_path.one(options.file, (*base, "file"))
         if options.paths:
             message = "`paths` has no effect together with `file`, which lists the paths."
-            found.append(finding("SP406", (*base, "paths"), message, "Remove one of the two.", anchor=Anchor.KEY))
+            found.append(without_effect((*base, "paths"), message, "Remove one of the two."))
     if options.partitions is not None:
-        message = "`partitions` has no effect: the dataset's number is used."
-        found.append(finding("SP406", (*base, "partitions"), message, "Remove it.", anchor=Anchor.KEY))
+        found.append(without_effect((*base, "partitions"), "`partitions` has no effect: the dataset's number is used."))
     if options.threads is not None and options.threads < 1:
         message = f"`threads` is {options.threads}; it must be 1 or more."
         found.append(finding("SP205", (*base, "threads"), message, "Give a number, or remove it for 50."))

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from stowplan.library.dialects.shared import claim_paths, claim_rules
 from stowplan.library.dialects.shared.claim_writes import Write
 from stowplan.library.ir.data import Claim
-from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
+from stowplan.schema.diagnostics import FieldPath, Finding, without_effect
 from stowplan.schema.kinds.sample_set import Csi, DatasetClaim, SampleSet
 
 _BASE: FieldPath = ("spec", "csi", "claim")
@@ -69,18 +69,16 @@ def of_another_driver(model: SampleSet) -> Iterator[Finding]:
     """Yield a finding if a SampleSet gives `csi.claim` for a driver that creates the claim itself."""
     if model.spec.csi and model.spec.csi.claim:
         message = "The claim has no effect: only the driver `pvc` takes one."
-        yield finding("SP406", _BASE, message, "Remove it, or choose `driver: pvc`.", anchor=Anchor.KEY)
+        yield without_effect(_BASE, message, "Remove it, or choose `driver: pvc`.")
 
 
 def _without_effect(model: SampleSet) -> Iterator[Finding]:
     for field, key in _OF_CACHES:
         if getattr(model.spec, field) is not None:
-            message = f"`{key}` has no effect: no node caches a dataset of the driver `pvc`."
-            yield finding("SP406", ("spec", key), message, "Remove it.", anchor=Anchor.KEY)
+            yield without_effect(("spec", key), f"`{key}` has no effect: no node caches a dataset of the driver `pvc`.")
     if model.spec.csi and model.spec.csi.juice_fs_mount_options:
         path = ("spec", "csi", "juiceFSMountOptions")
-        message = "Mount options of JuiceFS have no effect with the driver `pvc`."
-        yield finding("SP406", path, message, "Remove them.", anchor=Anchor.KEY)
+        yield without_effect(path, "Mount options of JuiceFS have no effect with the driver `pvc`.", "Remove them.")
 
 
 def _given(model: SampleSet) -> DatasetClaim:

@@ -18,7 +18,7 @@ from stowplan.library.ir.data import (
 from stowplan.library.manifest import Manifest, Unit
 from stowplan.library.values import labels
 from stowplan.library.values.names import STATEFUL_SET_LIMIT, DatasetNames
-from stowplan.schema.diagnostics import Anchor, Finding, finding, has_errors
+from stowplan.schema.diagnostics import Finding, finding, has_errors, without_effect
 from stowplan.schema.drivers.table import DEFAULT_DRIVER, DRIVERS, Driver
 from stowplan.schema.juicefs.mount_options import MountOptions
 from stowplan.schema.kinds.sample_set import CacheLevel, SampleSet
@@ -152,7 +152,7 @@ def _source(model: SampleSet) -> list[Finding]:
     if not model.spec.no_sync:
         return source_uri.findings(source.uri, path)
     message = "The source is not used, since `noSync` is true."
-    return [finding("SP406", ("spec", "source"), message, "Remove one of the two.", anchor=Anchor.KEY)]
+    return [without_effect(("spec", "source"), message, "Remove one of the two.")]
 
 
 def _warmup(model: SampleSet, dataset: CachedDataset) -> list[Finding]:
@@ -163,8 +163,7 @@ def _warmup(model: SampleSet, dataset: CachedDataset) -> list[Finding]:
     reason = next((text for holds, text in reasons if holds), "")
     if not model.spec.warmup_after_sync or not reason:
         return []
-    message = f"No warmup follows, since {reason}."
-    return [finding("SP406", ("spec", "warmupAfterSync"), message, "Remove it.", anchor=Anchor.KEY)]
+    return [without_effect(("spec", "warmupAfterSync"), f"No warmup follows, since {reason}.")]
 
 
 def _dead(model: SampleSet) -> list[Finding]:

@@ -7,7 +7,7 @@ from stowplan.library.manifest import Json
 from stowplan.library.values import labels
 from stowplan.library.values.names import is_dns_subdomain
 from stowplan.library.values.quantities import amount
-from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
+from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding, without_effect
 
 WRITABLE = frozenset({"ReadWriteOnce", "ReadWriteMany", "ReadWriteOncePod"})
 _SEVERAL_NODES = ("ReadWriteMany", "ReadOnlyMany")
@@ -76,20 +76,18 @@ def _metadata(given: Json, name: str, path: FieldPath, owner: str) -> Iterator[F
     for key in sorted(given.keys() - _COPIED):
         if key != "name" or given[key] != name:
             message = f"`{key}` has no effect: the claim is {name}, in the namespace of the {owner}."
-            yield finding("SP406", (*path, key), message, "Remove it.", anchor=Anchor.KEY)
+            yield without_effect((*path, key), message)
 
 
 def _labels(given: Json, path: FieldPath) -> Iterator[Finding]:
     for key in sorted(filter(labels.is_reserved, given)):
-        message = f"`{key}` has no effect: Stowplan sets this label itself."
-        yield finding("SP406", (*path, key), message, "Remove it.", anchor=Anchor.KEY)
+        yield without_effect((*path, key), f"`{key}` has no effect: Stowplan sets this label itself.")
 
 
 def _annotations(given: Json, path: FieldPath) -> Iterator[Finding]:
     for key in sorted(given):
         if key in _OURS:
-            message = f"`{key}` has no effect: Stowplan sets this annotation itself."
-            yield finding("SP406", (*path, key), message, "Remove it.", anchor=Anchor.KEY)
+            yield without_effect((*path, key), f"`{key}` has no effect: Stowplan sets this annotation itself.")
         else:
             yield from _foreign(key, (*path, key))
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from stowplan.library.values import cron, time_zones
-from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
+from stowplan.schema.diagnostics import FieldPath, Finding, finding, without_effect
 from stowplan.schema.meta import RUN_ANNOTATION
 
 
@@ -26,9 +26,8 @@ def findings(
     if schedule is not None and RUN_ANNOTATION in annotations:
         message = "The annotation starts nothing on a task that runs by a schedule."
         path = ("metadata", "annotations", RUN_ANNOTATION)
-        found.append(finding("SP406", path, message, "Remove it.", anchor=Anchor.KEY))
+        found.append(without_effect(path, message))
     if time_zone and schedule is None:
         message = "`timeZone` has no effect without `schedule`."
-        hint = "Add a schedule, or remove it."
-        found.append(finding("SP406", (*base, "timeZone"), message, hint, anchor=Anchor.KEY))
+        found.append(without_effect((*base, "timeZone"), message, "Add a schedule, or remove it."))
     return found

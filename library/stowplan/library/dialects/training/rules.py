@@ -11,7 +11,7 @@ from stowplan.library.engines.gang.registry import GANG_ENGINES
 from stowplan.library.frameworks.registry import PLUGINS
 from stowplan.library.values import quantities
 from stowplan.library.values.names import MOST_PODS
-from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, did_you_mean, finding, has_errors
+from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, did_you_mean, finding, has_errors, without_effect
 from stowplan.schema.kinds.native.training import Training
 from stowplan.schema.meta import RESTARTS_ANNOTATION
 from stowplan.schema.platform.platform import Platform
@@ -96,8 +96,7 @@ def _restarts(job: Job) -> Iterator[Finding]:
     given = job.spec.restart
     if RESTARTS_ANNOTATION in job.model.metadata.annotations:
         message = "The annotation has no effect on a Training, which has a field for it."
-        hint = "Remove it, and write `restart: {max: 3}` with its number."
-        yield finding("SP406", restarts.ANNOTATION, message, hint, anchor=Anchor.KEY)
+        yield without_effect(restarts.ANNOTATION, message, "Remove it, and write `restart: {max: 3}` with its number.")
     if given and given.fail_on is not None and given.retry_on is not None:
         message = "`failOn` says which exit codes end the job, and `retryOn` which ones do not."
         yield finding("SP711", (*RESTART, "retryOn"), message, "Give one of the two.", anchor=Anchor.KEY)

@@ -8,7 +8,7 @@ from stowplan.library.engines.registry import JOB_ENGINES
 from stowplan.library.ir.placement import Offer, Placement, Topology
 from stowplan.library.ir.training import GangRequest
 from stowplan.library.values.names import LABEL_LIMIT, is_dns_label, is_dns_subdomain
-from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
+from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding, without_effect
 from stowplan.schema.kinds.native.training import TrainingSpec
 from stowplan.schema.kinds.native.training_parts import Scheduling
 from stowplan.schema.platform.platform import Platform
@@ -55,7 +55,7 @@ def findings(spec: TrainingSpec, platform: Platform) -> Iterator[Finding]:
     own = ((spec.template or {}).get("spec") or {}).get("priorityClassName")
     if given.priority and own and own != given.priority and platform.engines.gang != "kueue":
         message = f"The pods have the PriorityClass {own} of the template, so this one has no effect."
-        yield finding("SP406", (*_PATH, "priority"), message, "Remove one of the two.", anchor=Anchor.KEY)
+        yield without_effect((*_PATH, "priority"), message, "Remove one of the two.")
 
 
 def _names(given: Scheduling, platform: Platform) -> Iterator[Finding]:

@@ -10,7 +10,7 @@ from stowplan.library.frameworks.neutral import ATTEMPT
 from stowplan.library.frameworks.variables import field_variable
 from stowplan.library.ir.restart import Restart, all_but
 from stowplan.library.ir.training import Environment, Environments, TrainingGroup
-from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
+from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding, without_effect
 from stowplan.schema.meta import RESTARTS_ANNOTATION, ObjectMeta
 
 ANNOTATION: FieldPath = ("metadata", "annotations", RESTARTS_ANNOTATION)
@@ -97,7 +97,7 @@ def _policy(group: TrainingGroup, path: FieldPath) -> Iterator[Finding]:
             message = (
                 f"The restart policy {given} of the template has no effect: any failed pod restarts the whole job."
             )
-            yield finding("SP406", path, message, "Write `restartPolicy: Never`, or remove it.", anchor=Anchor.KEY)
+            yield without_effect(path, message, "Write `restartPolicy: Never`, or remove it.")
             return
 
 

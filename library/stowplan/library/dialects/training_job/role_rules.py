@@ -13,7 +13,7 @@ from stowplan.library.dialects.training_job.etcd import ETCD, ETCD_PORT, endpoin
 from stowplan.library.dialects.training_job.fields import written
 from stowplan.library.dialects.training_job.pods import outline
 from stowplan.library.dialects.training_job.topology import Shape, own_ports, shape
-from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
+from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding, without_effect
 from stowplan.schema.kinds.training_job import JobRole, MasterRole, ServerRole, TrainerRole, TrainingJob
 from stowplan.schema.platform.platform import Platform
 
@@ -156,7 +156,7 @@ def _trainer_ports(model: TrainingJob, layout: Shape) -> Iterator[Finding]:
         for key, number in (("trainer_port", spec.trainer_port), ("trainer_ports_num", spec.trainer_ports_num)):
             if number:
                 message = f"`{key}` has no effect: trainers of this kind open no ports of their own."
-                yield finding("SP406", ("spec", key), message, "Remove it.", anchor=Anchor.KEY)
+                yield without_effect(("spec", key), message)
     elif not layout.trainer_ports:
         message = "The trainers listen on ports of their own, but none are given."
         hint = "Give `trainer_port` and `trainer_ports_num`, unless the program finds its own."

@@ -16,7 +16,7 @@ from stowplan.library.dialects.training_job.topology import (
 )
 from stowplan.library.engines.gang.registry import GANG_ENGINES
 from stowplan.library.values.names import MOST_PODS, is_dns_subdomain
-from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, did_you_mean, finding
+from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, did_you_mean, finding, without_effect
 from stowplan.schema.kinds.training_job import ServerRole, TrainingJob
 from stowplan.schema.platform.platform import Platform
 
@@ -56,7 +56,7 @@ def _framework(model: TrainingJob) -> Iterator[Finding]:
     work = model.spec.frame_work
     if work is None:
         if model.spec.local_job and model.spec.is_nccl:
-            yield _without_effect(("spec", "is_nccl"), "`is_nccl` has no effect together with `local_job`.")
+            yield without_effect(("spec", "is_nccl"), "`is_nccl` has no effect together with `local_job`.")
         return
     if work.name and work.name not in FRAMEWORKS:
         message = f'"{work.name}" is no framework; the job is compiled as one of paddle.'
@@ -69,7 +69,7 @@ def _framework(model: TrainingJob) -> Iterator[Finding]:
     for key, value in (("local_job", model.spec.local_job), ("is_nccl", model.spec.is_nccl)):
         if value is not None:
             message = f"`{key}` has no effect together with `frame_work`, whose type decides."
-            yield _without_effect(("spec", key), message)
+            yield without_effect(("spec", key), message)
 
 
 def _sizes(model: TrainingJob) -> Iterator[Finding]:
@@ -97,7 +97,7 @@ def _sizes(model: TrainingJob) -> Iterator[Finding]:
         least, most = instances(spec.pserver)
         if 0 < least < most <= MOST_PODS:
             message = f"Only trainers are elastic; there are {least} parameter servers."
-            yield _without_effect(("spec", "pserver", "max-instance"), message)
+            yield without_effect(("spec", "pserver", "max-instance"), message)
 
 
 def _instances(name: str, role: ServerRole) -> Iterator[Finding]:
@@ -146,8 +146,7 @@ def _dead(model: TrainingJob) -> Iterator[Finding]:
     }
     for keys, value in never.items():
         if value is not None:
-            message = f"`{keys[-1]}` has no effect."
-            yield _without_effect(("spec", *keys), message, hints.get(keys[-1], "Remove it."))
+            yield without_effect(("spec", *keys), f"`{keys[-1]}` has no effect.", hints.get(keys[-1], "Remove it."))
 
 
 def _left_out(model: TrainingJob) -> Iterator[Finding]:
@@ -155,10 +154,10 @@ def _left_out(model: TrainingJob) -> Iterator[Finding]:
     spec = model.spec
     if spec.pserver is not None and topology(spec) != "ps":
         message = "This kind of job has no parameter servers, so these are left out."
-        yield _without_effect(("spec", "pserver"), message, "Remove them.")
+        yield without_effect(("spec", "pserver"), message, "Remove them.")
     if spec.master is not None and not spec.fault_tolerant:
         message = "Only fault-tolerant jobs have a master, so it is left out."
-        yield _without_effect(("spec", "master"), message, "Remove it, or set `fault_tolerant: true`.")
+        yield without_effect(("spec", "master"), message, "Remove it, or set `fault_tolerant: true`.")
 
 
 def _commands(model: TrainingJob, platform: Platform) -> Iterator[Finding]:
@@ -187,11 +186,7 @@ def _wishes(model: TrainingJob, platform: Platform) -> Iterator[Finding]:
     chosen = scheduler(model.spec)
     if model.spec.scheduler_name and chosen != model.spec.scheduler_name:
         message = f'`annotations.scheduler` takes precedence, so the scheduler is "{chosen}".'
-        yield _without_effect(("spec", "schedulerName"), message, "Remove one of the two.")
+        yield without_effect(("spec", "schedulerName"), message, "Remove one of the two.")
     if model.spec.pod_group_name and not own_pod_group(model, platform):
         message = "The pods belong to the PodGroup that is compiled for the job, so this one is not used."
-        yield _without_effect(("spec", "podGroupName"), message)
-
-
-def _without_effect(path: FieldPath, message: str, hint: str = "Remove it.") -> Finding:
-    return finding("SP406", path, message, hint, anchor=Anchor.KEY)
+        yield without_effect(("spec", "podGroupName"), message)

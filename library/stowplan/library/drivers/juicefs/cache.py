@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from stowplan.library.ir.data import CachedDataset, Site
-from stowplan.schema.diagnostics import Anchor, Finding, Severity, finding
+from stowplan.schema.diagnostics import Finding, Severity, finding, without_effect
 from stowplan.schema.platform import cache_directories
 
 MEMORY = "memory"
@@ -108,7 +108,7 @@ def _precedence(dataset: CachedDataset) -> list[Finding]:
     ):
         if value and overruled:
             message = f'"{key}" has no effect together with `cache.levels`, which takes precedence.'
-            found.append(finding("SP406", (*mount, key), message, "Remove one of the two.", anchor=Anchor.KEY))
+            found.append(without_effect((*mount, key), message, "Remove one of the two."))
     if dataset.options.cache_dir and not has_directories and not _directories_of_option(dataset, ()):
         message = "The directory is used as it is: the name of the dataset is not appended to it."
         if dataset.names.profile == "upstream":

@@ -9,7 +9,7 @@ from stowplan.library.drivers import storage_source
 from stowplan.library.drivers.juicefs.options import Value, client_version, fate_findings, given
 from stowplan.library.ir.data import CachedDataset, DataTask, Remote, Site
 from stowplan.schema.agents.transfer_config import Mirror
-from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
+from stowplan.schema.diagnostics import FieldPath, Finding, finding, without_effect
 from stowplan.schema.juicefs.option_forms import PATTERN, SYNC_FORMS
 from stowplan.schema.juicefs.options import WITHOUT_TIMES, Fate, Option
 from stowplan.schema.juicefs.sync_keys import is_ignored
@@ -75,7 +75,7 @@ def findings(task: DataTask, site: Site) -> list[Finding]:
         message = "`include` takes back what `exclude` leaves out, and there is no `exclude`."
         path, hint = (*SYNC, "include"), "Add `exclude`, or remove `include`."
         found = [other for other in found if other.path != path]
-        found.append(finding("SP406", path, message, hint, anchor=Anchor.KEY))
+        found.append(without_effect(path, message, hint))
     found += [*_forms(options), *_ignored(options)]
     found += [*storage_source.findings(task.source, (*SYNC, "source")), *_without_times(task)]
     if options.delete_src:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from stowplan.library.ir.data import DataTask
-from stowplan.schema.diagnostics import Anchor, Finding, finding
+from stowplan.schema.diagnostics import Anchor, Finding, finding, without_effect
 from stowplan.schema.juicefs.sync_options import SyncOptions
 
 _KNOWN = frozenset({"source", "destination", "threads", "delete-dst", "no-https"})
@@ -26,8 +26,7 @@ def findings(task: DataTask) -> Iterator[Finding]:
         if key in _KNOWN or not value:
             continue
         if key in _ALWAYS:
-            message = f"`{key}` has no effect: what changed is always fetched, and verified."
-            yield finding("SP406", path, message, "Remove it.", anchor=Anchor.KEY)
+            yield without_effect(path, f"`{key}` has no effect: what changed is always fetched, and verified.")
         else:
             message = f"`{key}` is an option of JuiceFS; this dataset is a claim."
             known = ", ".join(f"`{each}`" for each in sorted(_KNOWN))

@@ -9,7 +9,7 @@ from stowplan.library.ir.data import Site
 from stowplan.library.ir.placement import Offer
 from stowplan.library.ir.training import Role, TrainingGroup
 from stowplan.library.manifest import ExternalReference, Json, Manifest
-from stowplan.schema.diagnostics import Anchor, Finding, finding
+from stowplan.schema.diagnostics import Anchor, Finding, finding, without_effect
 from stowplan.schema.platform.platform import Platform
 
 _NONE: Mapping[str, str] = {}
@@ -143,8 +143,7 @@ def left_alone(group: TrainingGroup) -> list[Finding]:
     if not has_own_scheduler(group) or (group.gang.unset and not group.placement.priority):
         return []
     message = "The policy has no effect: a template names a scheduler itself, which then is that of the whole job."
-    hint = "Remove the policy, or `schedulerName` from the templates."
-    return [finding("SP406", group.wishes_path, message, hint, anchor=Anchor.KEY)]
+    return [without_effect(group.wishes_path, message, "Remove the policy, or `schedulerName` from the templates.")]
 
 
 def priority(group: TrainingGroup) -> list[ExternalReference]:

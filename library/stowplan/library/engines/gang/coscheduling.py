@@ -17,7 +17,7 @@ from stowplan.library.engines.kinds import EngineKind
 from stowplan.library.ir.data import Site
 from stowplan.library.ir.training import Role, TrainingGroup
 from stowplan.library.manifest import ExternalReference, Json, Manifest
-from stowplan.schema.diagnostics import Anchor, Finding, finding
+from stowplan.schema.diagnostics import Finding, without_effect
 from stowplan.schema.platform.platform import Platform
 
 POD_GROUP = EngineKind("scheduling.x-k8s.io", "v1alpha1", "PodGroup", "podgroups", reasons=REASONS)
@@ -38,7 +38,7 @@ class Coscheduling(GangEngine):
             return left_alone(group) or followers_wait(group)
         message = "The coscheduling plug-in has no queues, so `queue` has no effect."
         path = (*group.wishes_path, "queue")
-        return [finding("SP406", path, message, "Remove it.", anchor=Anchor.KEY)]
+        return [without_effect(path, message)]
 
     def pod(self, group: TrainingGroup, role: Role, site: Site, run: str) -> PodMarks:
         """Return the label by which the plug-in finds the pods of a PodGroup, with scheduler and priority class.

@@ -8,7 +8,7 @@ from stowplan.library.ir.data import Site
 from stowplan.library.ir.placement import Offer
 from stowplan.library.ir.training import Role, TrainingGroup
 from stowplan.library.manifest import ExternalReference
-from stowplan.schema.diagnostics import Anchor, Finding, finding
+from stowplan.schema.diagnostics import Anchor, Finding, finding, without_effect
 from stowplan.schema.platform.platform import Platform
 
 QUEUE = "kueue.x-k8s.io/queue-name"
@@ -128,13 +128,7 @@ def _ignored(group: TrainingGroup) -> list[Finding]:
     if not group.elastic:
         given["minAvailable"] = group.gang.min_member is not None
     return [
-        finding(
-            "SP406",
-            ("spec", "schedulingPolicy", key),
-            f"`{key}` has no effect: Kueue admits the job as a whole.",
-            "Remove it.",
-            anchor=Anchor.KEY,
-        )
+        without_effect(("spec", "schedulingPolicy", key), f"`{key}` has no effect: Kueue admits the job as a whole.")
         for key in sorted(given)
         if given[key]
     ]

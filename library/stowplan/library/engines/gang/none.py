@@ -4,7 +4,7 @@ from stowplan.library.engines.gang.api import GangEngine, PodMarks
 from stowplan.library.ir.data import Site
 from stowplan.library.ir.training import Role, TrainingGroup
 from stowplan.library.manifest import ExternalReference
-from stowplan.schema.diagnostics import Anchor, Finding, finding
+from stowplan.schema.diagnostics import Finding, without_effect
 from stowplan.schema.platform.platform import Platform
 
 
@@ -19,7 +19,7 @@ class NoGang(GangEngine):
         subject = "But for `minAvailable`, the" if group.elastic else "The"
         message = f"{subject} policy has no effect: the platform has no gang engine."
         hint = "Set `engines.gang` in the platform file, or remove the policy."
-        return [finding("SP406", ("spec", "schedulingPolicy"), message, hint, anchor=Anchor.KEY)]
+        return [without_effect(("spec", "schedulingPolicy"), message, hint)]
 
     def pod(self, group: TrainingGroup, role: Role, site: Site, run: str) -> PodMarks:
         """Return the PriorityClass of the pods. One in a `schedulingPolicy` has no effect; see `validate`."""

@@ -19,7 +19,7 @@ from stowplan.library.dialects.data_cube.remotes.flags import (
 from stowplan.library.dialects.data_cube.remotes.remote import Remote
 from stowplan.library.dialects.data_cube.remotes.remote_side import RemoteSide
 from stowplan.library.dialects.shared.source_uri import carries_credentials, has_blanks
-from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
+from stowplan.schema.diagnostics import FieldPath, Finding, finding, without_effect
 from stowplan.schema.remotes.s3 import S3Endpoint, S3Settings
 from stowplan.schema.s3_uri import S3Uri
 
@@ -167,7 +167,7 @@ def _kind(remote: RemoteSide, uri: str) -> Iterator[Finding]:
     for key, patterns in (("include", settings.include), ("exclude", settings.exclude)):
         if settings.kind == "file" and patterns:
             message = f"`{key}` has no effect on a single file."
-            yield finding("SP406", (*remote.path, "s3", key), message, "Remove it, or `kind`.", anchor=Anchor.KEY)
+            yield without_effect((*remote.path, "s3", key), message, "Remove it, or `kind`.")
     if settings.kind == "file" and parsed and parsed.is_prefix:
         message = f'"{uri}" is a prefix or a bucket, and cannot be one file.'
         yield finding("SP494", (*remote.path, "s3", "kind"), message, "Name the object, or remove `kind`.")

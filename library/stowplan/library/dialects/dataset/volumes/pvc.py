@@ -7,7 +7,7 @@ from stowplan.library.dialects.dataset.volumes.volume import PATH, Held, Volume,
 from stowplan.library.dialects.shared import claim_rules
 from stowplan.library.dialects.shared.context import Context
 from stowplan.library.ir.data import CachedDataset, Claim, SecretName
-from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
+from stowplan.schema.diagnostics import FieldPath, Finding, finding, without_effect
 from stowplan.schema.drivers.pvc import ClaimVolume
 from stowplan.schema.kinds.native.dataset import Dataset
 
@@ -36,8 +36,7 @@ def _retained(model: Dataset, volume: ClaimVolume) -> Iterator[Finding]:
         return
     path: FieldPath = ("spec", "retain")
     if volume.template is None:
-        message = "`retain: false` has no effect: the claim is not written with the dataset."
-        yield finding("SP406", path, message, "Remove it.", anchor=Anchor.KEY)
+        yield without_effect(path, "`retain: false` has no effect: the claim is not written with the dataset.")
     else:
         message = "Argo CD deletes the claim with the dataset; its storage class may then delete the data."
         hint = "Use a storage class with `reclaimPolicy: Retain`, or remove `retain: false`."
