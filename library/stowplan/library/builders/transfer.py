@@ -46,21 +46,29 @@ def configuration(transfer: Transfer) -> Manifest:
     return config_map(transfer.configuration_stem, part, transfer.config, run=run)
 
 
-def run(transfer: Transfer, site: Site, config: str, marker: str) -> list[Manifest]:
-    """Return a list of one manifest: the Job of a transfer, or the CronJob if the transfer has a schedule.
+def manifests(transfer: Transfer, site: Site, marker: str) -> list[Manifest]:
+    """Return the ConfigMap of a transfer, and its Job, or its CronJob if it has a schedule.
 
-    `config` is the name of the ConfigMap. `marker` is the run marker, which users change to run a task again.
+    `marker` is the run marker, which users change to run a task again.
     """
-    one = task(transfer, site, config)
+    config = configuration(transfer)
+    one = task(transfer, site, config.name)
     if transfer.schedule is None:
-        return job.jobs([one], transfer.origin, marker)
-    return [job.cron_job(one, transfer.origin, schedule=transfer.schedule, time_zone=transfer.time_zone)]
+        return [config, *job.jobs([one], transfer.origin, marker)]
+    return [config, job.cron_job(one, transfer.origin, schedule=transfer.schedule, time_zone=transfer.time_zone)]
 
 
 def task(transfer: Transfer, site: Site, config: str) -> job.Task:
     """Return the transfer's Job before it has its name. `config` is the name of the ConfigMap."""
+    spec = job.job_spec(
+        agent_pod.template(_pod(transfer, site, config), transfer.origin, site),
+        container=transfer.component,
+        deadline_seconds=transfer.total_seconds,
+        suspend=transfer.suspend,
+        backoff_limit=transfer.backoff_limit,
+    )
     namespace = transfer.origin.spec.namespace
-    return job.Task(transfer.stem, transfer.component, namespace, _job(transfer, site, config))
+    return job.Task(transfer.stem, transfer.component, namespace, {**spec, **ONE_AT_A_TIME})
 
 
 def memory(limits: Mapping[str, Any]) -> int:
@@ -70,17 +78,6 @@ def memory(limits: Mapping[str, Any]) -> int:
     """
     limit = amount(limits["memory"])
     return int((limit / _MEBIBYTE).to_integral_value(ROUND_FLOOR)) if limit else 0
-
-
-def _job(transfer: Transfer, site: Site, config: str) -> Json:
-    spec = job.job_spec(
-        agent_pod.template(_pod(transfer, site, config), transfer.origin, site),
-        container=transfer.component,
-        deadline_seconds=transfer.total_seconds,
-        suspend=transfer.suspend,
-        backoff_limit=transfer.backoff_limit,
-    )
-    return {**spec, **ONE_AT_A_TIME}
 
 
 def _pod(transfer: Transfer, site: Site, config: str) -> agent_pod.AgentPod:

@@ -86,9 +86,7 @@ def _manifests(cube: Cube, context: Context) -> Iterator[Manifest]:
         yield claim_from_template(moved.claim, origin, cube.template)
     namespaces = [cube.id.namespace]
     yield from access.manifests(names.base, origin, site, namespaces=namespaces, after=moved.run_after)
-    configuration = transfer.configuration(moved)
-    yield configuration
-    yield from transfer.run(moved, site, configuration.name, model.metadata.annotations.get(RUN_ANNOTATION, ""))
+    yield from transfer.manifests(moved, site, model.metadata.annotations.get(RUN_ANNOTATION, ""))
 
 
 def _externals(cube: Cube) -> tuple[ExternalReference, ...]:

@@ -2,11 +2,10 @@
 
 from collections.abc import Iterator
 
-from stowplan.library.builders import job
 from stowplan.library.dialects.dataset import rules, sources, syncs
 from stowplan.library.dialects.dataset.cached import cached_dataset
 from stowplan.library.dialects.dataset.volumes import registry as volumes
-from stowplan.library.dialects.shared import dataset_objects, secrets
+from stowplan.library.dialects.shared import dataset_objects, secrets, task_runs
 from stowplan.library.dialects.shared.context import Context, Lowered
 from stowplan.library.drivers.registry import STORAGE_DRIVERS
 from stowplan.library.ir.data import CachedDataset, DataTask, Site
@@ -29,7 +28,7 @@ def lower(model: Dataset, context: Context) -> Lowered:
     if has_errors(found):
         return Lowered(Unit(spec, ()), tuple(found))
     manifests = tuple(_manifests(model, dataset, home, context.site))
-    externals = tuple(sorted({*secrets.of_volume(dataset), *secrets.of_source(dataset.source)}))
+    externals = tuple(sorted({*driver.externals(dataset), *secrets.of_source(dataset.source)}))
     return Lowered(Unit(spec, manifests, externals), tuple(found))
 
 
@@ -37,40 +36,20 @@ def _manifests(model: Dataset, dataset: CachedDataset, sync_home: str, site: Sit
     yield from dataset_objects.manifests(model, dataset, sync_home, site)
     if dataset.source:
         sync = dataset_objects.sync(dataset, sync_home)
-        yield from _first_sync(dataset, sync, site)
+        warmup = dataset_objects.warmup(dataset) if dataset.warmed else None
+        yield from task_runs.manifests(sync, warmup, site, dataset.names.base, dataset.run)
         if model.spec.refresh:
-            yield from _refresh(dataset, sync, model.spec.refresh, site)
+            yield from _refresh(sync, warmup, model.spec.refresh, site)
 
 
-def _first_sync(dataset: CachedDataset, sync: DataTask, site: Site) -> Iterator[Manifest]:
-    """Yield the Job that fills a dataset, and the Jobs of the warmup that follows.
-
-    The sync has a hash of its own, so that more cache nodes do not start it again.
-    """
-    driver, base = STORAGE_DRIVERS[dataset.driver], dataset.names.base
-    copied = driver.tasks(sync, site, base)
-    yield copied.configuration
-    (copying,) = job.jobs(copied.jobs, dataset.origin, dataset.run)
-    yield copying
-    if dataset.warmed:
-        warmed = driver.tasks(dataset_objects.warmup(dataset)._replace(after_run=copying.name), site, base)
-        yield warmed.configuration
-        yield from job.jobs(warmed.jobs, dataset.origin, dataset.run)
-
-
-def _refresh(dataset: CachedDataset, sync: DataTask, refresh: Refresh, site: Site) -> Iterator[Manifest]:
-    """Yield the CronJob that copies what is new at the source, and the CronJobs of the warmup that follows."""
-    names = dataset.names
-    again = sync._replace(stems=(names.refresh,), configuration_stem=f"{names.base}-refresh")
-    tasks = [syncs.deleting(again, refresh)]
-    if dataset.warmed:
+def _refresh(sync: DataTask, warmup: DataTask | None, refresh: Refresh, site: Site) -> list[Manifest]:
+    """Return the CronJob that copies what is new at the source, and the CronJobs of the warmup that follows."""
+    dataset, names = sync.dataset, sync.dataset.names
+    schedule, zone = refresh.schedule, refresh.time_zone
+    stem = f"{names.base}-refresh"
+    again = sync._replace(stems=(names.refresh,), configuration_stem=stem, schedule=schedule, time_zone=zone)
+    if warmup:
         stems = tuple(names.refresh_warmup(i) for i in range(dataset.partitions))
-        stem = f"{names.base}-refresh-warmup"
-        warmup = dataset_objects.warmup(dataset)
-        tasks.append(warmup._replace(stems=stems, configuration_stem=stem, after=names.refresh))
-    for task in tasks:
-        scheduled = task._replace(schedule=refresh.schedule, time_zone=refresh.time_zone)
-        made = STORAGE_DRIVERS[dataset.driver].tasks(scheduled, site, names.base)
-        yield made.configuration
-        for one in made.jobs:
-            yield job.cron_job(one, dataset.origin, schedule=refresh.schedule, time_zone=refresh.time_zone)
+        warmup = warmup._replace(stems=stems, configuration_stem=f"{stem}-warmup", after=names.refresh)
+        warmup = warmup._replace(schedule=schedule, time_zone=zone)
+    return task_runs.manifests(syncs.deleting(again, refresh), warmup, site, names.base, dataset.run)

@@ -42,7 +42,6 @@ class Copying(NamedTuple):
     stem: str
     configuration_stem: str
     account: str
-    target: StatusTarget
     claim: str
     path: str
     to: CopyTarget
@@ -71,7 +70,6 @@ def transfer(model: DatasetTask, copy: CopyTask, dataset: CachedDataset, context
             stem=names.task(None),
             configuration_stem=f"{names.base}-copy",
             account=names.base,
-            target=StatusTarget(kind="DatasetTask", namespace=spec.namespace, name=spec.name),
             claim=dataset.claim.name,
             path=joined(dataset.claim.sub_path, copy.sub_path),
             to=copy.to,
@@ -92,8 +90,8 @@ def transfer(model: DatasetTask, copy: CopyTask, dataset: CachedDataset, context
 
 def of_copying(copying: Copying) -> Transfer:
     """Return the transfer of a copy, which mounts the claim of the data read-only."""
-    given, claim = copying.to.given, copying.to.claim
-    remote = places.remote_of(*given, copying.origin.spec.namespace) if given else None
+    spec, given, claim = copying.origin.spec, copying.to.given, copying.to.claim
+    remote = places.remote_of(*given, spec.namespace) if given else None
     source = PvcEndpoint(claim=copying.claim, path=copying.path, links=copying.links)
     return Transfer(
         origin=copying.origin,
@@ -103,7 +101,7 @@ def of_copying(copying: Copying) -> Transfer:
         account=copying.account,
         agent=remote.agent if remote else "transfer",
         config=TransferConfig(
-            target=copying.target,
+            target=StatusTarget(kind=spec.kind, namespace=spec.namespace, name=spec.name),
             reportPhase=copying.report_phase,
             source=source.model_copy(update={"mount_path": SOURCE_DIRECTORY}) if claim else source,
             sink=remote.endpoint if remote else _sink(claim or ClaimTarget(name="")),

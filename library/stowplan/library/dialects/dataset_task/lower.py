@@ -7,6 +7,7 @@ from stowplan.library.dialects.dataset.cached import cached_dataset
 from stowplan.library.dialects.dataset_task import copying, rules, task
 from stowplan.library.dialects.shared import access, secrets, task_runs
 from stowplan.library.dialects.shared.context import Context, Lowered
+from stowplan.library.drivers.registry import STORAGE_DRIVERS
 from stowplan.library.ir.data import CachedDataset, DataTask
 from stowplan.library.manifest import ExternalReference, Manifest, Unit
 from stowplan.schema.diagnostics import Finding, has_errors
@@ -36,10 +37,8 @@ def _copy(
 ) -> Lowered:
     spec, run = context.id(model), model.metadata.annotations.get(RUN_ANNOTATION, "")
     moved = copying.transfer(model, copy, dataset, context)
-    configuration = transfer.configuration(moved)
-    made = [configuration, *transfer.run(moved, context.site, configuration.name, run)]
     found += task_runs.long_names(moved.stem, moved.schedule)
-    own = _manifests(model, context, [spec.namespace], made)
+    own = _manifests(model, context, [spec.namespace], transfer.manifests(moved, context.site, run))
     return Lowered(Unit(spec, own, copying.externals(copy.to, spec.namespace)), tuple(found))
 
 
@@ -54,7 +53,7 @@ def _task(model: DatasetTask, dataset: CachedDataset, context: Context, found: l
             return Lowered(Unit(spec, ()), tuple(found))
         own = own._replace(namespace=home)
     found += task_runs.long_names(max((warmup or own).stems, key=len), own.schedule)
-    made = task_runs.manifests(own, warmup, context.site, names, run)
+    made = task_runs.manifests(own, warmup, context.site, names.base, run)
     homes = [each.namespace for each in (own, warmup) if each]
     unit = Unit(spec, _manifests(model, context, homes, made), _externals(own))
     return Lowered(unit, tuple(found))
@@ -68,7 +67,7 @@ def _externals(own: DataTask) -> tuple[ExternalReference, ...]:
     if own.operation != "sync" or own.source is None:
         return ()
     direct = own.source.remote is None and own.dataset.cached
-    volume = secrets.of_volume(own.dataset) if direct else set()
+    volume = STORAGE_DRIVERS[own.dataset.driver].externals(own.dataset) if direct else set()
     return tuple(sorted({*volume, *secrets.of_source(own.source)}))
 
 

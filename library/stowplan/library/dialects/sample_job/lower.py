@@ -115,5 +115,5 @@ def _manifests(model: SampleJob, task: DataTask, warmup: DataTask | None, site: 
     return [
         custom_resource(model, origin),
         *access.manifests(names.base, origin, site, namespaces=homes, after=task.run_after),
-        *task_runs.manifests(task, warmup, site, names, run),
+        *task_runs.manifests(task, warmup, site, names.base, run),
     ]

@@ -2,6 +2,7 @@
 
 from stowplan.library.dialects.shared import secrets
 from stowplan.library.dialects.shared.context import Context
+from stowplan.library.drivers.registry import STORAGE_DRIVERS
 from stowplan.library.ir.data import CachedDataset, Source
 from stowplan.library.manifest import ExternalReference
 from stowplan.schema.diagnostics import FieldPath, Finding, finding
@@ -30,7 +31,7 @@ def externals(dataset: CachedDataset, source: Source | None) -> tuple[ExternalRe
     The Secret of a volume must have more keys than the Secret of a source. A source that only fills a volume may be
     public, so its Secret has no required keys; that of a sync into a claim has both, if there is one.
     """
-    wanted = secrets.of_volume(dataset)
+    wanted = STORAGE_DRIVERS[dataset.driver].externals(dataset)
     if dataset.cached:
         if source and source.secret != dataset.volume_secret:
             wanted.add(ExternalReference("Secret", source.secret.namespace, source.secret.name))

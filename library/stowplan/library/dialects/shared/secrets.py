@@ -1,7 +1,6 @@
 """Secrets and claims that a dataset and its tasks need, and the namespace in which a sync can use them."""
 
-from stowplan.library.drivers.registry import STORAGE_DRIVERS
-from stowplan.library.ir.data import CachedDataset, SecretName, Source
+from stowplan.library.ir.data import SecretName, Source
 from stowplan.library.manifest import ExternalReference
 from stowplan.library.values.names import is_dns_label, is_dns_subdomain
 from stowplan.schema.diagnostics import FieldPath, Finding, finding
@@ -50,11 +49,6 @@ def elsewhere(home: str, secret: SecretName, platform: Platform, path: FieldPath
         "`policy.crossNamespaceSecrets` of the platform file."
     )
     return [finding("SP303", path, message, hint)]
-
-
-def of_volume(dataset: CachedDataset) -> set[ExternalReference]:
-    """Return references to the objects of the volume that the dataset does not create."""
-    return STORAGE_DRIVERS[dataset.driver].externals(dataset)
 
 
 def of_source(source: Source | None) -> set[ExternalReference]:

@@ -45,18 +45,18 @@ def _room(schedule: str | None) -> int:
     return LABEL_LIMIT - HASH_LENGTH - 1 if schedule is None else CRON_JOB_LIMIT
 
 
-def manifests(task: DataTask, warmup: DataTask | None, site: Site, names: TaskNames, run: str) -> list[Manifest]:
+def manifests(task: DataTask, warmup: DataTask | None, site: Site, base: str, run: str) -> list[Manifest]:
     """Return the Jobs or CronJobs of a task and of the warmup that follows it, if any, and their configurations.
 
-    `run` is the run marker of the task's spec.
+    `base` is the name of the ServiceAccount of their pods, `run` the run marker of the task's spec.
     """
     driver = STORAGE_DRIVERS[task.dataset.driver]
-    own = driver.tasks(task, site, names.base)
+    own = driver.tasks(task, site, base)
     made = [own.configuration, *_runs(own, task, run)]
     if warmup:
         # The sync has a hash of its own, so that more cache nodes do not start it again.
         name = None if task.schedule is not None else made[-1].name
-        following = driver.tasks(warmup._replace(after_run=name), site, names.base)
+        following = driver.tasks(warmup._replace(after_run=name), site, base)
         made += [following.configuration, *_runs(following, warmup, run)]
     return made
 

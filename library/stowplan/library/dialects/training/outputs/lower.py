@@ -18,7 +18,6 @@ from stowplan.library.ir.training import TrainingGroup
 from stowplan.library.manifest import ExternalReference, Manifest
 from stowplan.library.values import labels
 from stowplan.library.values.names import HASH_LENGTH
-from stowplan.schema.agents.agent_config import StatusTarget
 from stowplan.schema.agents.run_end import SKIP_FILE
 from stowplan.schema.kinds.native.training import ROLE
 from stowplan.schema.platform.platform import Platform
@@ -82,7 +81,6 @@ def _copying(placed: PlacedOutput, home: Writable, group: TrainingGroup, platfor
         stem=stem,
         configuration_stem=stem,
         account=group.names.outputs,
-        target=StatusTarget(kind="Training", namespace=spec.namespace, name=spec.name),
         claim=home.claim,
         path=copying.joined(home.sub_path, home.inside(output.path)),
         to=output.to,
