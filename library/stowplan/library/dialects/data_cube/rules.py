@@ -148,5 +148,5 @@ def _template(cube: Cube, base: FieldPath) -> Iterator[Finding]:
     if cube.uploads:
         yield without_effect((*base, "template"), "A source must hold data already, so its template makes no claim.")
         return
-    identity = claim_rules.Identity(claim.name or "", cube.id.namespace)
-    yield from claim_rules.template_findings(claim.template, identity, (*base, "template"), owner="cube")
+    name, home = claim.name or "", cube.id.namespace
+    yield from claim_rules.template_findings(claim.template, name, home, (*base, "template"), owner="cube")

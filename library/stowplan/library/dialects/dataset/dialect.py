@@ -11,7 +11,7 @@ from stowplan.library.dialects.dataset.volumes import registry as volumes
 from stowplan.library.dialects.reading.api import Reading, loss_if
 from stowplan.library.dialects.reading.floating import FloatingReference
 from stowplan.library.dialects.reading.progress import cached
-from stowplan.library.dialects.shared.claim_rules import is_single_node
+from stowplan.library.dialects.shared.claim_rules import single_node
 from stowplan.library.dialects.shared.claim_writes import Write
 from stowplan.library.dialects.shared.context import Context
 from stowplan.library.dialects.shared.dialect import Dialect, Relations, SecretKeys
@@ -31,7 +31,8 @@ def relations(model: Dataset, context: Context) -> Relations:
     if dataset.cached:
         return replace(own, caches=tuple(_caches(model, dataset, context)))
     named = () if dataset.claim.template else ((dataset.claim.name, (*volumes.path_of(dataset), "name")),)
-    return replace(own, named=named, claim=dataset.claim.name, single=_single(dataset))
+    single = single_node(dataset.claim.template, (*volumes.path_of(dataset), "template"))
+    return replace(own, named=named, claim=dataset.claim.name, single=single)
 
 
 def _caches(model: Dataset, dataset: CachedDataset, context: Context) -> Iterator[tuple[str, FieldPath]]:
@@ -57,12 +58,6 @@ def _write(model: Dataset, dataset: CachedDataset) -> Write:
         by_secret=bool(secret.name),
         native=True,
     )
-
-
-def _single(dataset: CachedDataset) -> FieldPath:
-    """Return the path of the template's access modes if only one cluster node can mount the claim, else `()`."""
-    modes = ((dataset.claim.template or {}).get("spec") or {}).get("accessModes")
-    return (*volumes.path_of(dataset), "template", "spec", "accessModes") if is_single_node(modes) else ()
 
 
 def _pins(document: Json) -> Iterator[FloatingReference]:

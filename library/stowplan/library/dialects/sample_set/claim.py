@@ -28,8 +28,7 @@ def findings(model: SampleSet, namespace: str) -> Iterator[Finding]:
     if given.sub_path:
         yield from claim_paths.sub_path(given.sub_path, (*_BASE, "subPath"))
     if given.template is not None:
-        identity = claim_rules.Identity(claim.name, namespace)
-        yield from claim_rules.template_findings(given.template, identity, TEMPLATE, owner="dataset")
+        yield from claim_rules.template_findings(given.template, claim.name, namespace, TEMPLATE, owner="dataset")
     yield from _without_effect(model)
 
 
@@ -57,12 +56,6 @@ def write(model: SampleSet, namespace: str) -> Write:
         writes=writes,
         dataset=source or "",
     )
-
-
-def single_node(model: SampleSet) -> FieldPath:
-    """Return the path of the template's access modes if only one cluster node can mount the claim, else `()`."""
-    modes = ((_given(model).template or {}).get("spec") or {}).get("accessModes")
-    return (*TEMPLATE, "spec", "accessModes") if claim_rules.is_single_node(modes) else ()
 
 
 def of_another_driver(model: SampleSet) -> Iterator[Finding]:

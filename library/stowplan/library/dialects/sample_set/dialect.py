@@ -7,6 +7,7 @@ from stowplan.library.dialects.reading.progress import cached
 from stowplan.library.dialects.sample_set import claim
 from stowplan.library.dialects.sample_set.sample_set import cached_dataset, driver_of, lower
 from stowplan.library.dialects.shared import claim_paths
+from stowplan.library.dialects.shared.claim_rules import single_node
 from stowplan.library.dialects.shared.claim_writes import Write
 from stowplan.library.dialects.shared.context import Context
 from stowplan.library.dialects.shared.dialect import Dialect, Relations, SecretKeys
@@ -22,11 +23,12 @@ def relations(model: SampleSet, context: Context) -> Relations:
     if driver_of(model).cached:
         dataset = cached_dataset(model, context)
         return Relations(caches=tuple(_caches(model, dataset, context)), write=_write(dataset))
+    own = claim.of_set(model)
     return Relations(
         write=claim.write(model, context.namespace(model.metadata.namespace)),
-        claim=claim.of_set(model).name,
+        claim=own.name,
         named=claim.named(model),
-        single=claim.single_node(model),
+        single=single_node(own.template, claim.TEMPLATE),
     )
 
 

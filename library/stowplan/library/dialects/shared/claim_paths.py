@@ -11,15 +11,9 @@ def canonical(path: str) -> str:
 
 def sub_path(path: str, at: FieldPath, whole: str = "claim") -> list[Finding]:
     """Return a finding at `at` if a `subPath` of `whole`, a word for messages, cannot be used, else an empty list."""
-    problem = _problem(path, whole)
+    problem = inner_paths.problem(path, whole)
+    if not problem and path.startswith("/"):
+        problem = f'"{path}" begins with `/`; it is a path in the {whole}.', "Remove the `/`."
+    elif not problem and "$(" in path:
+        problem = f'"{path}" holds a reference to a variable, and a path has none.', "Write it out."
     return [finding("SP405", at, *problem)] if problem else []
-
-
-def _problem(path: str, whole: str) -> tuple[str, str] | None:
-    """Return message and hint of the first rule that the path breaks; None if it breaks none."""
-    rules = (
-        (path.startswith("/"), f'"{path}" begins with `/`; it is a path in the {whole}.', "Remove the `/`."),
-        ("$(" in path, f'"{path}" holds a reference to a variable, and a path has none.', "Write it out."),
-    )
-    own = next(((message, hint) for broken, message, hint in rules if broken), None)
-    return inner_paths.problem(path, whole) or own

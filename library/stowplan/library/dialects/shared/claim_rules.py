@@ -1,7 +1,6 @@
 """Rules for claims that specs name or describe by a template."""
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from stowplan.library.manifest import Json
 from stowplan.library.values import labels
@@ -27,13 +26,6 @@ _OURS = frozenset({labels.SYNC_OPTIONS, labels.COMPARE_OPTIONS, labels.SOURCE})
 """Annotations that Stowplan sets on every claim."""
 
 
-class Identity(NamedTuple):
-    """Name and namespace of a claim."""
-
-    name: str
-    namespace: str
-
-
 def name_findings(name: str, path: FieldPath) -> Iterator[Finding]:
     """Yield a finding at `path` if no claim can have this name."""
     if not is_dns_subdomain(name):
@@ -42,18 +34,18 @@ def name_findings(name: str, path: FieldPath) -> Iterator[Finding]:
         yield finding("SP210", path, message, hint)
 
 
-def template_findings(template: Json, claim: Identity, path: FieldPath, *, owner: str) -> Iterator[Finding]:
-    """Yield findings about the template at `path` of a claim that data is written to.
+def template_findings(template: Json, name: str, namespace: str, path: FieldPath, *, owner: str) -> Iterator[Finding]:
+    """Yield findings about the template at `path` of a claim that data is written to. `name` is that of the claim.
 
     `owner` is the word for the spec in messages, such as `cube`.
     """
     metadata, spec = template.get("metadata") or {}, template.get("spec") or {}
-    yield from _metadata(metadata, claim.name, (*path, "metadata"), owner)
+    yield from _metadata(metadata, name, (*path, "metadata"), owner)
     yield from _labels(metadata.get("labels") or {}, (*path, "metadata", "labels"))
     yield from _annotations(metadata.get("annotations") or {}, (*path, "metadata", "annotations"))
     yield from _spec(spec, (*path, "spec"))
     source = spec.get("dataSourceRef") or {}
-    yield from _data_source(source, claim.namespace, (*path, "spec", "dataSourceRef", "namespace"))
+    yield from _data_source(source, namespace, (*path, "spec", "dataSourceRef", "namespace"))
 
 
 def borrowed(template: Json, namespace: str, path: FieldPath) -> Iterator[Finding]:
@@ -70,6 +62,12 @@ def borrowed(template: Json, namespace: str, path: FieldPath) -> Iterator[Findin
 def is_single_node(modes: object) -> bool:
     """Return whether `modes`, the access modes of a claim, let only one cluster node mount the claim."""
     return isinstance(modes, list) and not any(mode in _SEVERAL_NODES for mode in modes)
+
+
+def single_node(template: Json | None, path: FieldPath) -> FieldPath:
+    """Return the path of the access modes of a template at `path` if only one node can mount the claim, else `()`."""
+    modes = ((template or {}).get("spec") or {}).get("accessModes")
+    return (*path, "spec", "accessModes") if is_single_node(modes) else ()
 
 
 def _metadata(given: Json, name: str, path: FieldPath, owner: str) -> Iterator[Finding]:

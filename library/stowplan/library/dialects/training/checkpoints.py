@@ -63,8 +63,7 @@ def findings(job: Job, pod: TrainingPod) -> Iterator[Finding]:
     yield from exactly_one({"name": claim.name, "template": claim.template}, CLAIM, "Checkpoints are in one claim")
     yield from claim_rules.name_findings(kept.name, _NAME if claim.name else ("metadata", "name"))
     if claim.template is not None:
-        identity = claim_rules.Identity(kept.name, job.id.namespace)
-        yield from claim_rules.template_findings(claim.template, identity, _TEMPLATE, owner="job")
+        yield from claim_rules.template_findings(claim.template, kept.name, job.id.namespace, _TEMPLATE, owner="job")
         yield from _single(job.most_pods, claim.template)
         yield from _group(pod.spec, pod.trainer)
 

@@ -26,8 +26,8 @@ def _findings(volume: ClaimVolume, model: Dataset, dataset: CachedDataset, conte
     yield from claim_rules.name_findings(dataset.claim.name, (*_PATH, "name") if volume.name else ("metadata", "name"))
     yield from sub_path(volume.sub_path, (*_PATH, "subPath"), "claim")
     if volume.template is not None:
-        identity = claim_rules.Identity(dataset.claim.name, dataset.names.namespace)
-        yield from claim_rules.template_findings(volume.template, identity, (*_PATH, "template"), owner="dataset")
+        name, home = dataset.claim.name, dataset.names.namespace
+        yield from claim_rules.template_findings(volume.template, name, home, (*_PATH, "template"), owner="dataset")
     yield from _retained(model, volume)
 
 
