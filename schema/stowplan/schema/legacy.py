@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import Any, get_args
+from typing import Any
 
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, dotted, finding, without_effect
 from stowplan.schema.kinds.custom_resource import CustomResource
 from stowplan.schema.meta import Model
+from stowplan.schema.parse_model import model_in
 from stowplan.schema.wording import WHOLE_NUMBER, mistyped
 
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
@@ -208,13 +209,6 @@ def _fold_keys(model: type[Model], data: dict[str, Any], path: FieldPath = ()) -
 @cache
 def _fields(model: type[Model]) -> tuple[frozenset[str], Mapping[str, str], tuple[tuple[str, type[Model]], ...]]:
     """Return the keys of a model, the keys by their lower case, and (key, model) pairs for keys that hold a model."""
-    fields = {field.alias or name: _model_of(field.annotation) for name, field in model.model_fields.items()}
+    fields = {field.alias or name: model_in(field.annotation) for name, field in model.model_fields.items()}
     nested = tuple((key, below) for key, below in fields.items() if below)
     return frozenset(fields), {key.lower(): key for key in fields}, nested
-
-
-def _model_of(annotation: Any) -> type[Model] | None:
-    """Return the model in an annotation such as `list[Role] | None`; None if there is none."""
-    if isinstance(annotation, type) and issubclass(annotation, Model):
-        return annotation
-    return next((found for below in get_args(annotation) if (found := _model_of(below))), None)

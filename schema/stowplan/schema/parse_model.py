@@ -80,7 +80,7 @@ def _embedding(kind: type[Model]) -> tuple[tuple[str, str, KubernetesType | None
     The type is that of the Kubernetes value; None for a field that holds a model, which may have such fields.
     """
     fields = ((name, field.alias or name, field.annotation) for name, field in kind.model_fields.items())
-    marked = ((name, key, _mark(annotation), _model_in(annotation)) for name, key, annotation in fields)
+    marked = ((name, key, _mark(annotation), model_in(annotation)) for name, key, annotation in fields)
     return tuple((name, key, mark) for name, key, mark, model in marked if mark or model)
 
 
@@ -92,7 +92,7 @@ def parts(kind: type[Model]) -> Mapping[str, tuple[str, type[Model] | None]]:
     mapping count as what they hold.
     """
     fields = ((field.alias or name, field.annotation) for name, field in kind.model_fields.items())
-    marked = ((key, _mark(annotation), _model_in(annotation)) for key, annotation in fields)
+    marked = ((key, _mark(annotation), model_in(annotation)) for key, annotation in fields)
     return {key: (mark.definition.removeprefix(PATCH) if mark else "", model) for key, mark, model in marked}
 
 
@@ -192,7 +192,7 @@ def _model_at(kind: type[Model], path: FieldPath) -> type[Model] | None:
     model: type[Model] | None = kind
     for part in path:
         if isinstance(part, str) and model:
-            model = _model_in(_annotation(model, part))
+            model = model_in(_annotation(model, part))
     return model
 
 
@@ -201,10 +201,11 @@ def _annotation(model: type[Model], name: str) -> Any:
     return next((field.annotation for field in fields), None)
 
 
-def _model_in(annotation: Any) -> type[Model] | None:
+def model_in(annotation: Any) -> type[Model] | None:
+    """Return the model in an annotation such as `list[Role] | None`; None if there is none."""
     if isinstance(annotation, type) and issubclass(annotation, Model):
         return annotation
-    return next((model for below in get_args(annotation) if (model := _model_in(below))), None)
+    return next((model for below in get_args(annotation) if (model := model_in(below))), None)
 
 
 def _literals(annotation: Any) -> tuple[Any, ...]:

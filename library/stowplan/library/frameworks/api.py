@@ -88,6 +88,10 @@ class Plugin(Framework):
         """Yield the variables of each pod. `first` is the DNS name of the first pod."""
         yield from ()
 
+    def readmits(self, group: TrainingGroup) -> bool:
+        """Return whether the job is elastic: its launchers meet again whenever one comes or goes."""
+        return self.launch.bounds is not None
+
     def environments(self, group: TrainingGroup, hosts: Mapping[str, Hosts]) -> dict[str, Environment]:
         """Return the variables by role: those of `own`, which users cannot change."""
         return {role.name: Environment(tuple(self.own(hosts[role.name].of(0)))) for role in group.roles}

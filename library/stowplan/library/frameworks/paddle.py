@@ -74,10 +74,6 @@ class PaddleCollective(Plugin):
         alone = self.launch.nodes == self.launch.processes == 1
         return () if self.launch.bounds or alone else (Peer(role.name),)
 
-    def readmits(self, group: TrainingGroup) -> bool:
-        """Return whether the job is elastic: its launchers meet again whenever one comes or goes."""
-        return self.launch.bounds is not None
-
     def _elastic(self, group: TrainingGroup) -> Elastic | None:
         """Return what an elastic job needs. Each run is a job of its own in the etcd, which outlives them."""
         bounds, spec = self.launch.bounds, group.origin.spec

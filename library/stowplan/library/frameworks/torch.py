@@ -52,10 +52,6 @@ class Torch(Plugin):
             return (Peer(role.name, first=1),)
         return (Peer(role.name),) if role.size > 1 else ()
 
-    def readmits(self, group: TrainingGroup) -> bool:
-        """Return whether the job is elastic: its launchers meet again whenever one comes or goes."""
-        return self.launch.bounds is not None
-
     def own(self, first: str) -> Iterator[Json]:
         """See `Plugin.own`."""
         bounds = self.launch.bounds

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 from stowplan.library.dialects.dataset import syncs
 from stowplan.library.dialects.dataset.cached import mebibytes
-from stowplan.library.dialects.shared import schedules
+from stowplan.library.dialects.shared import dataset_objects, schedules
 from stowplan.library.dialects.training_group.label_form import label_findings
 from stowplan.library.ir.data import CachedDataset
 from stowplan.library.values import inner_paths
-from stowplan.library.values.names import MOST_PODS, STATEFUL_SET_LIMIT, is_dns_label
+from stowplan.library.values.names import MOST_PODS, is_dns_label
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding, without_effect
 from stowplan.schema.kinds.native.dataset import CacheTier, Dataset, DatasetCache
 
@@ -81,12 +81,10 @@ def _refresh(model: Dataset, dataset: CachedDataset) -> Iterator[Finding]:
 
 def _name(dataset: CachedDataset) -> Iterator[Finding]:
     """Yield findings about a name that the Service or the StatefulSet of the cache pods cannot have."""
-    longest, name = dataset.names.runtime, dataset.names.name
+    name = dataset.names.name
     if not is_dns_label(name) or not name[0].isalpha():
         message = f'"{name}" cannot name the Service of a Dataset with a cache.'
         hint = "Use lower-case letters, digits and `-`, beginning with a letter and not ending in `-`."
         yield finding("SP210", ("metadata", "name"), message, hint)
-    elif len(longest) > STATEFUL_SET_LIMIT:
-        left = STATEFUL_SET_LIMIT - len(longest) + len(name)
-        message = f"The name has {len(name)} characters; StatefulSet {longest} may have {STATEFUL_SET_LIMIT}."
-        yield finding("SP504", ("metadata", "name"), message, f"Use at most {left} characters.")
+    else:
+        yield from dataset_objects.long_name(dataset.names)

@@ -11,18 +11,16 @@ from stowplan.library.dialects.shared.dialect import Dialect, Pods, Ports, Relat
 from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import FieldPath
 from stowplan.schema.kinds.kind import values
-from stowplan.schema.kinds.paddle_job import HOST_PORT_ANNOTATION, ROLES, PaddleJob, PaddleRole
+from stowplan.schema.kinds.paddle_job import HOST_PORT_ANNOTATION, ROLES, PaddleJob
 
 
 def relations(model: PaddleJob, context: Context) -> Relations:
     """Return what the job shares with other specs: dataset, host ports and claims."""
     pods = 0
     mounted: list[mounted_claims.MountedClaim] = []
-    for name in ROLES:
-        role: PaddleRole | None = getattr(model.spec, name)
-        if role:
-            pods += max(role.replicas, 0)
-            mounted += mounted_claims.of_template(role.template, role.replicas, name, ("spec", name, "template"))
+    for name, role in rules.roles(model):
+        pods += max(role.replicas, 0)
+        mounted += mounted_claims.of_template(role.template, role.replicas, name, ("spec", name, "template"))
     namespace = context.namespace(model.metadata.namespace)
     named = references(model.spec.sample_set_ref, namespace)
     return Relations(named, pods, _ports(model, context), tuple(mounted))

@@ -16,7 +16,7 @@ from stowplan.library.ir.training import DatasetMount, Environments, GangRequest
 from stowplan.library.manifest import Json, Manifest, Unit
 from stowplan.library.values.names import SUBDOMAIN_LIMIT, TrainingNames, shorten
 from stowplan.schema.diagnostics import Finding, finding, has_errors
-from stowplan.schema.kinds.paddle_job import HOST_PORT_ANNOTATION, ROLES, PaddleJob, PaddleRole
+from stowplan.schema.kinds.paddle_job import HOST_PORT_ANNOTATION, PaddleJob, PaddleRole
 from stowplan.schema.meta import RUN_ANNOTATION, SpecId
 from stowplan.schema.platform.engines import HostPorts
 
@@ -91,11 +91,8 @@ def _chosen_block(given: str, length: int) -> tuple[range, list[Finding]]:
 
 
 def _present(model: PaddleJob) -> Iterator[tuple[str, PaddleRole]]:
-    """Yield (name, role) pairs of the roles that have pods."""
-    for name in ROLES:
-        role: PaddleRole | None = getattr(model.spec, name)
-        if role and role.replicas > 0:
-            yield name, role
+    """Return (name, role) pairs of the roles that have pods."""
+    return ((name, role) for name, role in rules.roles(model) if role.replicas > 0)
 
 
 def _group(

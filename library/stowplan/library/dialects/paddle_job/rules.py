@@ -33,7 +33,7 @@ def findings(model: PaddleJob, platform: Platform) -> list[Finding]:
     found = [*_sizes(model), *_words(model), *_gloo(model), *_elasticity(model, platform)]
     found += [*_minimum(model), *_names(model), *restarts.form(model.metadata)]
     found += order_rules.findings(model, platform)
-    for name, role in _roles(model):
+    for name, role in roles(model):
         found += _role(model, name, role, platform)
     return found
 
@@ -49,7 +49,7 @@ def is_elastic(model: PaddleJob) -> bool:
 
 def deciding_role(model: PaddleJob) -> str | None:
     """Return the role whose success is the success of the job; None if no role has pods."""
-    return decider({name: role.replicas for name, role in _roles(model)})
+    return decider({name: role.replicas for name, role in roles(model)})
 
 
 def restart(model: PaddleJob, name: str) -> Literal["Never", "OnFailure"]:
@@ -65,7 +65,8 @@ def restart(model: PaddleJob, name: str) -> Literal["Never", "OnFailure"]:
     return "OnFailure" if not given and name == "worker" and model.spec.intranet == "Service" else "Never"
 
 
-def _roles(model: PaddleJob) -> Iterator[tuple[str, PaddleRole]]:
+def roles(model: PaddleJob) -> Iterator[tuple[str, PaddleRole]]:
+    """Yield (name, role) pairs of the roles in the document."""
     for name in ROLES:
         role: PaddleRole | None = getattr(model.spec, name)
         if role is not None:
@@ -73,14 +74,14 @@ def _roles(model: PaddleJob) -> Iterator[tuple[str, PaddleRole]]:
 
 
 def _sizes(model: PaddleJob) -> Iterator[Finding]:
-    for name, role in _roles(model):
+    for name, role in roles(model):
         path: FieldPath = ("spec", name, "replicas")
         if not 0 <= role.replicas <= MOST_PODS:
             message = f"Found {role.replicas} pods; allowed are 0 to {MOST_PODS}."
             yield finding("SP205", path, message, "Give the number of pods.")
         elif role.replicas == 0:
             yield finding("SP406", path, f"The role {name} has no pods, so it is left out.", "Remove it.")
-    if not any(role.replicas for _, role in _roles(model)):
+    if not any(role.replicas for _, role in roles(model)):
         message = "The job has no pods: none of ps, worker and heter has replicas."
         yield finding("SP449", ("spec",), message, "Give `worker` with `replicas` and `template`.", anchor=Anchor.KEY)
 
@@ -156,7 +157,7 @@ def _minimum(model: PaddleJob) -> Iterator[Finding]:
             yield finding("SP206", at, f'"{quantity}" is no quantity.', "Give one such as `500m`, `4` or `16Gi`.")
     if policy is None or policy.min_available is None:
         return
-    most = sum(max(role.replicas, 0) for _, role in _roles(model))
+    most = sum(max(role.replicas, 0) for _, role in roles(model))
     if not 1 <= policy.min_available <= most:
         message = f"Found {policy.min_available}; the job has {most} pods, so 1 to {most} are allowed."
         hint = "Give a number among these, or remove it for all pods."

@@ -17,7 +17,7 @@ from stowplan.library.ir.data import (
 )
 from stowplan.library.manifest import Manifest, Unit
 from stowplan.library.values import labels
-from stowplan.library.values.names import STATEFUL_SET_LIMIT, DatasetNames
+from stowplan.library.values.names import DatasetNames
 from stowplan.schema.diagnostics import Finding, finding, has_errors, without_effect
 from stowplan.schema.drivers.table import DEFAULT_DRIVER, DRIVERS, Driver
 from stowplan.schema.juicefs.mount_options import MountOptions
@@ -44,7 +44,7 @@ def lower(model: SampleSet, context: Context) -> Lowered:
     spec = dataset.origin.spec
     driver = STORAGE_DRIVERS[dataset.driver]
     found = [*_secret_names(model), *_filled(model), *_source(model), *_warmup(model, dataset), *_dead(model)]
-    found += [*_required(model), *_name(spec.name)] if dataset.cached else []
+    found += [*_required(model), *dataset_objects.long_name(dataset.names)] if dataset.cached else []
     found += claim.of_another_driver(model) if dataset.cached else claim.findings(model, spec.namespace)
     found += driver.validate(dataset, context.site)
     refused = _elsewhere(dataset, context) if dataset.cached else []
@@ -133,15 +133,6 @@ def _secret_names(model: SampleSet) -> list[Finding]:
     if model.spec.source:
         found += secrets.name_findings(model.spec.source.secret_ref, ("spec", "source", "secretRef"))
     return found
-
-
-def _name(name: str) -> list[Finding]:
-    longest = DatasetNames("", name, "namespaced").runtime
-    if len(longest) <= STATEFUL_SET_LIMIT:
-        return []
-    left = STATEFUL_SET_LIMIT - len(longest) + len(name)
-    message = f"The name has {len(name)} characters; StatefulSet {longest} may have {STATEFUL_SET_LIMIT}."
-    return [finding("SP504", ("metadata", "name"), message, f"Use at most {left} characters.")]
 
 
 def _source(model: SampleSet) -> list[Finding]:

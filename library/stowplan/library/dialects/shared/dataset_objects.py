@@ -5,6 +5,8 @@ from stowplan.library.dialects.shared import access
 from stowplan.library.drivers.registry import STORAGE_DRIVERS
 from stowplan.library.ir.data import CachedDataset, DataTask, Site
 from stowplan.library.manifest import Manifest
+from stowplan.library.values.names import STATEFUL_SET_LIMIT, DatasetNames
+from stowplan.schema.diagnostics import Finding, finding
 from stowplan.schema.kinds.custom_resource import CustomResource
 
 
@@ -19,6 +21,16 @@ def manifests(model: CustomResource, dataset: CachedDataset, sync_home: str, sit
     homes = [names.namespace, *([sync_home] if dataset.source else [])]
     rights = access.manifests(names.base, origin, site, namespaces=homes) if runtime or dataset.source else []
     return [custom_resource(model, origin), *rights, *driver.volume(dataset, site), *runtime]
+
+
+def long_name(names: DatasetNames) -> list[Finding]:
+    """Return a finding if the name of a dataset is too long for the StatefulSet of its cache pods, else no finding."""
+    name, longest = names.name, names.runtime
+    if len(longest) <= STATEFUL_SET_LIMIT:
+        return []
+    left = STATEFUL_SET_LIMIT - len(longest) + len(name)
+    message = f"The name has {len(name)} characters; StatefulSet {longest} may have {STATEFUL_SET_LIMIT}."
+    return [finding("SP504", ("metadata", "name"), message, f"Use at most {left} characters.")]
 
 
 def sync(dataset: CachedDataset, home: str) -> DataTask:

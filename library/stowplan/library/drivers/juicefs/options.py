@@ -51,18 +51,11 @@ def fate_findings(options: Model, table: Mapping[str, Option], version: Version,
             hint = "Check that the value still means what you want."
             found.append(finding("SP407", path, f'"{key}" {became}: {option.note}.', hint, anchor=Anchor.KEY))
         elif option.since > version:
-            found.append(_too_new(path, key, option.since, version))
+            since, has = (".".join(map(str, each)) for each in (option.since, version))
+            hint = "Remove it, or raise `juicefs.clientVersion` in the platform file once the cluster runs that client."
+            message = f'"{key}" needs JuiceFS {since}; the platform has {has}.'
+            found.append(finding("SP409", path, message, hint, anchor=Anchor.KEY))
         if isinstance(value, int) and not isinstance(value, bool) and value < 0:
             hint = "Give 0 or more, or remove the option for JuiceFS's default."
             found.append(finding("SP205", path, f'"{key}" is {value}; it must not be negative.', hint))
     return found
-
-
-def _too_new(path: FieldPath, key: str, since: Version, version: Version) -> Finding:
-    return finding(
-        "SP409",
-        path,
-        f'"{key}" needs JuiceFS {since[0]}.{since[1]}; the platform has {version[0]}.{version[1]}.',
-        "Remove it, or raise `juicefs.clientVersion` in the platform file once the cluster runs that client.",
-        anchor=Anchor.KEY,
-    )
