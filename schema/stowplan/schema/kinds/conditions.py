@@ -29,6 +29,11 @@ class Condition(Model):
 Conditions = Annotated[list[Condition], Field(json_schema_extra=LIST_MAP_BY_TYPE)]
 
 
+Run = Annotated[
+    str | None, Field(description="The run that was observed: the hash that ends the names of its objects.")
+]
+
+
 class LeftOut(Model):
     """What a copy left out for one reason."""
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
@@ -20,6 +20,15 @@ class Column:
 
 
 AGE = Column("AGE", ".metadata.creationTimestamp", "date")
+
+
+TimeZone = Annotated[
+    str | None,
+    Field(
+        max_length=64,
+        description="Time zone of the schedule, such as `Europe/Berlin`. Without it, that of the control plane.",
+    ),
+]
 
 
 class CustomResource(Model):

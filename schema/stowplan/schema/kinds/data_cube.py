@@ -8,21 +8,17 @@ from pydantic import Field
 
 from stowplan.schema.agents.left_out import LINKS, Links
 from stowplan.schema.kinds import editor_rules
-from stowplan.schema.kinds.custom_resource import AGE, Column, CustomResource
+from stowplan.schema.kinds.custom_resource import AGE, Column, CustomResource, TimeZone
 from stowplan.schema.kinds.data_cube_status import DataCubeStatus
 from stowplan.schema.kinds.editor_rules import Schema
-from stowplan.schema.kinds.kubernetes_shapes import ENV_VAR, TOLERATION
+from stowplan.schema.kinds.kubernetes_shapes import ClaimTemplate, EnvVar, Resources, Toleration
 from stowplan.schema.meta import Int32, KubernetesType, Model
 from stowplan.schema.remotes.registry import SIDES, RemoteBlocks, SideType
 
 _CORE = "io.k8s.api.core.v1"
-EnvVar = Annotated[dict[str, Any], KubernetesType(f"{_CORE}.EnvVar", ENV_VAR)]
-ClaimTemplate = Annotated[dict[str, Any], KubernetesType(f"{_CORE}.PersistentVolumeClaimTemplate")]
 ConfigMapKey = Annotated[dict[str, Any], KubernetesType(f"{_CORE}.ConfigMapKeySelector")]
 SecretKey = Annotated[dict[str, Any], KubernetesType(f"{_CORE}.SecretKeySelector")]
 PodSecurityContext = Annotated[dict[str, Any], KubernetesType(f"{_CORE}.PodSecurityContext")]
-ExecutorResources = Annotated[dict[str, Any], KubernetesType(f"{_CORE}.ResourceRequirements")]
-ExecutorToleration = Annotated[dict[str, Any], KubernetesType(f"{_CORE}.Toleration", TOLERATION)]
 
 _REMOTES = ", ".join(f"`{name}`" for name in SIDES)
 
@@ -126,13 +122,13 @@ class Executor(Model):
     security_context: PodSecurityContext | None = Field(
         default=None, description="User and groups of the pod: Kubernetes' type. It cannot run as root."
     )
-    resources: ExecutorResources | None = Field(
+    resources: Resources | None = Field(
         default=None, description="Requests and limits: Kubernetes' type. What is missing comes from the platform."
     )
     node_selector: dict[str, str] | None = Field(
         default=None, description="Labels of the nodes that the pod may run on."
     )
-    tolerations: list[ExecutorToleration] | None = Field(
+    tolerations: list[Toleration] | None = Field(
         default=None, description="Taints that the pod tolerates: Kubernetes Tolerations."
     )
 
@@ -148,11 +144,7 @@ class DataCubeSpec(Model):
         max_length=256,
         description="Cron expression, such as `0 3 * * *`. With it, the transfer runs at these times; without it, once.",
     )
-    time_zone: str | None = Field(
-        default=None,
-        max_length=64,
-        description="Time zone of the schedule, such as `Europe/Berlin`. Without it, that of the control plane.",
-    )
+    time_zone: TimeZone = None
 
 
 class DataCube(CustomResource):

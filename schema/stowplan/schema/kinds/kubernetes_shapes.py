@@ -1,13 +1,15 @@
-"""JSON Schemas of small Kubernetes types that specs embed.
+"""Kubernetes types that several specs embed, with JSON Schemas of the small ones.
 
 CRDs and editor schemas contain these schemas, so that a wrong type or a missing field is refused at once. The CRDs of
 the old operators have the same ones, except that unknown fields are preserved here. The compiler checks values and
 combinations against the definitions of the platform's Kubernetes version.
 """
 
-from typing import Any
+from typing import Annotated, Any
 
-from stowplan.schema.meta import LARGEST_INT32
+from stowplan.schema.meta import LARGEST_INT32, KubernetesType
+
+_CORE = "io.k8s.api.core.v1"
 
 
 def _text(description: str) -> dict[str, Any]:
@@ -89,3 +91,10 @@ ENV_VAR = _object(
     valueFrom=_object(secretKeyRef=_key("Secret"), configMapKeyRef=_key("ConfigMap"))
     | {"description": "Where the value comes from."},
 )
+
+ClaimTemplate = Annotated[dict[str, Any], KubernetesType(f"{_CORE}.PersistentVolumeClaimTemplate")]
+EnvVar = Annotated[dict[str, Any], KubernetesType(f"{_CORE}.EnvVar", ENV_VAR)]
+NodeAffinity = Annotated[dict[str, Any], KubernetesType(f"{_CORE}.NodeAffinity", NODE_AFFINITY)]
+PodTemplate = Annotated[dict[str, Any], KubernetesType(f"{_CORE}.PodTemplateSpec")]
+Resources = Annotated[dict[str, Any], KubernetesType(f"{_CORE}.ResourceRequirements")]
+Toleration = Annotated[dict[str, Any], KubernetesType(f"{_CORE}.Toleration", TOLERATION)]

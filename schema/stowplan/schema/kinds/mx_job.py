@@ -1,17 +1,16 @@
 """`MxJob`: training with MXNet, on one pod or with its parameter server."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
 from stowplan.schema.kinds import editor_rules
-from stowplan.schema.kinds.conditions import Conditions
+from stowplan.schema.kinds.conditions import Conditions, Run
 from stowplan.schema.kinds.custom_resource import AGE, Column, CustomResource
 from stowplan.schema.kinds.editor_rules import Schema
-from stowplan.schema.meta import KubernetesType, Model
-
-MxPodTemplate = Annotated[dict[str, Any], KubernetesType("io.k8s.api.core.v1.PodTemplateSpec")]
+from stowplan.schema.kinds.kubernetes_shapes import PodTemplate
+from stowplan.schema.meta import Model
 
 CONTAINER = "mxnet"
 """Name of the container that trains and gets the variables of MXNet. Every pod template must have it."""
@@ -27,7 +26,7 @@ class MxReplicaSpec(Model):
     ps_root_port: int | None = Field(
         default=None, alias="PsRootPort", description="Port of the scheduler. Default 9091."
     )
-    template: MxPodTemplate | None = Field(
+    template: PodTemplate | None = Field(
         default=None, description="The pods: a Kubernetes PodTemplateSpec with a container `mxnet`. Must be given."
     )
 
@@ -70,9 +69,7 @@ class MxJobStatus(Model):
     reason: str | None = Field(default=None, description="Why the phase is what it is.")
     control_paused: bool | None = Field(default=None, description="Never true, also in the old operator.")
     replica_statuses: list[MxReplicaStatus] | None = Field(default=None, description="One entry for each role.")
-    run: str | None = Field(
-        default=None, description="The run that was observed: the hash that ends the names of its objects."
-    )
+    run: Run = None
     conditions: Conditions | None = Field(default=None, description="Standard conditions.")
     observed_generation: int | None = Field(default=None, description="Generation of the spec that was observed.")
 

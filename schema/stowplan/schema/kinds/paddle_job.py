@@ -1,7 +1,7 @@
 """`PaddleJob`: distributed training with PaddlePaddle."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -9,11 +9,9 @@ from stowplan.schema.agents.wait_config import Until
 from stowplan.schema.kinds import editor_rules
 from stowplan.schema.kinds.custom_resource import Column, CustomResource
 from stowplan.schema.kinds.editor_rules import Schema
-from stowplan.schema.kinds.kubernetes_shapes import QUANTITY
+from stowplan.schema.kinds.kubernetes_shapes import QUANTITY, PodTemplate
 from stowplan.schema.kinds.paddle_job_status import PaddleJobStatus
-from stowplan.schema.meta import MOST_NODES, Int32, KubernetesType, Model
-
-PodTemplate = Annotated[dict[str, Any], KubernetesType("io.k8s.api.core.v1.PodTemplateSpec")]
+from stowplan.schema.meta import MOST_NODES, Int32, Model
 
 HOST_PORT_ANNOTATION = "host-port"
 """Annotation of a PaddleJob with `intranet: Host`: the first port of its block. The old operator wrote it itself."""

@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from stowplan.schema.kinds.conditions import Conditions
+from stowplan.schema.kinds.conditions import Conditions, Run
 from stowplan.schema.meta import Model
 
 
@@ -48,8 +48,6 @@ class PaddleJobStatus(Model):
     completion_time: str | None = Field(
         default=None, json_schema_extra={"format": "date-time"}, description="When the job completed or failed."
     )
-    run: str | None = Field(
-        default=None, description="The run that was observed: the hash that ends the names of its objects."
-    )
+    run: Run = None
     conditions: Conditions | None = Field(default=None, description="Standard conditions.")
     observed_generation: int | None = Field(default=None, description="Generation of the spec that was observed.")

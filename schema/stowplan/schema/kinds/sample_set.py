@@ -1,7 +1,7 @@
 """`SampleSet`: a dataset from remote storage, cached on the cluster nodes that train on it."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -10,13 +10,9 @@ from stowplan.schema.juicefs.mount_options import MountOptions
 from stowplan.schema.kinds import editor_rules
 from stowplan.schema.kinds.custom_resource import AGE, Column, CustomResource
 from stowplan.schema.kinds.editor_rules import Schema
-from stowplan.schema.kinds.kubernetes_shapes import NODE_AFFINITY, TOLERATION
+from stowplan.schema.kinds.kubernetes_shapes import ClaimTemplate, NodeAffinity, Toleration
 from stowplan.schema.kinds.sample_set_status import SampleSetStatus
-from stowplan.schema.meta import Int32, KubernetesType, Model, SecretReference
-
-NodeAffinity = Annotated[dict[str, Any], KubernetesType("io.k8s.api.core.v1.NodeAffinity", NODE_AFFINITY)]
-ClaimTemplate = Annotated[dict[str, Any], KubernetesType("io.k8s.api.core.v1.PersistentVolumeClaimTemplate")]
-Toleration = Annotated[dict[str, Any], KubernetesType("io.k8s.api.core.v1.Toleration", TOLERATION)]
+from stowplan.schema.meta import Int32, Model, SecretReference
 
 
 class Source(Model):

@@ -8,13 +8,13 @@ from pydantic import Field
 from stowplan.schema.kinds import editor_rules
 from stowplan.schema.kinds.custom_resource import AGE, Column, CustomResource
 from stowplan.schema.kinds.editor_rules import Schema
+from stowplan.schema.kinds.kubernetes_shapes import Resources
 from stowplan.schema.kinds.training_job_status import TrainingJobStatus
 from stowplan.schema.meta import KubernetesType, Model
 
 _CORE = "io.k8s.api.core.v1"
 Volume = Annotated[dict[str, Any], KubernetesType(f"{_CORE}.Volume")]
 VolumeMount = Annotated[dict[str, Any], KubernetesType(f"{_CORE}.VolumeMount")]
-Resources = Annotated[dict[str, Any], KubernetesType(f"{_CORE}.ResourceRequirements")]
 JobToleration = Annotated[dict[str, Any], KubernetesType(f"{_CORE}.Toleration")]
 Probe = Annotated[dict[str, Any], KubernetesType(f"{_CORE}.Probe")]
 PullSecret = Annotated[dict[str, Any], KubernetesType(f"{_CORE}.LocalObjectReference")]

@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from stowplan.schema.kinds.conditions import Conditions
+from stowplan.schema.kinds.conditions import Conditions, Run
 from stowplan.schema.meta import Model
 
 
@@ -55,8 +55,6 @@ class TrainingJobStatus(Model):
     )
     start_time: str | None = Field(default=None, description="When all pods ran for the first time, RFC 3339.")
     released: bool | None = Field(default=None, description="Whether the pods are gone.")
-    run: str | None = Field(
-        default=None, description="The run that was observed: the hash that ends the names of its objects."
-    )
+    run: Run = None
     conditions: Conditions | None = Field(default=None, description="Standard conditions.")
     observed_generation: int | None = Field(default=None, description="Generation of the spec that was observed.")

@@ -1,13 +1,12 @@
 """Profiles of the platform file: devices and networks that a Training names."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
-from stowplan.schema.kinds.kubernetes_shapes import TOLERATION
-from stowplan.schema.meta import DnsLabel, Int32, KubernetesType, Model
+from stowplan.schema.kinds.kubernetes_shapes import Toleration
+from stowplan.schema.meta import DnsLabel, Int32, Model
 
-ProfileToleration = Annotated[dict[str, Any], KubernetesType("io.k8s.api.core.v1.Toleration", TOLERATION)]
 _Amount = Annotated[str, Field(max_length=32)]
 
 
@@ -29,7 +28,7 @@ class AcceleratorProfile(Model):
     node_selector: dict[str, str] = Field(
         default_factory=dict, max_length=32, description="Labels of the nodes that have the device."
     )
-    tolerations: list[ProfileToleration] = Field(
+    tolerations: list[Toleration] = Field(
         default_factory=list, max_length=32, description="Taints of these nodes: Kubernetes Tolerations."
     )
     env: list[ProfileVariable] = Field(default_factory=list, max_length=64, description="Environment variables.")

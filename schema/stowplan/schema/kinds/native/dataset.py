@@ -1,7 +1,7 @@
 """`Dataset`: data, where it comes from, where it is stored and where it is cached."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -9,17 +9,13 @@ from stowplan.schema.drivers.registry import VOLUMES, VolumeBlocks
 from stowplan.schema.drivers.table import DRIVERS, Driver
 from stowplan.schema.drivers.volume import VolumeBlock
 from stowplan.schema.kinds import editor_rules
-from stowplan.schema.kinds.custom_resource import AGE, Column, CustomResource
+from stowplan.schema.kinds.custom_resource import AGE, Column, CustomResource, TimeZone
 from stowplan.schema.kinds.editor_rules import Schema
-from stowplan.schema.kinds.kubernetes_shapes import NODE_AFFINITY, TOLERATION
+from stowplan.schema.kinds.kubernetes_shapes import NodeAffinity, Toleration
 from stowplan.schema.kinds.sample_set_status import SampleSetStatus
-from stowplan.schema.meta import Int32, KubernetesType, Model
+from stowplan.schema.meta import Int32, Model
 from stowplan.schema.remotes.place import EXCLUDE, INCLUDE, LocalSecret, Patterns
 from stowplan.schema.remotes.registry import SOURCES, SourceBlocks
-
-_CORE = "io.k8s.api.core.v1"
-CacheAffinity = Annotated[dict[str, Any], KubernetesType(f"{_CORE}.NodeAffinity", NODE_AFFINITY)]
-CacheToleration = Annotated[dict[str, Any], KubernetesType(f"{_CORE}.Toleration", TOLERATION)]
 
 
 class StorageSource(Model):
@@ -88,10 +84,8 @@ class DatasetCache(Model):
         description="The tiers, fastest first. Without it, the platform's `juicefs.cacheSize` in a directory of its own, below `/var/jfsCache` or the first one of `juicefs.cacheDirectories`.",
     )
     node_selector: dict[str, str] | None = Field(default=None, description="Labels of the nodes that may cache.")
-    affinity: CacheAffinity | None = Field(
-        default=None, description="Which nodes may cache: a Kubernetes NodeAffinity."
-    )
-    tolerations: list[CacheToleration] | None = Field(
+    affinity: NodeAffinity | None = Field(default=None, description="Which nodes may cache: a Kubernetes NodeAffinity.")
+    tolerations: list[Toleration] | None = Field(
         default=None, description="Taints that cache and task pods tolerate: Kubernetes Tolerations."
     )
     warmup: Literal["all", "none"] = Field(
@@ -110,11 +104,7 @@ class Refresh(Model):
     """Copies again what is new at the source."""
 
     schedule: str = Field(max_length=256, description="Cron expression, such as `0 3 * * *`.")
-    time_zone: str | None = Field(
-        default=None,
-        max_length=64,
-        description="Time zone of the schedule, such as `Europe/Berlin`. Without it, that of the control plane.",
-    )
+    time_zone: TimeZone = None
     delete: bool | None = Field(
         default=None, description="Also delete what the source no longer has. Default false. Only with `s3`."
     )

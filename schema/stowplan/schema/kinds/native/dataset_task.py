@@ -1,21 +1,21 @@
 """`DatasetTask`: one operation on a dataset, once or on a schedule."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
 from stowplan.schema.agents.left_out import LINKS, Links
 from stowplan.schema.kinds import editor_rules
 from stowplan.schema.kinds.conditions import AttemptCounts, Conditions, TaskAttempts
-from stowplan.schema.kinds.custom_resource import AGE, Column, CustomResource
+from stowplan.schema.kinds.custom_resource import AGE, Column, CustomResource, TimeZone
 from stowplan.schema.kinds.editor_rules import Schema
+from stowplan.schema.kinds.kubernetes_shapes import Resources
 from stowplan.schema.kinds.native.run_after import RunAfter
-from stowplan.schema.meta import KubernetesType, Model
+from stowplan.schema.meta import Model
 from stowplan.schema.remotes.place import InnerPath
 from stowplan.schema.remotes.registry import TARGETS, TargetBlocks
 
-TaskResources = Annotated[dict[str, Any], KubernetesType("io.k8s.api.core.v1.ResourceRequirements")]
 TASKS: dict[str, Literal["sync", "warmup", "clear", "rmr", "copy"]] = {
     "sync": "sync",
     "warmup": "warmup",
@@ -100,18 +100,14 @@ class DatasetTaskSpec(Model):
         max_length=256,
         description="Cron expression, such as `0 3 * * *`. With it, the task runs at these times; without it, once.",
     )
-    time_zone: str | None = Field(
-        default=None,
-        max_length=64,
-        description="Time zone of the schedule, such as `Europe/Berlin`. Without it, that of the control plane.",
-    )
+    time_zone: TimeZone = None
     suspend: bool | None = Field(default=None, description="Stop the task, or hold it back, until this is false again.")
     run_after: list[RunAfter] | None = Field(
         default=None,
         max_length=16,
         description="Specs of the same namespace that must be done first. The pods of the task wait for that. Without it, tasks on one dataset run in any order.",
     )
-    resources: TaskResources | None = Field(
+    resources: Resources | None = Field(
         default=None,
         description="Requests and limits of the pods: Kubernetes' type. What is missing comes from the platform.",
     )

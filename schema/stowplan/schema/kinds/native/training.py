@@ -10,7 +10,7 @@ from stowplan.schema.frameworks import FrameworkName
 from stowplan.schema.kinds import editor_rules
 from stowplan.schema.kinds.custom_resource import AGE, Column, CustomResource
 from stowplan.schema.kinds.editor_rules import Schema
-from stowplan.schema.kinds.kubernetes_shapes import ENV_VAR
+from stowplan.schema.kinds.kubernetes_shapes import EnvVar, Resources
 from stowplan.schema.kinds.native.run_after import RunAfter
 from stowplan.schema.kinds.native.training_parts import (
     Checkpoints,
@@ -25,9 +25,7 @@ from stowplan.schema.kinds.native.training_status import TrainingStatus
 from stowplan.schema.meta import PATCH, Int32, KubernetesType, Model
 
 _CORE = "io.k8s.api.core.v1"
-TrainerVariable = Annotated[dict[str, Any], KubernetesType(f"{_CORE}.EnvVar", ENV_VAR)]
 TrainerEnvFrom = Annotated[dict[str, Any], KubernetesType(f"{_CORE}.EnvFromSource")]
-TrainerResources = Annotated[dict[str, Any], KubernetesType(f"{_CORE}.ResourceRequirements")]
 TrainingTemplate = Annotated[dict[str, Any], KubernetesType(f"{PATCH}{_CORE}.PodTemplateSpec")]
 
 TRAINER = "trainer"
@@ -53,7 +51,7 @@ class TrainingSpec(Model):
         description="Program and its arguments, such as `[torchrun, train.py]`. Without it, the image's. `$(NAME)` is replaced by a variable.",
     )
     args: list[str] | None = Field(default=None, description="Arguments of the program. Without it, the image's.")
-    env: list[TrainerVariable] | None = Field(
+    env: list[EnvVar] | None = Field(
         default=None, description="Environment variables: Kubernetes' type. Those that Stowplan sets are refused."
     )
     env_from: list[TrainerEnvFrom] | None = Field(
@@ -71,7 +69,7 @@ class TrainingSpec(Model):
         max_length=4,
         description="Processes on each node: a number in quotes, `gpu` for one for each GPU, `cpu` for one for each whole CPU, or `auto` for one for each GPU, and one without GPUs. Limits of the trainer count, and requests where it has no limit. Without it, `auto`.",
     )
-    resources_per_node: TrainerResources | None = Field(
+    resources_per_node: Resources | None = Field(
         default=None, description="Requests and limits of the trainer on each node: Kubernetes' type."
     )
     shm_size: str | None = Field(

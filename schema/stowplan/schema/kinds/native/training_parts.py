@@ -1,6 +1,6 @@
 """Parts of a `Training`: its data, what it leaves behind, when it restarts and where it runs."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
@@ -8,12 +8,12 @@ from stowplan.schema.agents.left_out import LINKS, Links
 from stowplan.schema.agents.run_end import When
 from stowplan.schema.agents.wait_config import Until
 from stowplan.schema.forms import LINEAGE, MOUNT_PATH, REVISION
+from stowplan.schema.kinds.kubernetes_shapes import ClaimTemplate
 from stowplan.schema.kinds.native.dataset_task import CopyTarget
-from stowplan.schema.meta import Int32, KubernetesType, Model
+from stowplan.schema.meta import Int32, Model
 from stowplan.schema.remotes.git import GitCheckout
 
 MountPath = Annotated[str, Field(pattern=MOUNT_PATH, max_length=4096)]
-CheckpointClaim = Annotated[dict[str, Any], KubernetesType("io.k8s.api.core.v1.PersistentVolumeClaimTemplate")]
 ExitCode = Annotated[int, Field(ge=1, le=255)]
 
 
@@ -67,7 +67,7 @@ class CheckpointVolume(Model):
     """The claim of the checkpoints: exactly one of `name` and `template`."""
 
     name: str | None = Field(default=None, min_length=1, max_length=253, description="Name of a claim that exists.")
-    template: CheckpointClaim | None = Field(
+    template: ClaimTemplate | None = Field(
         default=None,
         description="The claim itself, `<name>-checkpoints`, written with the job and never deleted with it. A job of several nodes needs `accessModes: [ReadWriteMany]`.",
     )

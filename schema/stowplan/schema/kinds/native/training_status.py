@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from stowplan.schema.kinds.conditions import Conditions
+from stowplan.schema.kinds.conditions import Conditions, Run
 from stowplan.schema.meta import Int32, Model
 
 OutputPhase = Literal["Waiting", "Pending", "Running", "Succeeded", "Failed", "Skipped"]
@@ -27,9 +27,7 @@ class TrainingStatus(Model):
         default=None,
         description="`Pending`, `Waiting`, `Starting`, `Running`, `Restarting`, `Succeeded`, `Failed` or `Suspended`. Before the end it is that of the pod that is furthest behind: `Pending` without a node, image or turn in a queue, `Waiting` for a dataset (before anything is started, or in a pod), the other pods or another run of its lineage, `Starting` until it is ready. `Restarting` is any of these once all pods ran. `Suspended` is by `suspend`.",
     )
-    run: str | None = Field(
-        default=None, description="The run that was observed: the hash that ends the names of its objects."
-    )
+    run: Run = None
     nodes: Int32 | None = Field(default=None, description="Wanted pods.")
     ready_nodes: Int32 | None = Field(
         default=None, description="Pods whose containers are all ready, or that are done."
