@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from stowplan.library.builders.restarting_job import failure_policy
+from stowplan.library.builders.indexed_job import failure_policy
 from stowplan.library.ir.restart import Restart
 from tests.cluster.client import Manifest
 from tests.cluster.edits import METADATA, Row, changes, refused

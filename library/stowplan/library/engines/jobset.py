@@ -6,7 +6,7 @@ a separate Indexed Job. Await agents end the helpers in the JobSet with that Job
 
 from collections.abc import Mapping, Sequence
 
-from stowplan.library.builders import gate, indexed_job, restarting_job
+from stowplan.library.builders import gate, indexed_job
 from stowplan.library.builders.metadata import Part, metadata
 from stowplan.library.builders.pods import await_pod, peers_container, training_pod
 from stowplan.library.engines import indexed
@@ -136,7 +136,7 @@ def _spec(group: TrainingGroup, pods: Mapping[str, Json], run: str) -> Json:
     members = _members(group)
     success = group.success or [role.name for role in members if role.decides or group.elastic]
     return {
-        "failurePolicy": restarting_job.failure_policy(group.restart) if group.restart else dict(_NO_RESTART),
+        "failurePolicy": indexed_job.failure_policy(group.restart) if group.restart else dict(_NO_RESTART),
         "network": {
             "enableDNSHostnames": True,
             "publishNotReadyAddresses": True,
@@ -152,7 +152,7 @@ def _replicated(group: TrainingGroup, role: Role, template: Json, run: str) -> J
     if group.elastic:
         job = indexed.spec(group, role, template)
     elif group.restart:
-        job = restarting_job.job_spec(role, template, group.restart)
+        job = indexed_job.restarting(role, template, group.restart)
     else:
         job = indexed_job.job_spec(role, template, rules=role.rules, replaceable=group.replaceable)
     metadata = {

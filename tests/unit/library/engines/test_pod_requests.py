@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from stowplan.library.builders.pods.requests import total
+from stowplan.library.engines.gang.pod_group import total
 
 
 def container(requests: Any = None, limits: Any = None, **fields: Any) -> dict[str, Any]:
