@@ -2,7 +2,7 @@
 
 Values go to Node.js and back as JSON. jsii adds dictionary keys of its own to this JSON, such as `$jsii.map`. Nearly
 all values come back unchanged; this module finds the others.
-Measured with cdk8s 2.70, jsii 1.142; `tests/unit/library/constructs/test_crossing.py` lists values of both sorts.
+Measured with cdk8s 2.70, jsii 1.142; `tests/unit/library/composition/test_crossing.py` lists values of both sorts.
 """
 
 import math

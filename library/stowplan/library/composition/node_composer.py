@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from threading import Timer
-from types import TracebackType
-from typing import IO, TYPE_CHECKING, Self
+from typing import IO, TYPE_CHECKING
 
 from stowplan.library.composition import node
 from stowplan.library.composition.packages import SCRIPT
@@ -57,14 +56,6 @@ class NodeComposer:
         if not response.endswith(b"\n"):
             raise RuntimeError(f"Node ended with {self._process.wait()} instead of rendering charts")
         return response
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Kill the Node.js process."""

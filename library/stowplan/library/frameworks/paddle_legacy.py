@@ -6,7 +6,7 @@ the API of later Paddle releases, search for `POD_IP`: a server in `PADDLE_INIT_
 `PADDLE_TRAINER_IPS`. So `POD_IP` is the pod's DNS name.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from stowplan.library.frameworks.variables import field_variable, index_variable, variable
@@ -43,10 +43,10 @@ class PaddleLegacy(Framework):
 
     def environments(self, group: TrainingGroup, hosts: Mapping[str, Hosts]) -> dict[str, Environment]:
         """Return the variables by role. The user's variables take precedence over them, as in the old operator."""
-        first = [*_variables(self._described(group)), *_variables(_others(group, hosts))]
-        last = list(_variables(self._master(group, hosts)))
+        first = [*self._described(group), *_others(group, hosts)]
+        last = list(self._master(group, hosts))
         return {
-            role.name: Environment((), (*first, *_variables(_role(role)), *last, *_own(role, hosts[role.name])))
+            role.name: Environment((), (*first, *_role(role), *last, *_own(role, hosts[role.name])))
             for role in group.roles
         }
 
@@ -62,45 +62,41 @@ class PaddleLegacy(Framework):
         """Return whether the job is fault-tolerant: then the master's etcd keeps the tasks and knows who is there."""
         return any(role.tolerant for role in group.roles)
 
-    def _described(self, group: TrainingGroup) -> Iterator[tuple[str, str]]:
-        """Yield (name, value) pairs of the variables from the spec's fields, as in the old operator.
+    def _described(self, group: TrainingGroup) -> Iterator[Json]:
+        """Yield the variables from the spec's fields, as in the old operator.
 
         An elastic job gets its smallest and its largest number of trainers.
         """
         sizes = {each.name: each.size for each in group.roles}
         trainers = sizes["trainer"]
-        yield "PADDLE_JOB_NAME", self.job
+        yield variable("PADDLE_JOB_NAME", self.job)
         if group.minimum is None:
-            yield "TRAINERS", str(trainers)
+            yield variable("TRAINERS", str(trainers))
         else:
-            yield "TRAINERS_MIN", str(group.minimum)
-            yield "TRAINERS_MAX", str(trainers)
-        yield "PSERVERS", str(sizes.get("pserver", 0))
-        yield "ENTRY", self.entrypoint
-        yield "TOPOLOGY", self.entrypoint
-        yield "TRAINER_PACKAGE", self.workspace
-        yield "PADDLE_INIT_PORT", str(self.port)
-        yield "PADDLE_INIT_TRAINER_COUNT", str(self.trainer_count)
-        yield "PADDLE_INIT_PORTS_NUM", str(self.dense_ports)
-        yield "PADDLE_INIT_PORTS_NUM_FOR_SPARSE", str(self.sparse_ports)
+            yield variable("TRAINERS_MIN", str(group.minimum))
+            yield variable("TRAINERS_MAX", str(trainers))
+        yield variable("PSERVERS", str(sizes.get("pserver", 0)))
+        yield variable("ENTRY", self.entrypoint)
+        yield variable("TOPOLOGY", self.entrypoint)
+        yield variable("TRAINER_PACKAGE", self.workspace)
+        yield variable("PADDLE_INIT_PORT", str(self.port))
+        yield variable("PADDLE_INIT_TRAINER_COUNT", str(self.trainer_count))
+        yield variable("PADDLE_INIT_PORTS_NUM", str(self.dense_ports))
+        yield variable("PADDLE_INIT_PORTS_NUM_FOR_SPARSE", str(self.sparse_ports))
         if group.minimum is None:
-            yield "PADDLE_INIT_NUM_GRADIENT_SERVERS", str(trainers)
-        yield "PADDLE_INIT_NUM_PASSES", str(self.passes)
-        yield "PADDLE_INIT_USE_GPU", "1" if self.uses_gpu else "0"
-        yield "LD_LIBRARY_PATH", "/usr/local/cuda/lib64"
+            yield variable("PADDLE_INIT_NUM_GRADIENT_SERVERS", str(trainers))
+        yield variable("PADDLE_INIT_NUM_PASSES", str(self.passes))
+        yield variable("PADDLE_INIT_USE_GPU", "1" if self.uses_gpu else "0")
+        yield variable("LD_LIBRARY_PATH", "/usr/local/cuda/lib64")
 
-    def _master(self, group: TrainingGroup, hosts: Mapping[str, Hosts]) -> Iterator[tuple[str, str]]:
+    def _master(self, group: TrainingGroup, hosts: Mapping[str, Hosts]) -> Iterator[Json]:
         if any(role.name == "master" for role in group.roles):
-            yield "MASTER_IP", hosts["master"].of(0)
-            yield "ETCD_IP", self.external_etcd or hosts["master"].of(0)
+            yield variable("MASTER_IP", hosts["master"].of(0))
+            yield variable("ETCD_IP", self.external_etcd or hosts["master"].of(0))
 
 
-def _variables(pairs: Iterable[tuple[str, str]]) -> Iterator[Json]:
-    return (variable(name, value) for name, value in pairs)
-
-
-def _others(group: TrainingGroup, hosts: Mapping[str, Hosts]) -> Iterator[tuple[str, str]]:
-    """Yield (name, value) pairs with the DNS names of servers and trainers.
+def _others(group: TrainingGroup, hosts: Mapping[str, Hosts]) -> Iterator[Json]:
+    """Yield the variables with the DNS names of servers and trainers.
 
     They stand in for the addresses that the old launcher requested from the API server of Kubernetes. They have the old
     names, and the names that the launcher exported for Fluid.
@@ -108,17 +104,17 @@ def _others(group: TrainingGroup, hosts: Mapping[str, Hosts]) -> Iterator[tuple[
     roles = {each.name: each for each in group.roles}
     if server := roles.get("pserver"):
         servers = [hosts["pserver"].of(index) for index in range(server.size)]
-        yield "PADDLE_INIT_PSERVERS", ",".join(servers)
-        yield "PADDLE_PSERVER_IPS", ",".join(servers)
+        yield variable("PADDLE_INIT_PSERVERS", ",".join(servers))
+        yield variable("PADDLE_PSERVER_IPS", ",".join(servers))
     if group.minimum is None:
         trainers = [hosts["trainer"].of(index) for index in range(roles["trainer"].size)]
-        yield "PADDLE_TRAINER_IPS", ",".join(trainers)
+        yield variable("PADDLE_TRAINER_IPS", ",".join(trainers))
 
 
-def _role(role: Role) -> Iterator[tuple[str, str]]:
+def _role(role: Role) -> Iterator[Json]:
     if role.name in _FLUID_ROLES:
-        yield "TRAINING_ROLE", _FLUID_ROLES[role.name]
-        yield "PADDLE_TRAINING_ROLE", _FLUID_ROLES[role.name]
+        yield variable("TRAINING_ROLE", _FLUID_ROLES[role.name])
+        yield variable("PADDLE_TRAINING_ROLE", _FLUID_ROLES[role.name])
 
 
 def _own(role: Role, host: Hosts) -> Iterator[Json]:

@@ -4,6 +4,7 @@ import json
 import shutil
 import subprocess
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -47,7 +48,7 @@ def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def started(packages: Path) -> Iterator[NodeComposer]:
-    with NodeComposer(packages) as found:
+    with closing(NodeComposer(packages)) as found:
         yield found
 
 
@@ -166,7 +167,7 @@ def test_the_result_is_the_output_of_cdk8s(packages: Path, tmp_path: Path) -> No
     shutil.copytree(packages, tmp_path, dirs_exist_ok=True)
     with (tmp_path / "node_modules" / "cdk8s" / "lib" / "api-object.js").open("a") as script:
         script.write("\nexports.ApiObject.prototype.addJsonPatch = () => {};\n")
-    with NodeComposer(tmp_path) as started:
+    with closing(NodeComposer(tmp_path)) as started:
         assert render(started, unit(body(metadata={"labels": {"a": "b"}}))) == [[body()]]
 
 
@@ -178,7 +179,7 @@ def test_packages_further_up_are_not_taken(tmp_path: Path) -> None:
         stranger.write_text("process.exit(3);\n")
     folder = tmp_path / "packages"
     unpack(folder)
-    with NodeComposer(folder) as started:
+    with closing(NodeComposer(folder)) as started:
         assert render(started, unit(body(data={"a": "b"}))) == [[body(data={"a": "b"})]]
 
 
@@ -207,11 +208,11 @@ def test_a_node_that_dies_is_an_internal_error(started: NodeComposer, size: int)
 )
 def test_a_node_that_responds_with_nonsense_is_an_internal_error(script: str, message: str, tmp_path: Path) -> None:
     (tmp_path / SCRIPT).write_text(script)
-    with NodeComposer(tmp_path, patience=5) as started, pytest.raises(RuntimeError, match=message):
+    with closing(NodeComposer(tmp_path, patience=5)) as started, pytest.raises(RuntimeError, match=message):
         render(started, unit(body("Job")))
 
 
 def test_node_ends_with_its_composer(packages: Path) -> None:
-    with NodeComposer(packages) as found:
+    with closing(NodeComposer(packages)) as found:
         assert found._process.poll() is None
     assert found._process.returncode is not None

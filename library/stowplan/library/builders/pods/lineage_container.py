@@ -6,7 +6,7 @@ starts the containers after a sidecar only once its startup probe succeeds, and 
 
 from collections.abc import Mapping
 
-from stowplan.library.builders.pods import agent_pod, wait_container
+from stowplan.library.builders.pods import agent_pod
 from stowplan.library.ir.data import Site
 from stowplan.library.ir.training import DatasetMount
 from stowplan.library.manifest import Json
@@ -36,11 +36,6 @@ def with_lineage(
     spec = template["spec"]
     sidecar = _container(config, mounts, _security(spec, trainer), site)
     return {**template, "spec": {**spec, "initContainers": [sidecar, *(spec.get("initContainers") or ())]}}
-
-
-def path_of(dataset: str) -> str:
-    """Return where the sidecar mounts a dataset, to read its marker files."""
-    return wait_container.path(dataset)
 
 
 def is_ours(container: Json) -> bool:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from stowplan.library.builders.pods import lineage_container, training_pod
+from stowplan.library.builders.pods import lineage_container, training_pod, wait_container
 from stowplan.library.builders.volume import claim_from_template
 from stowplan.library.dialects.dataset.one_of import exactly_one
 from stowplan.library.dialects.mounted_claims import MountedClaim
@@ -41,7 +41,7 @@ def held(job: Job, pod: TrainingPod, datasets: Sequence[MountedDataset], site: S
     kept = job.checkpoints
     if kept is None:
         return pod.template
-    places = {each.given.name: lineage_container.path_of(each.given.name) for each in datasets}
+    places = {each.given.name: wait_container.path(each.given.name) for each in datasets}
     config = LineageConfig(
         path=lineage_container.PATH,
         lineage=kept.lineage,

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from stowplan.library.dialects.dataset.locked import listing_of, ref_of, revision_of
+from stowplan.library.dialects.dataset.locked import place_of, revision_of
 from stowplan.library.dialects.reading.floating import COMMIT
 from stowplan.schema.diagnostics import FieldPath, Finding, finding
 from stowplan.schema.forms import LOCKED
@@ -33,9 +33,10 @@ def findings(given: TrainingDataset, model: Dataset, path: FieldPath) -> Iterato
         return
     show = f"`kubectl get datasets.stowplan.dev {model.metadata.name} -o jsonpath={{.status.revision}}` shows it."
     of_listing, name = wanted.startswith(LISTING), model.metadata.name
-    ref, listing = ref_of(model), listing_of(model)
+    place = place_of(model)
+    fixed = place.named_revision if place else None
     storage = source.storage.uri.partition("://")[0] if source.storage else None
-    listed = storage or (source.given and source.given[1].LISTED)
+    listed = storage or (place and place.LISTED)
     if storage and storage not in JUICEFS_STORAGES:
         message = f"{name} is copied from {storage}://, of which no revision is recorded: the job would wait for ever."
         hint = "Remove `revision`, or use `source.s3` if the storage speaks its protocol."
@@ -45,14 +46,14 @@ def findings(given: TrainingDataset, model: Dataset, path: FieldPath) -> Iterato
     elif not listed and of_listing:
         message = f"{name} is copied from a repository, whose revisions are commits: the job would wait for ever."
         hint = f"Give the commit that a sync has brought: {show}"
-    elif ref and ref != wanted and COMMIT.fullmatch(ref):
-        message = f"{name} copies the commit {ref}, never another one: the job would wait for ever."
-        hint = "Name the same commit in both places."
-    elif listing and listing != wanted:
-        message = f"{name} copies the listing {listing}, never another one: the job would wait for ever."
-        hint = "Name the same hash in both places, or write `revision: locked` here."
-    else:
+    elif not fixed or fixed == wanted or not (listed or COMMIT.fullmatch(fixed)):
         return
+    elif not listed:
+        message = f"{name} copies the commit {fixed}, never another one: the job would wait for ever."
+        hint = "Name the same commit in both places."
+    else:
+        message = f"{name} copies the listing {fixed}, never another one: the job would wait for ever."
+        hint = "Name the same hash in both places, or write `revision: locked` here."
     yield finding("SP764", path, message, hint)
 
 

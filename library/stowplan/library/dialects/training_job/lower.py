@@ -68,7 +68,7 @@ def _roles(model: TrainingJob, layout: Shape, context: Context) -> Iterator[Role
             template=template(model, "master", layout, platform),
             decides=False,
             ports=ports,
-            host_network=layout.on_host("master"),
+            host_network="master" in layout.on_host,
             restarts=_RESTARTS,
         )
     if layout.servers:
@@ -79,7 +79,7 @@ def _roles(model: TrainingJob, layout: Shape, context: Context) -> Iterator[Role
             decides=False,
             ports=tuple(layout.server_ports),
             watched=not _chooses_port(model),
-            host_network=layout.on_host("pserver"),
+            host_network="pserver" in layout.on_host,
             restarts=_RESTARTS,
         )
     annotations = model.spec.annotations
@@ -89,7 +89,7 @@ def _roles(model: TrainingJob, layout: Shape, context: Context) -> Iterator[Role
         template=template(model, "trainer", layout, platform),
         decides=True,
         ports=tuple(layout.trainer_ports),
-        host_network=layout.on_host("trainer"),
+        host_network="trainer" in layout.on_host,
         tolerant=bool(model.spec.fault_tolerant),
         deadline=(annotations.walltime if annotations else None) or None,
     )

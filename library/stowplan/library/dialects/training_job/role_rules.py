@@ -169,7 +169,7 @@ def _overlaps(layout: Shape) -> Iterator[Finding]:
         "the master": range(MASTER_PORT, MASTER_PORT + 1) if layout.master else range(0),
         "etcd": range(ETCD_PORT, ETCD_PORT + 1) if layout.master and layout.own_etcd else range(0),
         "the pserver": layout.server_ports if layout.servers else range(0),
-        "the trainer": layout.trainer_ports if layout.on_host("trainer") else range(0),
+        "the trainer": layout.trainer_ports if "trainer" in layout.on_host else range(0),
     }
     for (one, first), (other, second) in combinations(taken.items(), 2):
         if first and second and first.start < second.stop and second.start < first.stop:

@@ -23,7 +23,7 @@ class Shape:
 
     `trainers` and `servers` are numbers of pods; of an elastic job `minimum` is the smallest number of trainers and
     `trainers` the largest. `minimum` is None for other jobs. `master` says whether there is a master, `own_etcd`
-    whether the master has an etcd as a sidecar.
+    whether the master has an etcd as a sidecar. `on_host` are the roles on the network of their cluster nodes.
     """
 
     topology: Topology
@@ -34,11 +34,7 @@ class Shape:
     minimum: int | None
     server_ports: range
     trainer_ports: range
-    on_host_network: frozenset[str]
-
-    def on_host(self, role: str) -> bool:
-        """Return whether the role's pods use the network of their cluster nodes."""
-        return role in self.on_host_network
+    on_host: frozenset[str]
 
 
 def topology(spec: TrainingJobSpec) -> Topology:
@@ -99,7 +95,7 @@ def shape(model: TrainingJob, platform: Platform) -> Shape:
         minimum=least if elastic else None,
         server_ports=_ports(spec) if kind == "ps" else range(0),
         trainer_ports=_trainer_ports(spec, kind),
-        on_host_network=_on_host(spec, kind) if spec.host_network else frozenset(),
+        on_host=_on_host(spec, kind) if spec.host_network else frozenset(),
     )
 
 
