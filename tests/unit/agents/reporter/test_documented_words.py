@@ -7,7 +7,7 @@ import pytest
 
 from stowplan.schema.kinds.mx_job import MxJobStatus, MxReplicaStatus
 from stowplan.schema.kinds.native.training_status import TrainingStatus
-from stowplan.schema.kinds.paddle_job_status import PaddleJobStatus
+from stowplan.schema.kinds.paddle_job import PaddleJobStatus
 from stowplan.schema.kinds.training_job_status import ResourceStatus, TrainingJobStatus
 from stowplan.schema.meta import Model
 from tests.unit.agents.reporter.given import Manifest, complete, ended, failed, job, pending, pod, report, resource

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from stowplan.library.builders.pods import await_pod
-from stowplan.library.dialects.training_group import image_rules, order_rules, pod_template, restarts
+from stowplan.library.dialects.training_group import image_rules, pod_template, restarts, waiting
 from stowplan.library.dialects.training_group.label_form import VALUE_FORM, is_label_value
 from stowplan.library.frameworks.mxnet import VARIABLES
 from stowplan.library.manifest import Json
@@ -34,7 +34,7 @@ def findings(model: MxJob, platform: Platform) -> list[Finding]:
     """Return all findings that depend only on the spec and the platform."""
     entries = list(model.spec.replica_specs or ())
     found = [*_mode(model), *_roles(entries), *_modes(model, entries), *restarts.form(model.metadata)]
-    found += order_rules.findings(model, platform)
+    found += waiting.order_findings(model, platform)
     for index, entry in enumerate(entries):
         found += _entry(entry, (*_LIST, index), distributed=model.spec.job_mode == DISTRIBUTED)
     if model.spec.runtime_id is not None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 from stowplan.library.builders.pods import await_pod
-from stowplan.library.dialects.training_group import image_rules, order_rules, pod_template, restarts
+from stowplan.library.dialects.training_group import image_rules, pod_template, restarts, waiting
 from stowplan.library.manifest import Json
 from stowplan.library.values import quantities
 from stowplan.library.values.names import MOST_PODS, is_dns_label, is_dns_subdomain
@@ -32,7 +32,7 @@ def findings(model: PaddleJob, platform: Platform) -> list[Finding]:
     """Return all findings that depend only on the spec and the platform."""
     found = [*_sizes(model), *_words(model), *_gloo(model), *_elasticity(model, platform)]
     found += [*_minimum(model), *_names(model), *restarts.form(model.metadata)]
-    found += order_rules.findings(model, platform)
+    found += waiting.order_findings(model, platform)
     for name, role in roles(model):
         found += _role(model, name, role, platform)
     return found

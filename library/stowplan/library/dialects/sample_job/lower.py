@@ -7,7 +7,7 @@ from stowplan.library.dialects.sample_set import sample_set, sync_namespace
 from stowplan.library.dialects.shared import access, dataset_path, run_order, schedules, secrets, task_runs
 from stowplan.library.dialects.shared.context import Context, Lowered
 from stowplan.library.ir.data import CachedDataset, DataTask, SecretName, Site, Source
-from stowplan.library.manifest import ExternalReference, Manifest, Unit
+from stowplan.library.manifest import Manifest, Unit
 from stowplan.library.values.names import TaskNames
 from stowplan.schema.diagnostics import FieldPath, Finding, finding, has_errors
 from stowplan.schema.juicefs.sync_options import SyncOptions
@@ -39,7 +39,8 @@ def lower(model: SampleJob, context: Context) -> Lowered:
     if has_errors(found):
         return Lowered(Unit(identity, ()), tuple(found))
     task = task._replace(namespace=home)
-    unit = Unit(identity, tuple(_manifests(model, task, warmup, context.site)), _externals(task))
+    externals = sync_namespace.externals(task.dataset, task.source) if task.operation == "sync" and task.source else ()
+    unit = Unit(identity, tuple(_manifests(model, task, warmup, context.site)), externals)
     return Lowered(unit, tuple(found))
 
 
@@ -99,12 +100,6 @@ def _home(task: DataTask, context: Context) -> tuple[str, list[Finding]]:
         if refused:
             return task.namespace, refused
     return sync_namespace.namespace(task.dataset, task.source, context, path)
-
-
-def _externals(task: DataTask) -> tuple[ExternalReference, ...]:
-    if task.operation != "sync" or not task.source:
-        return ()
-    return sync_namespace.externals(task.dataset, task.source)
 
 
 def _manifests(model: SampleJob, task: DataTask, warmup: DataTask | None, site: Site) -> list[Manifest]:

@@ -6,7 +6,7 @@ from stowplan.library.dialects.training import code, pod_rules, scheduling
 from stowplan.library.dialects.training.job import Job
 from stowplan.library.dialects.training.outputs import rules as output_rules
 from stowplan.library.dialects.training.pod import TrainingPod, compiled
-from stowplan.library.dialects.training_group import order_rules, restarts
+from stowplan.library.dialects.training_group import restarts, waiting
 from stowplan.library.engines.gang.registry import GANG_ENGINES
 from stowplan.library.frameworks.registry import PLUGINS
 from stowplan.library.values import quantities
@@ -33,7 +33,7 @@ def findings(job: Job, pod: TrainingPod | None) -> list[Finding]:
     """Return the findings about a job and its pods; those about the job alone if the pods cannot be compiled."""
     model, platform = job.model, job.platform
     found = [
-        *order_rules.findings(model, platform),
+        *waiting.order_findings(model, platform),
         *_elastic(job),
         *_several(job),
         *_waits(model),

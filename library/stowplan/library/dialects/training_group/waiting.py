@@ -1,4 +1,4 @@
-"""How a training job waits for a dataset: closed until it is ready, or with pods that wait themselves."""
+"""How a training job waits for datasets and other specs: closed until they are ready, or with pods that wait."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -6,6 +6,7 @@ from typing import Protocol, TypeVar
 
 from stowplan.library.builders.gate import is_gate
 from stowplan.library.builders.pods import wait_container
+from stowplan.library.dialects.shared import run_order
 from stowplan.library.dialects.shared.context import Context, Lowered
 from stowplan.library.ir.data import CachedDataset
 from stowplan.library.ir.gate import Gate, Wait
@@ -18,7 +19,7 @@ from stowplan.schema.agents.wait_config import DEFAULT_TIMEOUT, SECOND_LOOK, Unt
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, Severity, finding
 from stowplan.schema.kinds.custom_resource import CustomResource
 from stowplan.schema.kinds.table import DATASET_KINDS, TASK_KINDS
-from stowplan.schema.meta import SpecId
+from stowplan.schema.meta import AFTER_ANNOTATION, SpecId
 from stowplan.schema.platform.platform import Platform
 
 Model = TypeVar("Model", bound=CustomResource)
@@ -180,3 +181,26 @@ def kueue_gates(platform: Platform) -> bool:
         return True
     version = tuple(int(part) for part in engines.kueue_version.split(".")[:2])
     return version >= _FIRST_KUEUE and engines.kueue_admission_gates
+
+
+def order_findings(model: CustomResource, platform: Platform) -> Iterator[Finding]:
+    """Yield findings about `runAfter` of a job, or its annotation: its form, and who opens the job."""
+    notes, annotated = model.metadata.annotations, model.AFTER == run_order.ANNOTATION
+    yield from (run_order.annotation_findings if annotated else run_order.no_annotation)(notes)
+    if AFTER_ANNOTATION in notes if annotated else run_order.of_model(model, ""):
+        yield from _opened(model.AFTER, platform)
+
+
+def _opened(path: FieldPath, platform: Platform) -> Iterator[Finding]:
+    """Yield a finding if the job cannot be closed, or nothing could open it."""
+    if not kueue_gates(platform):
+        message = "Kueue has no admission gates here, so it would start the job at once."
+        hint = (
+            "With Kueue 0.19 or later set `engines.kueueVersion` and `engines.kueueAdmissionGates: true`; else add the"
+            " job once the others are done."
+        )
+        yield finding("SP759", path, message, hint, anchor=Anchor.KEY)
+    elif not platform.reporter:
+        message = "The platform has no reporter, by whose reports a gate would know that the others are done."
+        hint = "Remove `reporter: false` from the platform file, or add the job once the others are done."
+        yield finding("SP702", path, message, hint, anchor=Anchor.KEY)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from stowplan.library.dialects.training_group import order_rules, restarts
+from stowplan.library.dialects.training_group import restarts, waiting
 from stowplan.library.dialects.training_group.label_form import VALUE_FORM, is_label_value
 from stowplan.library.dialects.training_job import role_rules
 from stowplan.library.dialects.training_job.topology import (
@@ -25,7 +25,7 @@ def findings(model: TrainingJob, platform: Platform) -> list[Finding]:
     """Return all findings that depend only on the spec and the platform."""
     return [
         *restarts.form(model.metadata),
-        *order_rules.findings(model, platform),
+        *waiting.order_findings(model, platform),
         *_framework(model),
         *_sizes(model),
         *_elasticity(model, platform),

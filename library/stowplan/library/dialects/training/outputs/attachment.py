@@ -1,10 +1,9 @@
 """How the pod of an output shares a claim with the trainer: where it can run, and whose group the files have."""
 
+from stowplan.library.builders.pods import affinity
 from stowplan.library.ir.data import Origin
 from stowplan.library.manifest import Json
 from stowplan.library.values import labels
-
-_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
 def near(spec: Json, template: Json, origin: Origin, run: str) -> Json:
@@ -59,11 +58,10 @@ def following(spec: Json, run: str) -> Json:
     pod = spec["template"]["spec"]
     if "affinity" not in pod:
         return spec
-    (term,) = pod["affinity"]["podAffinity"][_REQUIRED]
-    affinity = _affinity({**term["labelSelector"]["matchLabels"], labels.RUN_HASH: run})
-    return {**spec, "template": {**spec["template"], "spec": {**pod, "affinity": affinity}}}
+    ((term,),) = pod["affinity"]["podAffinity"].values()
+    near_run = _affinity({**term["labelSelector"]["matchLabels"], labels.RUN_HASH: run})
+    return {**spec, "template": {**spec["template"], "spec": {**pod, "affinity": near_run}}}
 
 
 def _affinity(selected: dict[str, str]) -> Json:
-    term = {"labelSelector": {"matchLabels": selected}, "topologyKey": labels.HOSTNAME}
-    return {"podAffinity": {_REQUIRED: [term]}}
+    return {"podAffinity": affinity.required(affinity.same_node(selected))}
