@@ -10,7 +10,7 @@ from stowplan.library.dialects.data_cube.remotes.flags import BASE
 from stowplan.library.dialects.data_cube.remotes.registry import REMOTES
 from stowplan.library.dialects.shared import claim_paths, claim_rules
 from stowplan.schema.diagnostics import FieldPath, Finding, finding, without_effect
-from stowplan.schema.kinds.data_cube import ClaimReference, DataCube, DataReference
+from stowplan.schema.kinds.data_cube import DataCube, DataReference
 
 
 def sides(model: DataCube) -> list[Finding]:
@@ -105,40 +105,23 @@ def _overridden(cube: Cube) -> Iterator[Finding]:
             yield finding("SP406", (*BASE, index), message, "Remove it.")
 
 
-def _claim(cube: Cube) -> list[Finding]:
-    """Return all findings about the cube's claim."""
+def _claim(cube: Cube) -> Iterator[Finding]:
+    """Yield all findings about the cube's claim."""
     claim, base = cube.claim, cube.claim_path
-    return [
-        *_name(claim, base),
-        *_sub_path(claim, base),
-        *_read_only(cube, base),
-        *_links(cube, base),
-        *_template(cube, base),
-    ]
-
-
-def _name(claim: ClaimReference, base: FieldPath) -> Iterator[Finding]:
     if not claim.name:
         message = "`pvc.name` is missing; it names the claim."
         yield finding("SP499", (*base, "name"), message, "Name a claim of the same namespace.")
     else:
         yield from claim_rules.name_findings(claim.name, (*base, "name"))
-
-
-def _sub_path(claim: ClaimReference, base: FieldPath) -> list[Finding]:
-    return claim_paths.sub_path(claim.sub_path, (*base, "subPath")) if claim.sub_path else []
-
-
-def _links(cube: Cube, base: FieldPath) -> Iterator[Finding]:
-    if cube.claim.links and not cube.uploads:
-        message = "`links` has no effect: only what is copied from a claim has symbolic links."
-        yield without_effect((*base, "links"), message)
-
-
-def _read_only(cube: Cube, base: FieldPath) -> Iterator[Finding]:
-    if cube.claim.read_only and not cube.uploads:
+    if claim.sub_path:
+        yield from claim_paths.sub_path(claim.sub_path, (*base, "subPath"))
+    if claim.read_only and not cube.uploads:
         message = "A sink is written to, so it cannot be read-only."
         yield finding("SP499", (*base, "readOnly"), message, "Remove it.")
+    if claim.links and not cube.uploads:
+        message = "`links` has no effect: only what is copied from a claim has symbolic links."
+        yield without_effect((*base, "links"), message)
+    yield from _template(cube, base)
 
 
 def _template(cube: Cube, base: FieldPath) -> Iterator[Finding]:

@@ -43,7 +43,7 @@ def lower(model: SampleSet, context: Context) -> Lowered:
     dataset = cached_dataset(model, context)
     spec = dataset.origin.spec
     driver = STORAGE_DRIVERS[dataset.driver]
-    found = [*_secret_names(model), *_filled(model), *_source(model), *_warmup(model, dataset), *_dead(model)]
+    found = [*_secret_names(model), *_source(model), *_warmup(model, dataset), *_dead(model)]
     found += [*_required(model), *dataset_objects.long_name(dataset.names)] if dataset.cached else []
     found += claim.of_another_driver(model) if dataset.cached else claim.findings(model, spec.namespace)
     found += driver.validate(dataset, context.site)
@@ -119,15 +119,6 @@ def _required(model: SampleSet) -> list[Finding]:
     return found
 
 
-def _filled(model: SampleSet) -> list[Finding]:
-    spec = model.spec
-    if not spec.no_sync and not (spec.source and spec.source.uri):
-        message = "There is no `source.uri` to copy from, and `noSync` is not true."
-        hint = "Give `source.uri`, or `noSync: true` if the data is there already."
-        return [finding("SP403", ("spec", "source", "uri"), message, hint)]
-    return []
-
-
 def _secret_names(model: SampleSet) -> list[Finding]:
     found = secrets.name_findings(model.spec.secret_ref, ("spec", "secretRef"))
     if model.spec.source:
@@ -136,12 +127,13 @@ def _secret_names(model: SampleSet) -> list[Finding]:
 
 
 def _source(model: SampleSet) -> list[Finding]:
-    source = model.spec.source
-    if not source or source.uri is None:
-        return []
-    path = ("spec", "source", "uri")
+    uri, path = model.spec.source.uri if model.spec.source else None, ("spec", "source", "uri")
     if not model.spec.no_sync:
-        return source_uri.findings(source.uri, path)
+        message = "There is no `source.uri` to copy from, and `noSync` is not true."
+        hint = "Give `source.uri`, or `noSync: true` if the data is there already."
+        return source_uri.findings(uri, path) if uri else [finding("SP403", path, message, hint)]
+    if uri is None:
+        return []
     message = "The source is not used, since `noSync` is true."
     return [without_effect(("spec", "source"), message, "Remove one of the two.")]
 

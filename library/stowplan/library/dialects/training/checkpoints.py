@@ -3,17 +3,16 @@
 from collections.abc import Iterator, Sequence
 
 from stowplan.library.builders.pods import lineage_container, training_pod, wait_container
-from stowplan.library.builders.volume import claim_from_template
 from stowplan.library.dialects.dataset.one_of import exactly_one
 from stowplan.library.dialects.mounted_claims import MountedClaim
 from stowplan.library.dialects.shared import claim_rules
 from stowplan.library.dialects.shared.claim_writes import Write
 from stowplan.library.dialects.shared.dialect import Lineage
 from stowplan.library.dialects.training.datasets import MountedDataset
-from stowplan.library.dialects.training.job import CHECKPOINTS, CheckpointClaim, Job
+from stowplan.library.dialects.training.job import CHECKPOINTS, Job
 from stowplan.library.dialects.training.pod import TrainingPod
-from stowplan.library.ir.data import Origin, Site
-from stowplan.library.manifest import ExternalReference, Json, Manifest
+from stowplan.library.ir.data import Site
+from stowplan.library.manifest import Json
 from stowplan.library.values.names import HASH_LENGTH, LABEL_LIMIT, content_hash, shorten
 from stowplan.schema.agents.lineage import LineageConfig
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
@@ -23,17 +22,6 @@ _NAME: FieldPath = (*CLAIM, "name")
 _TEMPLATE: FieldPath = (*CLAIM, "template")
 _MODES: FieldPath = (*_TEMPLATE, "spec", "accessModes")
 _SEVERAL = "ReadWriteMany"
-
-
-def manifests(kept: CheckpointClaim, origin: Origin) -> Iterator[Manifest]:
-    """Yield the claim if the job writes it. Argo CD never deletes it, so the checkpoints outlive the spec."""
-    if kept.template is not None:
-        yield claim_from_template(kept.name, origin, kept.template)
-
-
-def externals(kept: CheckpointClaim, namespace: str) -> set[ExternalReference]:
-    """Return a reference to the claim if it must exist already, else an empty set."""
-    return {ExternalReference("PersistentVolumeClaim", namespace, kept.name)} if kept.given.claim.name else set()
 
 
 def held(job: Job, pod: TrainingPod, datasets: Sequence[MountedDataset], site: Site) -> Json:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from stowplan.library.builders.pods import lineage_container
+from stowplan.library.builders.volume import claim_from_template
 from stowplan.library.dialects.shared.context import Context, Lowered
 from stowplan.library.dialects.training import checkpoints, code, rules, scheduling
 from stowplan.library.dialects.training.datasets import MountedDataset, clashes, resolve
@@ -19,7 +20,7 @@ from stowplan.library.dialects.training_group.unit import environments, unit
 from stowplan.library.engines.registry import JOB_ENGINES
 from stowplan.library.frameworks.neutral import Neutral
 from stowplan.library.ir.training import Role, TrainingGroup
-from stowplan.library.manifest import Manifest, Unit
+from stowplan.library.manifest import ExternalReference, Manifest, Unit
 from stowplan.schema.diagnostics import Finding, has_errors
 from stowplan.schema.kinds.native.training import ROLE, Training
 from stowplan.schema.meta import RUN_ANNOTATION
@@ -44,9 +45,11 @@ def lower(model: Training, context: Context) -> Lowered:
         return Lowered(Unit(job.id, ()), tuple(found))
     more: list[Manifest] = []
     named = output_jobs.externals(outputs, job.id.namespace)
-    if job.checkpoints:
-        more += checkpoints.manifests(job.checkpoints, group.origin)
-        named |= checkpoints.externals(job.checkpoints, job.id.namespace)
+    if (kept := job.checkpoints) and kept.template is not None:
+        # Argo CD never deletes it, so the checkpoints outlive the spec.
+        more.append(claim_from_template(kept.name, group.origin, kept.template))
+    elif kept:
+        named.add(ExternalReference("PersistentVolumeClaim", job.id.namespace, kept.name))
     if job.spec.code:
         fetched = code.fetched(job.spec.code, group, context)
         more.append(fetched.configuration)
