@@ -25,7 +25,7 @@ from stowplan.compiler.review.model import (
 )
 from stowplan.compiler.review.objects import object_path, objects
 from stowplan.compiler.review.runs import run_changes
-from stowplan.compiler.review.scene import Scene, Scenes
+from stowplan.compiler.review.scene import Scene, Scenes, cut
 from stowplan.compiler.review.scene import runs as runs_of
 from stowplan.library.builders import gate
 from stowplan.library.manifest import Manifest
@@ -180,6 +180,6 @@ def _runs_that_start(scenes: Scenes, changed: list[RunChange]) -> Iterator[Step]
 
 
 def _line(run: RunChange, waits: dict[tuple[str, SpecId], str]) -> str:
-    text = waits.get((run.environment, run.spec), "")
+    text = waits.get((run.environment, cut(run.spec)), "")
     after = f", once {text} is ready" if text and run.part == "training" else ""
     return f"{run.part} of {run.owner}{after}"

@@ -150,6 +150,14 @@ def test_a_training_run_says_what_it_asks_for_or_frees() -> None:
     assert [each for each in effects() if "frees" in each or "asks" in each] == []
 
 
+def test_a_run_says_what_it_waits_for_however_long_its_name_is() -> None:
+    name = "sft-" + "of-a-large-model-" * 4 + "x"
+    edited("name: sft,", f"name: {name},")
+    edited("mountPath: /c4", "mountPath: /c4, wait: {until: synced}")
+    (line,) = [line for step in review().steps for line in step.lines if line.startswith("training of")]
+    assert re.fullmatch(rf"training of .*{name}, once .* is ready", line)
+
+
 def test_a_training_run_in_the_place_of_another_says_whether_it_goes_on_from_its_checkpoints() -> None:
     anew = "It begins anew, unless its program keeps checkpoints of its own."
     edited("ml/sft:1", "ml/sft:2")
