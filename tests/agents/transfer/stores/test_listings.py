@@ -2,12 +2,17 @@
 
 import tempfile
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from urllib.parse import quote, quote_plus
 from xml.sax.saxutils import escape
 
 import pytest
 
 from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.attempt.redaction import Redactor
+from stowplan.agents.attempt.stop import Stop
+from stowplan.agents.runtime.log import Log
+from stowplan.agents.transfer.remotes.s3 import revision
 from stowplan.agents.transfer.remotes.s3.protocol.entry import S3Object
 from stowplan.agents.transfer.remotes.s3.protocol.lists import listing, sorting
 from stowplan.agents.transfer.remotes.s3.protocol.rest_client import RestClient
@@ -115,6 +120,15 @@ def test_an_upload_beside_a_list_in_no_order(server: Server, cube: Cube) -> None
     server.objects = {"b": b"x", "zz": b"x", "a": b"x"}
     server.rule = unsorted(server, ["zz", "b", "a"], 1)
     assert isinstance(attempt(cube, cube.local(), cube.remote()), str)
+
+
+def test_juicefs_sync_gets_no_list_in_another_order(server: Server, client: RestClient) -> None:
+    server.objects = dict.fromkeys(ORDER, b"x")
+    server.rule = unsorted(server, ORDER, 3)
+    entries = revision.of_prefix(client.bucket, "", Stop(), Log(), Redactor(()))
+    with closing(entries), pytest.raises(AttemptError, match="ascending order") as failure:
+        list(entries)
+    assert (failure.value.code, failure.value.reason) == (5, "UnsortedKeys")
 
 
 def test_a_listing_that_is_sorted_in_a_file_is_as_one_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Generator, Iterable
 from contextlib import closing
 from dataclasses import dataclass, replace
 
-from stowplan.agents.attempt.failure import of_any
+from stowplan.agents.attempt.failure import AttemptError, of_any
 from stowplan.agents.attempt.network import Network
 from stowplan.agents.attempt.redaction import Redactor
 from stowplan.agents.attempt.stop import Stop
@@ -15,6 +15,7 @@ from stowplan.agents.transfer.remotes.s3.protocol.entry import S3Object
 from stowplan.agents.transfer.remotes.s3.protocol.lists.listing import UnsortedError, objects, sorted_objects
 from stowplan.agents.transfer.remotes.s3.protocol.rest_client import RestClient
 from stowplan.agents.transfer.remotes.s3.protocol.signing import S3Credentials
+from stowplan.schema.agents.exit_codes import ExitCode
 from stowplan.schema.remotes.s3_listing import ListingHash
 
 __all__ = ["DEFAULT_REGION", "Bucket", "Listed", "S3Credentials", "listed", "of_prefix"]
@@ -37,12 +38,18 @@ class Listed:
 def of_prefix(bucket: Bucket, prefix: str, stop: Stop, log: Log, redact: Redactor) -> Generator[S3Object]:
     """Yield the objects below a prefix in ascending order of keys, which are relative to it. Must be closed.
 
-    Raises AttemptError if the objects cannot be listed, and StoppedError if the work must stop.
+    Raises AttemptError if the objects cannot be listed, or are in another order, which `juicefs sync` cannot copy (it
+    leaves objects out), and StoppedError if the work must stop.
     """
     with closing(_client(bucket, stop, log, redact)) as client:
-        for each in objects(client, prefix):
-            stop.check()
-            yield each
+        try:
+            for each in objects(client, prefix):
+                stop.check()
+                yield each
+        except UnsortedError as error:
+            message = f"The store does not list keys in ascending order ({error}), which `juicefs sync` needs"
+            hint = "copy them into a claim by a source `s3`, or a DataCube"
+            raise AttemptError(ExitCode.CONFLICT, "UnsortedKeys", f"{message}: {hint}") from None
 
 
 def listed(bucket: Bucket, prefix: str, stop: Stop, log: Log, redact: Redactor) -> Listed:
