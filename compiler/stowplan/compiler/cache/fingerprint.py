@@ -25,8 +25,8 @@ class UnusualError(Exception):
 def inputs(repo: Repository, contents: dict[str, bytes] | None = None) -> str:
     """Return a digest of the files beside `specs` and of all below it: names, and contents of YAML files and the lock.
 
-    Adds the contents to `contents`, by path relative to the folder of `repo`. For inputs that `load` would report as
-    wrong, or would follow because they are links, clear `contents` and return an empty string.
+    Adds the contents to `contents`, if given, by path relative to the folder of `repo`. For inputs that `load` would
+    report as wrong, or would follow because they are links, clear `contents` and return an empty string.
     """
     try:
         return _of_inputs(repo, contents)

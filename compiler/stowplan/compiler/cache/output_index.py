@@ -76,8 +76,9 @@ class OutputIndex(NamedTuple):
 def indexed(tree: OutputFolder, digests: Mapping[str, str], at: int) -> OutputIndex:
     """Return the index of `tree`, the listed output folder, after a command that began at the time `at` wrote it.
 
-    `digests` are the SHA-256 of the files that the command wrote or compared, by path; other files are hashed. A file
-    that anybody changes after `at` does not count as older, so the next `look` hashes it.
+    `digests` are the SHA-256 of the files that the command wrote or compared, by path; other files are hashed, and
+    those that cannot be read are left out. `at` is in nanoseconds since 1970, as from `time.time_ns`. A file that
+    anybody changes after `at` does not count as older, so the next `look` hashes it.
     """
     found = dict[str, HashedFile]()
     for path in tree.files:

@@ -30,7 +30,7 @@ def folder() -> Path:
 
 
 def read(path: Path) -> bytes | None:
-    """Return the content of a file; None unless `write` wrote it for this user."""
+    """Return the content of a file of the cache; None unless `write` wrote it for this user. Never raises `OSError`."""
     with suppress(OSError):
         content = _regular(path) or b""
         mark, content = content[:_SIZE], content[_SIZE:]

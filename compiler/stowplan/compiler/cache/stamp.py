@@ -32,7 +32,7 @@ A command that reports one of them leaves no stamp, so the next command checks e
 
 
 class Numbers(NamedTuple):
-    """What a command compiled for a target: the numbers of objects, of specs and of written files."""
+    """What a command compiled for the target of this name: the numbers of objects, of specs and of written files."""
 
     target: str
     objects: int

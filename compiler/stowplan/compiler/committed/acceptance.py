@@ -23,7 +23,8 @@ def refusal(entry: Entry, manifest: Manifest, fresh: Sequence[OutputFile], base:
     """Return SP519 for a committed file that is not accepted; None if it is.
 
     `entry` is the file's line in the inventory, `manifest` the object in the file. `fresh` are the outputs to which its
-    spec compiles now. `base` holds the runs of the base commit; None if there is no base commit.
+    spec compiles now, at least one. `base` holds the runs of the base commit; None if there is no base commit. Raises
+    `ValueError` if the outputs belong to no spec.
     """
     spec = fresh[0].spec
     if spec is None:
@@ -49,7 +50,8 @@ def refusal(entry: Entry, manifest: Manifest, fresh: Sequence[OutputFile], base:
 def gaps(reused: Sequence[OutputFile], fresh: Sequence[OutputFile], base: Base | None) -> dict[str, Finding]:
     """Return SP519, by path, for each file of a spec's run that the base commit has and the reused run lacks.
 
-    `reused` are the committed files, `fresh` the outputs to which the spec compiles now.
+    `reused` are the committed files, `fresh` the outputs to which the spec compiles now, at least one. Empty if `base`
+    is None, which means that there is no base commit.
     """
     spec = fresh[0].spec
     if base is None or spec is None:

@@ -46,8 +46,9 @@ def adopt(out: Path, target: Target) -> int:
 
 
 def at_commit(target: Target, work_tree: Path, out: Path, revision: str) -> Path:
-    """Return the folder with the output of a target in the commit `revision`: its own, or what it has adopted since.
+    """Return the folder in which the commit `revision` has the output of a target.
 
+    It is the target's own folder below `out`, or `out` itself if the target has adopted that output since then.
     `work_tree` is the top of the work tree, `out` the output folder of all targets. Raises `GitError`.
     """
     own = out / target.name
@@ -57,7 +58,7 @@ def at_commit(target: Target, work_tree: Path, out: Path, revision: str) -> Path
 
 
 def other_cluster(out: Path, settings: ArgoCD) -> str:
-    """Return a cluster that Applications in `out` go to and those of `settings` would not; empty if there is none."""
+    """Return name or URL of a cluster that Applications in `out` go to and those of `settings` would not, or empty."""
     tree = seen(out)
     before = {
         _cluster(body["spec"].get("destination", {}))

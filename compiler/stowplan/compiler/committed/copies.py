@@ -30,7 +30,7 @@ def run_of(outputs: Iterable[OutputFile]) -> ObjectId | None:
 
 
 def following_run(copies: Sequence[OutputFile], compiled: ObjectId | None, run: ObjectId | None) -> list[OutputFile]:
-    """Return the outputs that copy from the run `compiled`, changed to copy from `run`."""
+    """Return the outputs that copy from the run `compiled`, changed to copy from `run`; unchanged if that is None."""
     if run is None or run == compiled:
         return [*copies]
     return [replace(each, manifest=following.following(each.manifest, run)) for each in copies]

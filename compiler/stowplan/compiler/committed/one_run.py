@@ -41,7 +41,8 @@ class RunChoice:
     def written(self, own: Sequence[OutputFile], committed: Sequence[Entry], *, changed: bool) -> list[OutputFile]:
         """Return the outputs `own` of one spec, with the committed run in place of the compiled one if it is reused.
 
-        `committed` are the entries of the spec. With `changed`, a change of the spec does not matter.
+        `own` is not empty. `committed` are the entries of the spec in the inventory. Without `changed`, a committed run
+        of which the spec has changed since is never reused.
         """
         tree, renderings, spec = self.tree, self.renderings, own[0].spec
         entries = _run(committed, own, self.fixed, changed=changed)

@@ -72,9 +72,9 @@ class Base:
 
 
 def at_commit(top: Path, out: Path, revision: str) -> Base:
-    """Return the runs in the folder `out` of a commit; none if the commit lacks it. Raises `GitError`.
+    """Return the runs in the folder `out` of the commit `revision`; none if the commit lacks it. Raises `GitError`.
 
-    `top` is the work tree.
+    `top` is the top folder of the Git work tree.
     """
     folder = commit.at_commit(top, out, revision)
     listed = folder.read(filter(is_inventory, folder.blobs))

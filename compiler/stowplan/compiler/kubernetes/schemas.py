@@ -57,8 +57,9 @@ def object_problems(kubernetes: str, body: dict[str, Any]) -> list[SchemaProblem
 def definition_problems(kubernetes: str, definition: str, value: Any) -> list[SchemaProblem]:
     """Return the problems of a value of one type, such as `io.k8s.api.core.v1.Toleration`; empty for a valid value.
 
-    A definition that begins with `PATCH` is that of a strategic merge patch, whose directives are not checked here.
-    Raises `KeyError` for an unknown definition, which is a compiler bug.
+    `kubernetes` is a supported minor version such as `1.36`. A definition that begins with `PATCH` is that of a
+    strategic merge patch, whose directives are not checked here. Raises `KeyError` for an unknown definition, which is
+    a compiler bug.
     """
     plain = _without_directives(value) if definition.startswith(PATCH) else value
     return _checker(kubernetes, definition).problems(plain)
@@ -66,7 +67,7 @@ def definition_problems(kubernetes: str, definition: str, value: Any) -> list[Sc
 
 @cache
 def known_kinds(kubernetes: str) -> frozenset[KnownKind]:
-    """Return all built-in kinds of objects of this Kubernetes version, without kinds of lists such as `PodList`.
+    """Return all built-in kinds of objects of a Kubernetes version (such as `1.36`), without kinds of lists.
 
     The OpenAPI definitions do not say whether a kind has a namespace; the table `CLUSTER_SCOPED` does.
     """
@@ -85,9 +86,10 @@ def _object_checker(kubernetes: str, api_version: str, kind: str) -> Checker | N
 
 
 def definitions(kubernetes: str, names: Iterable[str]) -> dict[str, JsonSchema]:
-    """Return the definitions of these types, and of all that they refer to, by name, with Stowplan's rules.
+    """Return the JSON schemas of these types, and of all that they refer to, by name, with Stowplan's rules.
 
-    A reference begins with `#/$defs/`. Raises `KeyError` for an unknown definition.
+    `kubernetes` is a supported minor version such as `1.36`. Names are as `io.k8s.api.core.v1.Toleration`. A reference
+    begins with `#/$defs/`. Raises `KeyError` for an unknown definition.
     """
     closed: dict[str, JsonSchema] = {}
     wanted = list(names)

@@ -94,7 +94,7 @@ class OutputFolder:
 
 
 def is_temporary(name: str) -> bool:
-    """Whether `name` is that of a temporary file, which a command writes and then renames."""
+    """Whether `name`, without a folder, is that of a temporary file, which a command writes and then renames."""
     return name.startswith(TEMPORARY) and _TEMPORARY.fullmatch(name) is not None
 
 
@@ -141,7 +141,7 @@ def scan(root: Path) -> OutputFolder:
 
 
 def seen(root: Path) -> OutputFolder:
-    """Return the files below `root` as `scan` does; empty if the folder cannot be read.
+    """Return the listed output folder `root`; empty if it does not exist or cannot be read.
 
     A later write or comparison reports the error.
     """
@@ -152,7 +152,7 @@ def seen(root: Path) -> OutputFolder:
 
 
 def contents(root: Path) -> dict[str, bytes]:
-    """Return the contents of all files below the output folder `root`, by path; empty if there is no such folder."""
+    """Return the contents of all files below the output folder `root`, by path; empty without it. Raises `OSError`."""
     tree = scan(root)
     return {path: content for path in sorted(tree.files) if (content := tree.read(path)) is not None}
 

@@ -56,12 +56,12 @@ class Inventory:
         return found
 
     def of(self, specs: Iterable[SpecId | None]) -> "Inventory":
-        """Return the inventory of these specs; None stands for the objects that belong to no spec."""
+        """Return a complete inventory of these specs alone; None stands for the objects that belong to no spec."""
         return Inventory(tuple(entry for spec in specs for entry in self.by_spec.get(spec, ())))
 
 
 def of_lines(lines: Iterable[str]) -> bytes:
-    """Return the bytes of a file: a line with the format, then the lines of entries sorted by path."""
+    """Return the bytes of a file: a line with the format, then `lines`, those of entries, which the caller sorts."""
     rest, parts = iter(lines), [_FIRST + b"\n"]
     while chunk := list(islice(rest, _CHUNK)):
         parts.append(("\n".join(chunk) + "\n").encode())
@@ -160,7 +160,7 @@ def _reason(bad: Sequence[int]) -> str:
 
 
 def is_still(previous: Inventory, out: Path) -> bool:
-    """Whether the inventory of `out` is still equal to `previous`."""
+    """Whether the inventory of the output folder `out` is still equal to `previous`, which was read from it before."""
     contents, problems = _contents(out)
     if previous.sha256 and not problems and inventory_files.digest(contents) == previous.sha256:
         return True

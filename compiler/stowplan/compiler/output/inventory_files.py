@@ -55,7 +55,7 @@ def _named(own: str) -> str:
 
 
 def lines(files: Iterable[Rendered]) -> dict[str, list[str]]:
-    """Return the lines of entries, sorted by path, for each file of the inventory."""
+    """Return, by path of the inventory's file, the lines of the entries of `files`, sorted by path."""
     found: defaultdict[str, list[str]] = defaultdict(list)
     for file in sorted(files, key=lambda each: each.path):
         found[home(file.path, file.spec)].append(file.line)
@@ -81,7 +81,7 @@ def _refuse(error: OSError) -> None:
 
 
 def exists(out: Path) -> bool:
-    """Whether the output folder `out` has a file of the inventory."""
+    """Whether the output folder `out` has a file of the inventory; True also if that cannot be read."""
     try:
         return bool(present(out))
     except OSError:
@@ -89,7 +89,7 @@ def exists(out: Path) -> bool:
 
 
 def content(out: Path, path: str) -> bytes | None:
-    """Return the bytes of a file of the inventory; None if it is not a regular file. Raises `OSError`."""
+    """Return the bytes of the file `path` of the inventory; None if it is not a regular file. Raises `OSError`."""
     file = out / path
     return file.read_bytes() if S_ISREG(file.lstat().st_mode) else None
 

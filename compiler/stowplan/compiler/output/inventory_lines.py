@@ -18,9 +18,10 @@ _Integer = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 class Entry(NamedTuple):
     """One file that a command wrote. `sha256` and `size` (bytes) are those of the whole file, header included.
 
-    `run` is True for a file of a run. `compiled` is the compiler mark of such a file (see `compiler_mark`). It is empty
-    for other files and in inventories of version 0.1.0. `line` is the line that the entry was read from, without its
-    line break; empty for a new entry.
+    `path` is relative to the output folder. `spec`, `spec_digest` and `externals` are those of the `OutputFile`. `run`
+    is True for a file of a run. `compiled` is the compiler mark of such a file (see `compiler_mark`). It is empty for
+    other files and in inventories of version 0.1.0. `line` is the line that the entry was read from, without its line
+    break; empty for a new entry.
     """
 
     path: str

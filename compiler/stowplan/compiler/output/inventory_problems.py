@@ -10,7 +10,7 @@ from stowplan.schema.meta import SpecId
 
 
 def broken(out: Path, path: str, line: int, reason: str) -> Diagnostic:
-    """Return SP511: the file `path` of the inventory cannot be read from `line` on."""
+    """Return SP511: the file `path` of the inventory cannot be read from `line` on; the clause `reason` says why."""
     message = f"The inventory of the last command cannot be read: {reason}. {_WITHOUT}"
     hint = (
         f"{_restore(out, path)}, or use the version of Stowplan that wrote it. After a merge, take one side of it with"

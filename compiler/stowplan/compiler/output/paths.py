@@ -36,9 +36,9 @@ def safe(path: str) -> bool:
 
 
 def location(out: Path, path: str = "", line: int = 1) -> Location:
-    """Return the location of a file in the output folder `out`, for diagnostics.
+    """Return the location of a file in the output folder `out`, for diagnostics; without `path`, that of the folder.
 
-    It begins with `out` as given or, if that is absolute, with its last part.
+    `line` counts from 1. The location begins with `out` as given or, if that is absolute, with its last part.
     """
     shown = PurePosixPath(out.name) if out.is_absolute() else PurePosixPath(out.as_posix())
     return Location(visible(str(shown / path)), line, 1)
@@ -85,7 +85,7 @@ def _all_safe(given: Sequence[str]) -> bool:
 
 
 def all_apart(given: Sequence[str]) -> bool:
-    """Whether no path equals another path or is a folder of it."""
+    """Whether no path equals another path or is a folder of it, also where case does not count."""
     names = set(folded("\n".join(given)).split("\n"))
     folders = {path.rpartition("/")[0] for path in names}
     above = {folder for path in folders for folder in parents(path)}

@@ -39,7 +39,7 @@ class OutputComparison:
 
     `stale`: files that `synth` would remove. `foreign`: files and folders that `synth` would neither write nor remove.
     They block an output (SP508), are not in the inventory or lost the header (SP512), or no spec compiles to them
-    (SP517, SP518, SP537).
+    (SP517, SP518, SP537). `blocked` is True if `synth` would write nothing, or if the folder cannot be read.
     """
 
     missing: tuple[str, ...] = ()

@@ -47,7 +47,7 @@ class ClaimNames:
 
 
 def of(program: Program, specs: Sequence[SpecFacts]) -> ClaimNames:
-    """Return the claims that the specs and the plain objects make or name."""
+    """Return the claims that the specs and the plain objects make; those that specs with errors may make are known."""
     names = ClaimNames()
     for spec in specs:
         for claim in _made(spec):

@@ -12,7 +12,7 @@ Content = dict[str, Any]
 
 
 class Digests(NamedTuple):
-    """What identifies a spec for others, without its namespace and name.
+    """What identifies the state of a spec for others: SHA-256 digests in hexadecimal, which cover its namespace too.
 
     `content` covers all that the spec says; its file, formatting, legacy names of keys and `status` do not matter.
     `run` covers what its run depends on: the content without the fields `OUTSIDE_RUN` of its kind. A dataset is not
@@ -26,7 +26,7 @@ class Digests(NamedTuple):
 
 
 def of_spec(model: CustomResource, namespace: str) -> Digests:
-    """Return the digests of a spec."""
+    """Return the digests of a spec. `namespace` is that of the spec, also if the model names none."""
     content: Content = model.model_dump(mode="json", exclude_unset=True)
     whole = run = _digest(namespace, content)
     if model.OUTSIDE_RUN:

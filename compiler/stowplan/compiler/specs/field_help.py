@@ -15,7 +15,10 @@ KINDS = {model.__name__.lower(): model for model in json_schema.MODELS}
 
 
 class FieldText(NamedTuple):
-    """What is said of one field: its path below the model, its type, whether it must be given, and its description."""
+    """What is said of one field: its path below the model, its type, whether it must be given, and its description.
+
+    `limits` are sentences about its values, such as `One of: a, b.` and `Default: a.`; empty if there are none.
+    """
 
     path: str
     type: str
@@ -25,7 +28,10 @@ class FieldText(NamedTuple):
 
 
 def every_field(schema: Schema, above: str = "") -> Iterator[FieldText]:
-    """Yield all fields below a schema, each followed by its own, in the order of the model."""
+    """Yield all fields below a schema, each followed by the fields below it, in the order of the model.
+
+    `above` is the dotted path of the schema, with which the paths of the fields begin; empty for a whole model.
+    """
     required = _required(schema)
     for name, below in _fields(schema).items():
         path = f"{above}.{name}" if above else name
@@ -49,7 +55,7 @@ def field_help(name: str) -> list[str] | None:
 
 
 def suggestion(name: str) -> str | None:
-    """Return what was probably meant by the name of a field that does not exist; None if nothing is similar."""
+    """Return a sentence on what the name of a field that does not exist probably means; None if nothing is similar."""
     path, schema, missing = _found(name)
     if path and missing is not None:
         known = _fields(schema)

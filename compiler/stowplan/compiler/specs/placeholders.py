@@ -28,7 +28,10 @@ def suspected(document: Document) -> bool:
 
 
 def templates(value: Data) -> Iterator[Finding]:
-    """Yield one finding for each string in `value` with an unfilled template expression."""
+    """Yield one finding for each string in `value` with an unfilled template expression, such as `{{ bucket }}`.
+
+    Strings below fields `annotations` and `template` are not searched.
+    """
     for path, text in strings(value, except_below=_FREE):
         if found := _TEMPLATE.search(text):
             shown = "".join(c if c.isprintable() else " " for c in found[0][:60])

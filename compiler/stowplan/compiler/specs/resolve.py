@@ -21,9 +21,10 @@ from stowplan.schema.platform.platform import Platform
 
 
 def resolve(program: Program, report: Report) -> Program:
-    """Return the program with one spec for each identity, sorted, and with digests after references.
+    """Return the program with one spec for each identity, the first, sorted, and with digests after references.
 
-    The digest of a task then covers its dataset too.
+    The digest of a task then covers its dataset too. Duplicates, forbidden namespaces and the findings of the rules
+    across specs go to `report`.
     """
     bare = Context(program.platform, "")
     unique = _unique([spec_facts.of_spec(each, bare) for each in program.specs], program.platform, report)

@@ -45,7 +45,7 @@ class RetiredRuns(Model):
 
 
 def of_spec(spec: Spec, environment: str | None = None) -> RetiredRun:
-    """Return the entry for the run to which a spec compiles now. `spec` is as after `resolve`."""
+    """Return the entry for the run to which a spec, as after `resolve`, compiles now; None is for all environments."""
     run, digest = content_hash(spec.run_digest), content_digest(spec.run_digest)
     return RetiredRun(spec=str(spec.id), run=run, digest=digest, environment=environment)
 
@@ -55,8 +55,8 @@ def kept_out(
 ) -> frozenset[SpecId]:
     """Return the specs whose present run is listed for the environment, each of which is reported at its entry.
 
-    None if there is no list, or if it has errors, which are reported. `environment` is None if the platform file has no
-    environments.
+    `document` is the list, or None if there is none. Without a list, and if it has errors, which are reported, the
+    result is empty. `specs` are as after `resolve`. `environment` is None if the platform file has no environments.
     """
     if document is None:
         return frozenset()

@@ -10,7 +10,10 @@ Keys = dict[tuple[str, str], frozenset[str]]
 
 
 def defined(documents: Iterable[Document], default_namespace: str) -> Keys:
-    """Return the keys of each Secret, ExternalSecret and SealedSecret with known keys, by namespace and name."""
+    """Return the keys of each Secret that a Secret, ExternalSecret or SealedSecret makes, by its namespace and name.
+
+    An ExternalSecret with `dataFrom` or a template is left out, because its keys are not known.
+    """
     found: Keys = {}
     for document in documents:
         namespace, own = namespace_and_name(document.data, default_namespace)

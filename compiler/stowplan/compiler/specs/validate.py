@@ -67,12 +67,12 @@ def is_spec(document: Document) -> bool:
 
 
 def identity_of(document: Document, default_namespace: str) -> SpecId:
-    """Return the identity of a spec's document, which may have errors. Without a name it equals that of no spec."""
+    """Return the identity in a document for which `is_spec` holds. Without a name it equals that of no spec."""
     return SpecId(document.data["kind"], *namespace_and_name(document.data, default_namespace))
 
 
 def read_spec(document: Document, platform: Platform, report: Report, *, sound: bool = True) -> Spec | None:
-    """Return the spec in a document; None if it has errors. Its findings go to `report`.
+    """Return the spec in a document for which `is_spec` holds; None if it has errors. Its findings go to `report`.
 
     If only Kubernetes values or the metadata have errors, the rules of the kind judge the rest. They depend on the
     platform, so they need a `sound` platform file.

@@ -52,7 +52,11 @@ class _Field(NamedTuple):
 
 
 def read(text: str, root: Node) -> dict[FieldPath, Note]:
-    """Return the comments of a document by the path of their field. `root` has the positions of its values."""
+    """Return the comments and blank lines of a document by the path of their field; under `END`, those after the last.
+
+    `text` is a file with this document alone, and `root` has the positions of its values. Under the empty path are
+    comments beside what begins the document.
+    """
     fields = _fields(root)
     lines = [each.line for each in fields]
     notes: dict[FieldPath, Note] = {}
@@ -72,7 +76,10 @@ def read(text: str, root: Node) -> dict[FieldPath, Note]:
 
 
 def written(text: str, root: Node, notes: Mapping[FieldPath, Note]) -> str:
-    """Return the document `text` with comments. `root` has its positions, and `notes` holds only paths that it has."""
+    """Return the document `text` with the comments `notes`, by the path of their field or `END`; others are dropped.
+
+    `root` has the positions of the values in `text`.
+    """
     fields = _fields(root)
     lines = text.splitlines()
     beside: dict[int, list[str]] = {}
@@ -97,7 +104,7 @@ def written(text: str, root: Node, notes: Mapping[FieldPath, Note]) -> str:
 
 
 def words(text: str) -> Counter[str]:
-    """Return the comments of a file, each with its number."""
+    """Return the comments of a file, each with the number of times that it occurs, without blank lines."""
     return Counter(comment.text for comment in _comments(text) if comment.text)
 
 

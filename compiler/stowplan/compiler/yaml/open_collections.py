@@ -57,9 +57,10 @@ class OpenList:
 class OpenMapping:
     """A mapping whose end has not been read yet.
 
-    `entry`: offset of the key whose value comes next; None while a key comes next. `key` is that key; None for a
-    merge key (`<<`) and for a refused key. `merge_at` is the offset of the merge key, `merged` are the mappings that it
-    names, and `before_merge` the keys before it. `size` and `height` are as for `Anchored`, of the part that was read.
+    `entry`: offset of the key whose value comes next; None while a key comes next. `key` is that key; None for a merge
+    key (`<<`) and for a refused key. `merging` is True while the value of a merge key comes next. `merge_at` is the
+    offset of the merge key, `merged` are the mappings that it names, and `before_merge` the keys before it. `size` and
+    `height` are as for `Anchored`, of the part that was read.
     """
 
     at: int

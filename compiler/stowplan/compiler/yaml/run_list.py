@@ -16,11 +16,11 @@ _HEADER = """\
 def with_runs(
     text: str, runs: Sequence[Mapping[str, str]], digests: Mapping[tuple[str, str], str], other_platform: str
 ) -> str | None:
-    """Return the list `text` with more entries at its end; None if it is no list of runs.
+    """Return the YAML of the list `text` with the entries `runs` added at its end; None if it is no list of runs.
 
-    Present entries that lack a digest get that of `digests`, by spec and hash. Their comments and order are kept. An
-    empty `text` becomes a list with an explanation. `other_platform` is the platform file that the option `--platform`
-    names, empty without it.
+    An entry has the fields of `RetiredRun`. Present entries that lack a digest get that of `digests`, by spec and hash.
+    Their comments and order are kept. An empty `text` becomes a list with an explanation. `other_platform` is the
+    platform file that the option `--platform` names, empty without it.
     """
     new = not text.strip()
     header = _HEADER.format(f" --platform {quote(other_platform)}" if other_platform else "")

@@ -103,7 +103,7 @@ def check(graph: ObjectGraph) -> list[ObjectFinding]:
 
 
 def references_to(graph: ObjectGraph, targets: Collection[ObjectId]) -> Iterator[ObjectReference]:
-    """Return the collected references that lead to one of `targets`."""
+    """Return those of the references from `collect`, which leaves some out, that lead to one of `targets`."""
     return (each for each in graph.facts(ObjectReference) if each.target in targets)
 
 
@@ -131,7 +131,7 @@ def _replicas(stateful_set: Object) -> int:
 
 
 def is_early(owner: ObjectSummary, target: ObjectSummary) -> bool:
-    """Whether one Application applies the owner in a wave before that of the target."""
+    """Whether one Application applies the owner in a wave before that of the target; False for two Applications."""
     return owner.application == target.application and owner.wave < target.wave
 
 

@@ -20,9 +20,9 @@ class Edits(NamedTuple):
     references: tuple[tuple[SpecId, FieldPath], ...] = ()
 
     def given(self, datasets: frozenset[SpecId]) -> tuple[FieldPath, ...]:
-        """Return the fields to blame for a change: the edited ones of the spec.
+        """Return the paths of the fields to blame for a change: the edited ones of the spec.
 
-        Without any, those that name one of the edited `datasets`.
+        Without any, those that name one of the edited `datasets`; empty if none does.
         """
         return tuple(path for spec, path in self.references if spec in datasets) or self.fields
 

@@ -124,7 +124,7 @@ _KINDS_OF_DATA = {("", "ConfigMap"), ("", "Secret")}
 def fixed(kind: tuple[str, str], old: Json) -> Fixed:
     """Return the fixed fields of an object of this `kind` (group and kind) whose committed body is `old`.
 
-    All data of a ConfigMap or Secret is fixed if `old` is marked as immutable.
+    Empty for a kind without any. All data of a ConfigMap or Secret is fixed if `old` is marked as immutable.
     """
     found = _TABLE.get(kind, Fixed())
     if kind in _KINDS_OF_DATA and old.get("immutable"):

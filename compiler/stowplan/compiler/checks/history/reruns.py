@@ -43,9 +43,10 @@ class Run(NamedTuple):
 
 
 def new_runs(spec: SpecId, objects: Objects, previous: Mapping[ObjectId, Json]) -> Iterator[Run]:
-    """Yield the new runs of a spec; none if its run marker changed, because then the user wants a new run.
+    """Yield the runs of a spec that `previous`, the bodies of committed objects, lacks.
 
-    A Job that copies an output again is none: it trains nothing, and what is there already is not copied. Nor is the
+    Nothing is yielded if the annotation `stowplan.dev/run` of the spec changed, because then the user wants a new run.
+    A Job that copies an output again is no run: it trains nothing, and what is there already is not copied. Nor is the
     warmup of a cache that has become larger: it is what the edit is for, and loads what is missing.
     """
     starting = (obj for obj in objects.of_kind(*STARTING_KINDS) if labels.OUTPUT not in obj.labels)
@@ -68,8 +69,9 @@ def check(
 ) -> list[ObjectFinding]:
     """Return one finding for each spec whose Jobs have another hash in their names than the committed Jobs.
 
-    `new` holds the new runs of each spec, `previous` the bodies of committed objects. Argo CD would delete the old
-    Jobs, even while they execute, and start the new ones.
+    `new` holds the new runs of each spec, `previous` the bodies of committed objects. The finding about a run that
+    removes data is an error, whatever the `severity` of the others. Argo CD would delete the old Jobs, even while they
+    execute, and start the new ones.
     """
     old = {
         _stem(known, mapping(body, "metadata", "labels")): known

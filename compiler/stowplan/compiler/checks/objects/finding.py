@@ -25,7 +25,11 @@ class ObjectFinding:
 
 
 class OutputObject(Protocol):
-    """An object of the output or its summary."""
+    """An object of the output or its summary.
+
+    `spec` is the spec that it was compiled from, or None. `source` is the user's file, or empty. `authored` is True for
+    objects that Stowplan writes, False for those of users and extensions.
+    """
 
     @property
     def id(self) -> ObjectId: ...
@@ -46,12 +50,18 @@ def about(
     *,
     anchor: Anchor = Anchor.VALUE,
 ) -> ObjectFinding:
-    """Return a finding about an output object."""
+    """Return a finding about the field at `path` of an output object, with the catalogue's severity for `code`.
+
+    Raises `KeyError` for an unknown code.
+    """
     return ObjectFinding(obj.id, finding(code, path, message, hint, anchor=anchor), obj.spec, obj.source)
 
 
 def lenient(obj: OutputObject, code: str, path: FieldPath, message: str, hint: str) -> ObjectFinding:
-    """Return a finding that is a warning for an object of a user or an extension, whose author may have intended it."""
+    """Return a finding that is a warning for an object of a user or an extension, whose author may have intended it.
+
+    For an object that Stowplan writes, it has the catalogue's severity for `code`. `path` is that of the field.
+    """
     severity = None if obj.authored else Severity.WARNING
     return ObjectFinding(obj.id, finding(code, path, message, hint, severity=severity), obj.spec, obj.source)
 

@@ -21,7 +21,10 @@ _SET_BY_CONTROLLERS = frozenset(
 
 
 def matches(selector: Json, pod: Json) -> bool:
-    """Whether a selector matches a pod, given as its labels."""
+    """Whether a label selector matches a pod with the labels `pod`. An empty selector matches all pods.
+
+    A requirement for a label that pods get only in the cluster, such as `job-name`, counts as met.
+    """
     for key, value in mapping(selector, "matchLabels").items():
         if pod.get(key) != value and key not in _SET_BY_CONTROLLERS:
             return False

@@ -23,7 +23,9 @@ _OF_CONTAINER = ("lifecycle", "livenessProbe", "ports", "readinessProbe", "secur
 def remembered(rules: Callable[[Pod], Result], pod: Pod) -> Result:
     """Return the result of `rules` for a pod, perhaps remembered from an earlier pod of the same shape.
 
-    `rules` may read only the fields that `_shape_of` includes.
+    `rules` is a function at module level without side effects. It may read only the paths and annotations of the pod,
+    the field names of its volumes, `hostIPC`, `hostNetwork`, `hostPID`, `os` and `securityContext` of its spec, and
+    `lifecycle`, `ports`, `securityContext` and the probes of its containers: the pod it gets may lack all others.
     """
     shape = _shape_of(pod)
     return rules(pod) if shape is None else cast("Result", _of_shape(rules, shape))

@@ -71,7 +71,7 @@ def account_of(pod: Pod) -> tuple[FieldPath, str]:
 
 
 def pods_anywhere(body: Json) -> tuple[Pod, ...]:
-    """Return the pod templates of any object, also of kinds and versions that `_TEMPLATES` does not list.
+    """Return the pod templates of any object, also of kinds and versions that `pods_of` does not know.
 
     In an unknown kind, every mapping with a list of containers and every `template.spec` counts as the spec of a pod.
     """

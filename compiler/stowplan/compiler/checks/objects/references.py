@@ -15,7 +15,7 @@ _SCHEDULING = "scheduling.k8s.io"
 _REFERRING_VOLUMES = frozenset({"configMap", "persistentVolumeClaim", "projected"})
 
 Found = tuple[ObjectId, FieldPath, str, int | None]
-"""A reference: target, path of the field, key and ordinal; see `dangling_references.ObjectReference`."""
+"""A reference: target, path of the field, key of a ConfigMap or empty, and number of a StatefulSet's pod or None."""
 
 
 def references_of(own: ObjectId, body: Json, pods: Iterable[Pod]) -> list[Found]:

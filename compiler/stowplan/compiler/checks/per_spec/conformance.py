@@ -14,9 +14,9 @@ _METADATA = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 
 
 def check(objects: Sequence[Object], kubernetes: str) -> list[ObjectFinding]:
-    """Return findings for objects that do not fit the schema of their kind in this minor version of Kubernetes.
+    """Return findings for objects that do not fit the schema of their kind in a version of Kubernetes, such as `1.36`.
 
-    Of kinds that are not built in, only the metadata is checked.
+    Of kinds that are not built in, only the metadata is checked, and whether a built-in API group lacks the kind.
     """
     found: list[ObjectFinding] = []
     scopes = _scopes(kubernetes)

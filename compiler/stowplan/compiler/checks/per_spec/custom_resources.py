@@ -30,10 +30,10 @@ class Definition:
 
 
 class Definitions:
-    """The CRDs that custom resources are checked by: Stowplan's own, and the CRDs in the output (`foreign`).
+    """The CRDs that custom resources are checked by: Stowplan's own, and those among the objects `foreign`.
 
     Stowplan's own are always known, even if another repository installs them. They take precedence over CRDs in the
-    output.
+    output. `known` has the definitions by group and kind.
     """
 
     def __init__(self, foreign: Iterable[Object] = ()) -> None:
@@ -42,7 +42,7 @@ class Definitions:
         self._checkers: dict[tuple[Kind, str], Checker] = {}
 
     def checker(self, kind: Kind, version: str) -> Checker:
-        """Return the checker for the schema of a known kind. Raises `ValueError` if the schema is not usable."""
+        """Return the checker for a served version of a known kind. Raises `ValueError` if its schema is not usable."""
         if kind in _own():
             return _own_checker(kind, version)
         if (kind, version) not in self._checkers:
@@ -53,7 +53,8 @@ class Definitions:
 def check(objects: Objects, definitions: Definitions) -> list[ObjectFinding]:
     """Return findings for custom resources that do not fit the schema of their version in their CRD.
 
-    The check is that of the API server of Kubernetes with strict field validation.
+    Objects of unknown kinds are skipped. The check is that of the API server of Kubernetes with strict field
+    validation.
     """
     found: list[ObjectFinding] = []
     for obj in objects:

@@ -20,7 +20,7 @@ _OF_THE_CLUSTER = "system-"
 def check(objects: Objects, platform: Platform) -> list[ObjectFinding]:
     """Return findings for users' pods and pod groups with a forbidden priority class.
 
-    Forbidden are classes `system-*`, and if `policy.priorityClasses` of the platform lists any, all others.
+    Forbidden are classes `system-*`, and if `policy.priorityClasses` of the platform lists any, those it does not list.
     """
     allowed = platform.policy.priority_classes
     found = []

@@ -18,7 +18,7 @@ HOST_PATH: Literal["hostPath"] = "hostPath"
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """A field of a pod that a level forbids; `hint` says how the field must be.
+    """A field of a pod that a level forbids, at `path` of the object with the pod; `hint` says how it must be.
 
     `grant` is the entry of the platform's `policy.allow` that waives the rule. It is empty if no entry does: such
     rules belong to `restricted` alone.

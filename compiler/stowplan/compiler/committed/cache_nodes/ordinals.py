@@ -58,9 +58,10 @@ def as_added(committed: OutputFile, run: Sequence[OutputFile], own: Sequence[Out
 
 
 def again(compiled: OutputFile, sibling: OutputFile, total: int, cache: str) -> OutputFile:
-    """Return the warmup of a node under another name, so that it runs once more. The name depends on `cache`.
+    """Return the warmup of a node under another name, so that it runs once more.
 
-    `sibling` is a warmup of the run, and `total` the number of nodes.
+    `compiled` is the warmup as compiled now, `sibling` a warmup of the committed run, and `total` the number of nodes.
+    `cache` is a text that says how large the cache is; the name depends on it.
     """
     joined = _joined(compiled, sibling, total)
     body = joined.manifest.body
