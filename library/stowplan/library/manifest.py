@@ -73,7 +73,7 @@ def group_of(api_version: str) -> str:
 class ExternalReference(NamedTuple):
     """Object that manifests reference and the output does not define: a Secret, a claim, a queue.
 
-    `keys` are the required data keys of a Secret.
+    `namespace` is empty for cluster-scoped kinds. `keys` are the required data keys of a Secret.
     """
 
     kind: str
@@ -84,7 +84,7 @@ class ExternalReference(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """Result of compiling one spec. `externals` is sorted."""
+    """Result of compiling one spec: no manifests if it has errors. `externals` is sorted."""
 
     spec: SpecId
     manifests: tuple[Manifest, ...]

@@ -63,7 +63,7 @@ def task_set(task: DataTask, remote: Remote, course: Course, site: Site, service
 
 
 def deadline(task: DataTask, site: Site) -> int | None:
-    """Return the deadline of a sync's Job in seconds; None if it has none.
+    """Return the deadline of a sync's Job in seconds; None for a sync without a schedule, whose Job has none.
 
     Without one, a lost pod would stop all later runs of a CronJob.
     """
@@ -92,16 +92,17 @@ def _config(task: DataTask, remote: Remote, course: Course, site: Site, resource
 
 
 def is_reported(task: DataTask) -> bool:
-    """Return whether the task is a dataset's own, and another agent or task decides the phase of the dataset.
+    """Return whether others report the phase of the dataset of which this is a task, so that the task must not.
 
-    The cache pods do so if there are any; otherwise the first sync, not a refresh.
+    They are the cache pods if there are any, otherwise the first sync, for a refresh. The result is False for the task
+    of another spec, which reports a phase of its own.
     """
     cached = task.dataset.cached and task.dataset.partitions > 0
     return task.origin == task.dataset.origin and (cached or task.schedule is not None)
 
 
 def inside(task: DataTask, path: str) -> str:
-    """Return a path in the dataset as a path in its claim."""
+    """Return a `path` in the task's dataset as a path in its claim: without a leading `/`, and empty for the root."""
     parts = [*task.dataset.claim.sub_path.split("/"), *path.split("/")]
     return "/".join(part for part in parts if part not in ("", "."))
 

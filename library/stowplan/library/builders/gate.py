@@ -32,7 +32,7 @@ _REQUESTS = Amounts(cpu="10m", memory="32Mi")
 
 
 def closed(group: TrainingGroup) -> Json:
-    """Return the annotations of a Job or JobSet that waits for a gate, else an empty mapping.
+    """Return the annotations that a Job or JobSet of the group needs to wait for its gate; empty if it waits for none.
 
     One that its user holds back has none: Argo CD must not ignore `suspend` then.
     """
@@ -53,9 +53,9 @@ def held(group: TrainingGroup) -> Json:
 
 
 def mark(group: TrainingGroup) -> list[str]:
-    """Return what makes the hash of a run that waits for a gate another one: a run that is open is never closed.
+    """Return what a run that waits for a gate adds to the content of its hash; an empty list for other runs.
 
-    The list is empty for other runs.
+    So it has another name than the same run without a gate: a run that is open is never closed.
     """
     return [COMPONENT] if group.gate else []
 
@@ -66,7 +66,7 @@ def is_gate(body: Json) -> bool:
 
 
 def waits(body: Json) -> str:
-    """Return what a Job or JobSet waits for that is compiled closed, for people; empty for any other object."""
+    """Return what an object that is compiled closed waits for, such as `Dataset a, Training b`; empty for others."""
     return str((body["metadata"].get("annotations") or {}).get(GATE_ANNOTATION) or "")
 
 

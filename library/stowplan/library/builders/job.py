@@ -106,7 +106,7 @@ def group_hash(tasks: Sequence[Task], run: str) -> str:
 
 
 def jobs(tasks: Sequence[Task], origin: Origin, run: str) -> list[Manifest]:
-    """Return the Jobs of one spec. `run` is the user's run marker.
+    """Return the Jobs of one spec. `run` is the value of the annotation `stowplan.dev/run`, empty if there is none.
 
     All names end in the same hash over all the Jobs, so an edit of one Job replaces all of them.
     """

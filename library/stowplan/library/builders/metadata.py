@@ -38,7 +38,7 @@ _NONE: Mapping[str, str] = {}
 
 
 class Part(NamedTuple):
-    """The part of a spec's objects to which an object belongs, such as its `runtime`.
+    """The part of a spec's objects to which an object belongs: `component`, such as `runtime`, is the value of a label.
 
     `labels` and `annotations` are those of the object besides the ones that every object has. `namespace` is by default
     that of the spec, and empty for cluster-scoped kinds.
@@ -54,7 +54,8 @@ class Part(NamedTuple):
 def manifest(kind: str, name: str, part: Part, *, stem: str = "", run: bool = False, **fields: Any) -> Manifest:
     """Return an object of one of Kubernetes' own kinds with `fields`, such as `spec`, after its metadata.
 
-    `stem` is the name without a hash at its end, by default `name`. `run` is true for an object of a run.
+    `stem` is the name without a hash at its end, by default `name`. `run` is true for an object of a run. Raises
+    `KeyError` for a kind that Stowplan never makes.
     """
     body = {"apiVersion": _VERSIONS[kind], "kind": kind, "metadata": metadata(kind, name, part), **fields}
     return Manifest(body, stem=stem or name, run=run)

@@ -49,7 +49,7 @@ def configuration(transfer: Transfer) -> Manifest:
 def manifests(transfer: Transfer, site: Site, marker: str) -> list[Manifest]:
     """Return the ConfigMap of a transfer, and its Job, or its CronJob if it has a schedule.
 
-    `marker` is the run marker, which users change to run a task again.
+    `marker` is the value of the annotation `stowplan.dev/run`, which users change to run a task again; empty for none.
     """
     config = configuration(transfer)
     one = task(transfer, site, config.name)

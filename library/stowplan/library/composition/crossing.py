@@ -28,9 +28,9 @@ class CrossingError(ValueError):
 def check_crossing(value: Any, path: FieldPath = ()) -> None:
     """Raise `CrossingError` for the first value in `value` that would come back changed. `path` leads to `value`.
 
-    Such values are: whole numbers beyond 2^53 (rounded), floats without a fraction (`1.0` returns as `1`) or not finite
-    (no JSON), null in a map (dropped), the key `__proto__` (refused by jsii), and a map whose only key is one that
-    jsii adds (read as a reference on return). Kubernetes allows none of these keys anywhere.
+    Such values are: what JSON does not have, whole numbers beyond 2^53 (rounded), floats without a fraction (`1.0`
+    returns as `1`) or not finite (no JSON), null in a map (dropped), the key `__proto__` (refused by jsii), and a map
+    whose only key is one that jsii adds (read as a reference on return). Kubernetes allows none of these keys anywhere.
     """
     if isinstance(value, dict):
         _check_keys(value, path)

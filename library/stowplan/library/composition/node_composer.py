@@ -25,7 +25,7 @@ class NodeComposer:
     """A Node.js process that renders charts with cdk8s. It starts with the object and runs until `close`.
 
     `packages` is a folder that `unpack` has filled. `patience` is the time in seconds in which Node.js must respond to
-    one request; after it the process is killed.
+    one request; after it the process is killed. The start raises `NodeError` if no Node.js can be used.
     """
 
     def __init__(self, packages: Path, patience: float = PATIENCE) -> None:
@@ -37,7 +37,10 @@ class NodeComposer:
         )
 
     def render(self, charts: "Sequence[ChartSource]") -> "list[tuple[Manifest, ...]]":
-        """See `rendering.render`. Also raises `RuntimeError` if Node.js ends or does not respond in time."""
+        """Return the manifests of each chart, in order, as cdk8s renders them.
+
+        Raises `RuntimeError` if cdk8s refuses a chart, or if Node.js ends or does not respond in time.
+        """
         from stowplan.library.composition.rendering import render  # noqa: PLC0415 - Node.js starts meanwhile
 
         return render(charts, self._exchange)

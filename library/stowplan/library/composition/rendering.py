@@ -20,10 +20,10 @@ class Composer(Protocol):
     """A Node.js process that renders charts with cdk8s."""
 
     def render(self, charts: Sequence[ChartSource]) -> list[tuple[Manifest, ...]]:
-        """Return the rendered manifests of each chart, as the function `render` of this module describes."""
+        """Return each chart's manifests, in order, as cdk8s renders them; `RuntimeError` if it or Node.js fails."""
 
     def close(self) -> None:
-        """End all processes that the composer started."""
+        """End all processes that the composer started. Call it once, after the last `render`."""
 
 
 def render(charts: Sequence[ChartSource], exchange: Exchange) -> list[tuple[Manifest, ...]]:
@@ -41,7 +41,7 @@ def render(charts: Sequence[ChartSource], exchange: Exchange) -> list[tuple[Mani
 
 
 def can_be_carried(manifest: Manifest) -> bool:
-    """Return whether cdk8s renders the manifest unchanged."""
+    """Return whether cdk8s renders all of the manifest unchanged, also what `render` does not send to it."""
     return _can_be_carried(manifest.body)
 
 

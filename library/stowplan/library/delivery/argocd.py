@@ -142,11 +142,11 @@ def _root(argocd: ArgoCD) -> str:
 def application(
     argocd: ArgoCD, part: str, *, folder: str, namespace: str, cascade: bool, ignored: Iterable[Json] = ()
 ) -> Manifest:
-    """Return the Application that syncs one folder of the output. `part` is the end of its name.
+    """Return the Application that syncs one folder of the output. `part` is the end of its name, after `argocd.name`.
 
-    `ignored` are the entries of its `ignoreDifferences`. With `cascade`, removing the Application removes the objects
-    that it synced, except those with the sync option `Delete=false`. `allowEmpty` is off, so an empty folder never
-    removes all objects.
+    `folder` is relative to the output. `namespace` is that of the destination. `ignored` are the entries of its
+    `ignoreDifferences`. With `cascade`, removing the Application removes the objects that it synced, except those with
+    the sync option `Delete=false`. `allowEmpty` is off, so an empty folder never removes all objects.
     """
     name = f"{argocd.name}-{part}"
     metadata = _metadata(argocd, name)
@@ -184,9 +184,10 @@ def gate_differences() -> Iterator[Json]:
 def root_application(argocd: ArgoCD, folder: str) -> Manifest:
     """Return the Application that an admin applies once: it syncs the projects and all Applications, including itself.
 
-    They live in Argo CD's own cluster, whatever the destination of the other objects. `RespectIgnoreDifferences=true`
-    must not be set here: Argo CD (seen in 3.2) would then copy the ignored status of each Application into the applied
-    object. Application has no status subresource, so a stale operation came back and stayed open forever.
+    `folder`, relative to the output, is that of these objects. They live in Argo CD's own cluster, whatever the
+    destination of the other objects. `RespectIgnoreDifferences=true` must not be set here: Argo CD (seen in 3.2) would
+    then copy the ignored status of each Application into the applied object. Application has no status subresource, so
+    a stale operation came back and stayed open forever.
     """
     destination = {"server": IN_CLUSTER, "namespace": argocd.namespace}
     metadata = _metadata(argocd, _root(argocd))

@@ -22,9 +22,10 @@ def named(model: CustomResource, context: Context) -> tuple[SpecId, ...]:
 
 
 def of(model: CustomResource, context: Context, lower: Lower[CustomResource]) -> Mapping[SpecId, Wait]:
-    """Return what a spec runs after; an empty mapping unless it trains. `lower` compiles the others.
+    """Return what a spec runs after, by the specs that it names; an empty mapping unless it trains.
 
-    Of a spec that is not in the context, or has errors, run and digest are empty.
+    `lower` compiles these specs, each once: `context.waits` keeps the results. Of a spec that is not in the context, or
+    has errors, run and digest are empty.
     """
 
     def alone(other: CustomResource, context: Context) -> Lowered:

@@ -124,7 +124,7 @@ class StorageDriver(ABC):
     """
 
     def validate(self, dataset: CachedDataset, site: Site) -> list[Finding]:
-        """Return findings about the dataset's options, at paths in its SampleSet."""
+        """Return findings about the dataset's options, at paths in its document; see `dataset.fields`."""
         return []
 
     def validate_task(self, task: DataTask, site: Site) -> list[Finding]:

@@ -36,7 +36,8 @@ def pods(
 ) -> dict[str, Json]:
     """Return the finished pod templates of all roles, by role. In a helper's, await is the main container.
 
-    `peers` are the DNS names of all pods by role.
+    `environments` are the framework's variables by role, `peers` the DNS names of all pods by role, and `run` is the
+    hash of the run.
     """
     templates = {}
     subdomain = group.names.service(run)

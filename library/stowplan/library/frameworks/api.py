@@ -93,5 +93,5 @@ class Plugin(Framework):
         return self.launch.bounds is not None
 
     def environments(self, group: TrainingGroup, hosts: Mapping[str, Hosts]) -> dict[str, Environment]:
-        """Return the variables by role: those of `own`, which users cannot change."""
+        """Return the variables by role: those of `own`, which users cannot change. `hosts` are DNS names by role."""
         return {role.name: Environment(tuple(self.own(hosts[role.name].of(0)))) for role in group.roles}

@@ -41,7 +41,7 @@ class Jax(Plugin):
         return (PORT,)
 
     def own(self, first: str) -> Iterator[Json]:
-        """See `Plugin.own`."""
+        """Yield the variables of each pod. `first` is the DNS name of the first pod, where the coordinator is."""
         address, number, index = VARIABLES
         yield variable(address, f"{first}:{PORT}")
         yield variable(number, str(self.launch.nodes))

@@ -38,7 +38,7 @@ class Mxnet(Framework):
     def environments(self, group: TrainingGroup, hosts: Mapping[str, Hosts]) -> dict[str, Environment]:
         """Return the variables by role: those of the old operator and `DMLC_USE_KUBERNETES`, or none for a local job.
 
-        The user's variables of these names take precedence.
+        The user's variables of these names take precedence. `hosts` are the DNS names of the pods by role.
         """
         if not self.distributed:
             return super().environments(group, hosts)

@@ -50,7 +50,7 @@ class Neutral(Framework):
     code: str | None = None
 
     def environments(self, group: TrainingGroup, hosts: Mapping[str, Hosts]) -> dict[str, Environment]:
-        """Return the variables by role: those of all jobs, and then those of the framework."""
+        """Return the variables by role: those of all jobs, and then the framework's. `hosts` are DNS names by role."""
         own = self.framework.environments(group, hosts)
         return {
             role.name: Environment((*self._variables(hosts[role.name]), *own[role.name].fixed), own[role.name].defaults)
@@ -58,11 +58,11 @@ class Neutral(Framework):
         }
 
     def peers(self, group: TrainingGroup, role: Role) -> tuple[Peer, ...]:
-        """Return those of the framework."""
+        """Return the roles for whose pods those of `role` wait: what the framework returns."""
         return self.framework.peers(group, role)
 
     def readmits(self, group: TrainingGroup) -> bool:
-        """Return whether the framework does."""
+        """Return whether a new process may take the place of one that died: what the framework returns."""
         return self.framework.readmits(group)
 
     def _variables(self, hosts: Hosts) -> Iterator[Json]:

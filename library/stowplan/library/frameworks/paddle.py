@@ -58,7 +58,7 @@ class PaddleCollective(Plugin):
         return [finding("SP434", ("spec", "elastic"), message, "Give `paddle.elasticServers` in the platform file.")]
 
     def environments(self, group: TrainingGroup, hosts: Mapping[str, Hosts]) -> dict[str, Environment]:
-        """Return the variables by role."""
+        """Return the variables of the only role, by its name. `hosts` are the DNS names of its pods, by it too."""
         (role,) = group.roles
         workers = group._replace(roles=(role._replace(name=_WORKER),))
         own = Paddle(elastic=self._elastic(group)).environments(workers, {_WORKER: hosts[role.name]})[_WORKER]

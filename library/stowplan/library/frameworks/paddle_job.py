@@ -69,7 +69,7 @@ class Paddle(Framework):
     def environments(self, group: TrainingGroup, hosts: Mapping[str, Hosts]) -> dict[str, Environment]:
         """Return the variables by role: rank and address of the pod itself, and the addresses of the other pods.
 
-        An elastic job has variables for its size and its etcd instead of addresses.
+        An elastic job has variables for its size and its etcd instead of addresses. `hosts` are the DNS names by role.
         """
         if self.elastic:
             size, etcd = tuple(_size(self.elastic)), tuple(variable(*each) for each in _etcd(self.elastic))

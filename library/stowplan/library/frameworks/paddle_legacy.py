@@ -42,7 +42,7 @@ class PaddleLegacy(Framework):
     external_etcd: str | None = None
 
     def environments(self, group: TrainingGroup, hosts: Mapping[str, Hosts]) -> dict[str, Environment]:
-        """Return the variables by role. The user's variables take precedence over them, as in the old operator."""
+        """Return the variables by role, over which the user's take precedence. `hosts` are the DNS names by role."""
         first = [*self._described(group), *_others(group, hosts)]
         last = list(self._master(group, hosts))
         return {

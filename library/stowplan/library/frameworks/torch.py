@@ -53,7 +53,7 @@ class Torch(Plugin):
         return (Peer(role.name),) if role.size > 1 else ()
 
     def own(self, first: str) -> Iterator[Json]:
-        """See `Plugin.own`."""
+        """Yield the variables of each pod. `first` is the DNS name of the first pod, where the processes meet."""
         bounds = self.launch.bounds
         yield variable("PET_NNODES", f"{bounds.least}:{bounds.most}" if bounds else str(self.launch.nodes))
         yield variable("PET_NPROC_PER_NODE", str(self.launch.processes))

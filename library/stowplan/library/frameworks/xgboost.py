@@ -47,7 +47,7 @@ class Xgboost(Plugin):
         return (Peer(role.name),)
 
     def own(self, first: str) -> Iterator[Json]:
-        """See `Plugin.own`."""
+        """Yield the variables of each pod. `first` is the DNS name of the first pod, where the tracker is."""
         address, port, number, index = VARIABLES
         yield variable(address, first)
         yield variable(port, str(PORT))

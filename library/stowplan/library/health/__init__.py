@@ -23,8 +23,8 @@ def scripts() -> dict[str, str]:
 def settings_patch(namespace: str) -> Manifest:
     """Return the part of Argo CD's own ConfigMap `argocd-cm` that holds the scripts. An admin merges it by hand.
 
-    It is never synced, since Argo CD's settings belong to its admins. The check of Jobs also applies to Jobs that are
-    not Stowplan's.
+    `namespace` is that of Argo CD. The part is never synced, since Argo CD's settings belong to its admins. The check
+    of Jobs also applies to Jobs that are not Stowplan's.
     """
     data = {f"resource.customizations.health.{kind}": script for kind, script in scripts().items()}
     metadata = {"name": "argocd-cm", "namespace": namespace}

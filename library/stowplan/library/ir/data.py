@@ -167,7 +167,7 @@ class CachedDataset(NamedTuple):
 
     @property
     def cached(self) -> bool:
-        """Whether cluster nodes cache the datasets of its driver. These have a cache, or could have one."""
+        """Whether nodes can cache the datasets of its driver, also if none caches this one (`partitions` is 0)."""
         return DRIVERS[self.driver].cached
 
     @property
@@ -180,10 +180,12 @@ class DataTask(NamedTuple):
     """One operation on a dataset, by a single Job or by one Job per cache pod.
 
     `namespace` is the namespace of the pods; for a JuiceFS sync, which needs no mount, it is that of the Secret.
-    `stems` are the names of the Jobs without their hash, one per partition or a single one. `paths` are relative to the
-    dataset's root. `after` is the stem of the sync Job that a warmup waits for, None for no waiting. `after_run` is the
-    whole name of that Job, None if it ends as the name of the warmup's own Job. `schedule` is a cron expression, None
-    for a single run.
+    `stems` are the names of the Jobs without their hash, one per partition or a single one. `source` is that of a sync,
+    `destination` the directory that it writes to. `paths` are what a warmup or `rmr` works on; `file` lists them for a
+    warmup, None for no list. These paths are relative to the dataset's root; those of a `clear` are cache directories.
+    `threads` is the number of downloads of a warmup at one time, None for the default. `after` is the stem of the sync
+    Job that a warmup waits for, None for no waiting. `after_run` is the whole name of that Job, None if it ends as the
+    name of the warmup's own Job. `schedule` is a cron expression, None for a single run.
     """
 
     origin: Origin
@@ -213,6 +215,7 @@ class DataTask(NamedTuple):
 
     @property
     def partitioned(self) -> bool:
+        """Whether the task has a Job for each cache pod."""
         return self.operation in ("warmup", "clear")
 
     @property

@@ -7,7 +7,10 @@ Thing = TypeVar("Thing")
 
 
 class ByName(dict[str, Thing]):
-    """Each thing by its name. `load` returns the one of a name, and raises `KeyError` where there is none."""
+    """Each thing by its name, loaded by the first `[name]`. `in`, `get` and loops see only what was loaded before.
+
+    `load` returns the thing of a name, and raises `KeyError` where there is none.
+    """
 
     def __init__(self, load: Callable[[str], Thing]) -> None:
         self._load = load

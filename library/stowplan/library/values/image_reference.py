@@ -41,7 +41,7 @@ class ImageReference:
 
 
 def moves(tag: str | None) -> bool:
-    """Return whether a tag is one that moves; False for None."""
+    """Return whether publishers move a tag of this name to each new image, such as `latest`; False for None."""
     return tag is not None and _MOVES.fullmatch(tag) is not None
 
 

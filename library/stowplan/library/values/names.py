@@ -74,7 +74,7 @@ def shorten(name: str, limit: int) -> str:
 
 
 def with_hash(stem: str, suffix: str, limit: int = LABEL_LIMIT) -> str:
-    """Return `<stem>-<suffix>`, with the stem shortened so that the result has at most `limit` characters."""
+    """Return `<stem>-<suffix>`, with the stem, not the suffix, shortened so that it has at most `limit` characters."""
     return f"{shorten(stem, limit - len(suffix) - 1)}-{suffix}"
 
 
@@ -82,12 +82,15 @@ _HASH = re.compile(rf"-[a-z2-7]{{{HASH_LENGTH}}}\Z")
 
 
 def without_hash(name: str) -> str:
-    """Return `name` without the hash that `with_hash` appended; unchanged if it has none."""
+    """Return `name` without the hash that `with_hash` appended; unchanged if it has none.
+
+    Eight characters of base32 after the last `-` count as a hash, also a word such as `training`.
+    """
     return _HASH.sub("", name)
 
 
 def hash_of(name: str) -> str:
-    """Return the hash that `with_hash` appended to `name`; empty if it has none."""
+    """Return the hash that `with_hash` appended to `name`; empty if it has none. `without_hash` says what is a hash."""
     return name.rpartition("-")[2] if without_hash(name) != name else ""
 
 
@@ -130,6 +133,7 @@ class DatasetNames:
         return f"{self.name}-runtime-service"
 
     def runtime_pod(self, ordinal: int) -> str:
+        """Return the name of the cache pod with this number, from 0."""
         return f"{self.runtime}-{ordinal}"
 
     @property
@@ -165,6 +169,7 @@ class TaskNames:
 
     @property
     def base(self) -> str:
+        """Name, or beginning of the name, of the task's objects."""
         return shorten(f"{self.name}-{self.word}", FILE_LIMIT)
 
     def task(self, partition: int | None) -> str:
@@ -187,6 +192,7 @@ class DataCubeNames:
 
     @property
     def base(self) -> str:
+        """Name, or beginning of the name, of the objects except the Job."""
         return shorten(f"{self.name}-datacube", FILE_LIMIT)
 
     @property

@@ -40,7 +40,7 @@ def image(site: Site, agent: Agent) -> str:
 
 
 def image_name(registry: str, agent: str) -> str:
-    """Return the name of an agent's image, without tag and digest."""
+    """Return the name of the image of `agent`, such as `git`, in a registry: without tag and digest."""
     return f"{registry}/{_NAME}{agent}"
 
 
@@ -83,9 +83,10 @@ _NONE: Mapping[str, Any] = {}
 class AgentPod(NamedTuple):
     """Values that differ between the pods of the agents.
 
-    `module` is the Python module that the container runs, and `args` are its arguments. `probes` are commands by the
-    name of the container's field, such as `livenessProbe`. `user` is the id of both user and group. `config_map` and
-    `service_account` are names of objects.
+    `component` is the name of the container and the value of a label, `agent` the image. `module` is the Python module
+    that the container runs, and `args` are its arguments. `probes` are commands by the name of the container's field,
+    such as `livenessProbe`. `user` is the id of both user and group. `config_map` and `service_account` are names of
+    objects.
     """
 
     component: str
@@ -157,7 +158,7 @@ def run_env() -> Json:
 
 
 def secret_env(secret: SecretName, variables: Mapping[str, str], *, optional: Sequence[str]) -> tuple[Json, ...]:
-    """Return environment variables from a Secret. `variables` gives the variable by the key in the Secret.
+    """Return environment variables from a Secret. `variables` has the name of each variable by the key in the Secret.
 
     The keys in `optional` may be missing; the pod then starts without these variables.
     """

@@ -30,8 +30,8 @@ _COMMAND = ("python", "-m", "stowplan.agents.transfer")
 class Code(NamedTuple):
     """A repository for the trainer.
 
-    `config` is the name of the agent's ConfigMap, `values` are those that the configuration names. `directory` is the
-    repository in the volume, `path` where the trainer finds it.
+    `config` is the name of the agent's ConfigMap, `values` are the variables and files that the configuration names.
+    `directory` is the path of the repository in the volume, `path` the one at which the trainer mounts it.
     """
 
     config: str

@@ -17,7 +17,7 @@ _COMMAND = ("python", "-m", "stowplan.agents.wait_peers")
 
 
 def with_peers(template: Json, group: TrainingGroup, role: Role, hosts: Mapping[str, Hosts], site: Site) -> Json:
-    """Return a copy of a role's pod template with the init container, if the job's framework asks for one.
+    """Return a role's pod template with the init container; unchanged if the job's framework asks for none.
 
     `hosts` are the DNS names of all pods by role. The container comes after the one that waits for a dataset: so pods
     whose peers still wait for a dataset, and servers that do, use up none of its time. It comes before the user's.

@@ -15,9 +15,10 @@ class Values(NamedTuple):
 
 
 def split(variables: Sequence[Json], confidential: Collection[str]) -> Values:
-    """Move the variables that are confidential, if they come from a Secret, into a volume.
+    """Move the variables whose names are in `confidential`, if they come from a Secret, into a volume.
 
-    A variable to which another one refers stays, since Kubernetes replaces references only by variables.
+    Each is a file with the name of the variable. A variable to which another one refers stays, since Kubernetes
+    replaces references only by variables.
     """
     texts = [str(each.get("value", "")) for each in variables]
     moved = {

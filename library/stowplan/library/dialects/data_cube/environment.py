@@ -76,7 +76,7 @@ def findings(
     """Return findings about equal or forbidden names, secret values, and undefined or circular references.
 
     `replaced` are values by name that replace literal values. `certificates` says whether the cube has a `caBundle`.
-    `allowed` is `policy.executorEnv` of the platform.
+    `allowed` is `policy.executorEnv` of the platform: names and `PREFIX*` patterns that `executor.env` may have too.
     """
     found = [*_clashes(variables, certificates=certificates), *_secrets(variables)]
     clashing = {each.path for each in found}

@@ -66,7 +66,10 @@ def path_of(reference: DataReference, name: str, base: FieldPath) -> FieldPath:
 
 
 def needed(reference: DataReference, name: str, base: FieldPath, hint: str) -> Finding:
-    """Return a finding about a required option that is not given or has an optional reference."""
+    """Return a finding about a required option that is not given or has an optional reference.
+
+    `base` is the path of the side. `hint` says what to do if the option is not given.
+    """
     message = f"{reference.type} needs the option `{name}`."
     if given(reference, name):
         message = f"{reference.type} needs the option `{name}`, but its key may be missing (`optional: true`)."

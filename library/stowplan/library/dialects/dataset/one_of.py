@@ -6,9 +6,9 @@ from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
 
 
 def exactly_one(fields: Mapping[str, object], path: FieldPath, needs: str) -> Iterator[Finding]:
-    """Yield a finding unless exactly one of `fields`, the values by key of the mapping at `path`, is given.
+    """Yield findings unless exactly one of `fields`, the values by key of the mapping at `path`, is given (not None).
 
-    `needs` begins the message, such as "A dataset has one source".
+    There is one for each value after the first. `needs` begins the message, such as "A dataset has one source".
     """
     given = [key for key, value in fields.items() if value is not None]
     allowed = " and ".join((", ".join(f"`{key}`" for key in list(fields)[:-1]), f"`{list(fields)[-1]}`"))

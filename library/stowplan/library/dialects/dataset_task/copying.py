@@ -33,8 +33,9 @@ class Copying(NamedTuple):
 
     `component` names the container, `stem` is the name of the Job without its hash, `configuration_stem` that of the
     ConfigMap, `account` that of the ServiceAccount. `claim` and `path` are where the data is, `state` is the directory
-    of the copy's state in the target, if that is a claim. `links` says what happens to symbolic links. `user` is the id
-    of the pods' user and group.
+    of the copy's state below `.stowplan` in the target, if that is a claim. `links` says what happens to symbolic
+    links. `user` is the id of the pods' user and group. `deadline` is that of the Job in seconds, None for none. If the
+    file `skip_file` exists in the pod, it says why nothing is to be copied; None for no such file.
     """
 
     origin: Origin
@@ -146,5 +147,5 @@ def _state(directory: str, claim: ClaimTarget) -> State:
 
 
 def joined(directory: str, path: str | None) -> str:
-    """Return the path in a claim of a `path` in a `directory` of it; both may be empty."""
+    """Return the path in a claim of a `path` in a `directory` of it. Both may be empty, and `path` also None."""
     return "/".join(part for part in (directory, claim_paths.canonical(path or "")) if part)

@@ -83,10 +83,10 @@ NOTHING = Reading()
 
 
 def addresses(*path: str) -> Callable[[Json], Iterator[Address]]:
-    """Return a function that yields the addresses that are written at `path` of a document."""
+    """Return a function that yields the addresses at `path` of a document; `*` in it is every entry of a list."""
     return lambda document: (Address(str(each)) for each, _ in values(document, *path) if each)
 
 
 def loss_if(text: str, *path: str) -> Callable[[Json], DataLoss | None]:
-    """Return a function that returns a loss with this `text` if the switch at `path` of a document is on."""
+    """Return a function that returns a loss with this `text` if the switch at `path` of a document is on, else None."""
     return lambda document: DataLoss(text) if any(each for each, _ in values(document, *path)) else None

@@ -61,7 +61,10 @@ class Spot(NamedTuple):
 
 
 def of_git(url: Any, ref: Any, spot: Spot) -> Iterator[FloatingReference]:
-    """Yield the branch or tag `ref` of a repository, its own branch if that is None; nothing for a commit."""
+    """Yield the branch or tag `ref` of a repository, its own branch if that is None; nothing for a commit.
+
+    Values that refer to variables or have another form yield nothing.
+    """
     parts = git_url.split(url) if isinstance(url, str) else None
     if isinstance(parts, git_url.GitUrl) and _literal(parts.url, ref or ""):
         revision = ref or _HEAD
@@ -70,7 +73,11 @@ def of_git(url: Any, ref: Any, spot: Spot) -> Iterator[FloatingReference]:
 
 
 def of_hub(repository: tuple[Any, Any, Any], revision: Any, spot: Spot) -> Iterator[FloatingReference]:
-    """Yield the branch of a repository, which is given by the address of its Hub, its type and its name."""
+    """Yield the branch `revision` of a repository, its own branch if that is None; nothing for a commit.
+
+    `repository` are the address of its Hub, its type, such as `dataset`, and its name. Values that refer to variables
+    or have another form yield nothing.
+    """
     hub, kind, repo = repository
     if repo and _literal(hub, kind, repo, revision or ""):
         name, wanted = f"{kind}s/{repo}", revision or _HEAD
@@ -79,7 +86,7 @@ def of_hub(repository: tuple[Any, Any, Any], revision: Any, spot: Spot) -> Itera
 
 
 def of_s3(place: Mapping[str, Any], path: FieldPath) -> Iterator[FloatingReference]:
-    """Yield the prefix of a place in an S3 store at `path`; nothing if it names a listing, its `revision`."""
+    """Yield the prefix of a `place`, a document's mapping at `path`; nothing if it names a listing, its `revision`."""
     given, endpoint, region = place.get("uri"), place.get("endpoint") or "", place.get("region") or ""
     uri = S3Uri.parse(given) if isinstance(given, str) else None
     if uri is None or place.get("revision") or not (isinstance(endpoint, str) and isinstance(region, str)):

@@ -10,9 +10,10 @@ from stowplan.schema.diagnostics import FieldPath
 
 
 def written(path: FieldPath, pod: RolePod, template: Any, home: FieldPath) -> FieldPath | None:
-    """Return the path in the document for the path of a field in a compiled pod.
+    """Return the path in the document for the path of a field in a compiled pod template; None for one of ours.
 
-    `template` is the pod template at the path `home` of the document. None if the template has no such field.
+    `template` is the pod template at the path `home` of the document. Fields of containers that Stowplan adds are ours.
+    Whether the template has any other field is not checked.
     """
     field = _field(path, pod, template if isinstance(template, dict) else {})
     return (*home, *field) if field else None

@@ -33,7 +33,7 @@ def findings(model: SampleSet, namespace: str) -> Iterator[Finding]:
 
 
 def named(model: SampleSet) -> tuple[tuple[str, FieldPath], ...]:
-    """Return the name of the claim with its path; nothing if the SampleSet makes the claim or gives no name."""
+    """Return the claim's name with the path of its field; empty if the SampleSet makes the claim or gives no name."""
     given = _given(model)
     return () if given.template or not given.name else ((given.name, (*_BASE, "name")),)
 

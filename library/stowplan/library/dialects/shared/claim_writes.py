@@ -38,5 +38,5 @@ class Write:
 
     @property
     def volume(self) -> tuple[bool, str, str]:
-        """The volume, to compare it with that of another spec."""
+        """The volume, as `by_secret`, `namespace` and `claim`, to compare it with that of another spec."""
         return self.by_secret, self.namespace, self.claim

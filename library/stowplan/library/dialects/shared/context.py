@@ -45,6 +45,7 @@ class Context:
 
     @property
     def site(self) -> Site:
+        """The platform and the version, for builders and engines."""
         return Site(self.platform, self.version)
 
     def sample_set(self, namespace: str, name: str) -> "SampleSet | None":

@@ -13,7 +13,7 @@ from stowplan.schema.kinds.custom_resource import CustomResource
 def manifests(model: CustomResource, dataset: CachedDataset, sync_home: str, site: Site) -> list[Manifest]:
     """Return the custom resource, the volume, the cache pods if there are any, and the rights of all agents.
 
-    `sync_home` is the namespace in which the Job of a sync runs.
+    `sync_home` is the namespace in which the Job of a sync runs. The Jobs are not among them.
     """
     origin, names = dataset.origin, dataset.names
     driver = STORAGE_DRIVERS[dataset.driver]
@@ -47,7 +47,7 @@ def sync(dataset: CachedDataset, home: str) -> DataTask:
 
 
 def warmup(dataset: CachedDataset) -> DataTask:
-    """Return the warmup that follows this sync. A sync writes only to the volume, not to the caches of the nodes."""
+    """Return the warmup that follows the first sync, which writes only to the volume, not to the caches of nodes."""
     return DataTask(
         origin=dataset.origin,
         operation="warmup",

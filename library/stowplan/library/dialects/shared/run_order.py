@@ -44,7 +44,7 @@ def of_document(document: Mapping[str, Any], model: type[CustomResource], namesp
 
 
 def of_annotation(annotations: Mapping[str, str], namespace: str) -> tuple[Predecessor, ...]:
-    """Return what the annotation of a spec in `namespace` names, without what is not understood."""
+    """Return what the annotation names, if a spec in `namespace` has it; what is not understood is left out."""
     found = (_FORM.fullmatch(each) for each in _listed(annotations))
     pairs = [(each[1], each[2]) for each in found if each and each[1] in KINDS]
     return tuple(Predecessor(SpecId(kind, namespace, name), ANNOTATION) for kind, name in dict.fromkeys(pairs))

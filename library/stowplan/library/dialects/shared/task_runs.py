@@ -48,7 +48,7 @@ def _room(schedule: str | None) -> int:
 def manifests(task: DataTask, warmup: DataTask | None, site: Site, base: str, run: str) -> list[Manifest]:
     """Return the Jobs or CronJobs of a task and of the warmup that follows it, if any, and their configurations.
 
-    `base` is the name of the ServiceAccount of their pods, `run` the run marker of the task's spec.
+    `base` is the name of the ServiceAccount of their pods, `run` the value of the annotation `stowplan.dev/run`.
     """
     driver = STORAGE_DRIVERS[task.dataset.driver]
     own = driver.tasks(task, site, base)

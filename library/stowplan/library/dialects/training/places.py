@@ -40,8 +40,8 @@ _MERGED = frozenset({*MERGE_KEYS, "envFrom", "tolerations", "topologySpreadConst
 def written(path: FieldPath, names: Mapping[str, Sequence[str]], document: Mapping[str, Any]) -> FieldPath:
     """Return the path in the document of a Training for the path of a field in its compiled pod template.
 
-    `names` are the names of the compiled containers, by the name of their list. The path ends at a list to which
-    several sources add items, and at the spec for what only Stowplan sets.
+    `names` are the names of the compiled containers, by `containers` and `initContainers`. The path ends at a list to
+    which several sources add items, and at the spec for what only Stowplan sets.
     """
     spec = document.get("spec") or {}
     match path:

@@ -8,7 +8,10 @@ _PLACEMENTS = ("preferred", "required")
 
 
 def is_required(metadata: ObjectMeta, context: Context) -> bool:
-    """Return whether the pods must run there, by the job's annotation or else the platform file."""
+    """Return whether a job's pods must, not only should, run on nodes that cache its datasets.
+
+    The annotation in `metadata` decides, or else the platform file.
+    """
     given = metadata.annotations.get(PLACEMENT_ANNOTATION)
     return (given if given in _PLACEMENTS else context.platform.juicefs.placement) == "required"
 

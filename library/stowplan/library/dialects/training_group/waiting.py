@@ -45,7 +45,7 @@ class GivenWait(Protocol):
 
 
 def of_spec(model: Model, lower: Lower[Model], context: Context) -> Wait:
-    """Return what a gate reads of a spec, which is lowered once for all that wait for it."""
+    """Return what a gate reads of a spec. `lower` compiles the spec only once: `context.waits` keeps the result."""
     spec = context.id(model)
     if spec not in context.waits:
         made = lower(model, context)
@@ -56,7 +56,7 @@ def of_spec(model: Model, lower: Lower[Model], context: Context) -> Wait:
 
 
 def own(model: Model, lower: Lower[Model], context: Context) -> Lowered:
-    """Lower a dataset for itself, unless it was lowered already because a job waits for it."""
+    """Return what a dataset compiles to: by `lower`, or once from `context.lowered`, if `of_spec` has put it there."""
     spec = context.id(model)
     if context.datasets.get(spec) is not model:
         return lower(model, context)

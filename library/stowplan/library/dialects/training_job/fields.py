@@ -57,7 +57,7 @@ def of_pod(path: FieldPath, pod: RolePod, _: Json) -> FieldPath | None:
 def written(path: FieldPath, role: str) -> FieldPath:
     """Return the path in the document of the field that gives the field `path` of a role's pod template.
 
-    Return the role's path if there is no such field.
+    The container of the role must be number 0 in `path`. Return the role's path if there is no such field.
     """
     match path:
         case ("spec", "containers", 0, str(field), *rest) if field in _OF_CONTAINERS:

@@ -58,7 +58,7 @@ def ends(task: DataTask) -> tuple[str, str]:
 
 
 def root(task: DataTask) -> str | None:
-    """Return the directory of the volume that is mounted as the dataset (`sub-dir`); None for the whole volume."""
+    """Return the absolute path in the volume of what is mounted as the dataset (`sub-dir`); None for all of it."""
     path = _subdirectory(task.dataset).strip("/")
     return f"/{path}" if path else None
 

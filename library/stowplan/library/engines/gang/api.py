@@ -57,7 +57,8 @@ class GangEngine:
 
     An engine that `resizes` sets the size of an elastic Job itself; nobody else may change the size while the Job runs.
     An engine that `suspends` delays Jobs by `spec.suspend`. An engine that `prioritizes` uses the PriorityClass of the
-    job. `offers` are the wishes of a `Placement`, and the queue, that the engine fulfils.
+    job. `offers` are the wishes of a `Placement`, and the queue, that the engine fulfils. In all methods, `run` is the
+    hash of the run, `BLANK_RUN` while that is computed.
 
     An example is `stowplan.library.engines.gang.toy`::
 
@@ -89,7 +90,7 @@ class GangEngine:
         return []
 
     def pod(self, group: TrainingGroup, role: Role, site: Site, run: str) -> PodMarks:
-        """Return the fields to set in a role's pods. They become part of the run's hash `run`."""
+        """Return the fields to set in a role's pods. They become part of the run's hash."""
         return PodMarks()
 
     def workload(self, group: TrainingGroup, site: Site) -> WorkloadMarks:
@@ -153,7 +154,10 @@ def priority(group: TrainingGroup) -> list[ExternalReference]:
 
 
 def priority_class(group: TrainingGroup) -> str | None:
-    """Return the name of the PriorityClass that the job asks for; None if it asks for none. Not for Kueue."""
+    """Return the name of the PriorityClass that the job asks for; None if it asks for none.
+
+    Not for Kueue, to which the priority of a `Placement` is a WorkloadPriorityClass.
+    """
     return group.gang.priority_class or group.placement.priority
 
 

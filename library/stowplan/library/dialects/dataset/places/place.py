@@ -61,7 +61,10 @@ class PlaceSide(Generic[Given]):
 def secret_env(
     reference: LocalSecret | None, namespace: str, variables: Mapping[str, str], *, optional: Sequence[str] = ()
 ) -> tuple[Json, ...]:
-    """Return the variables from a place's Secret, in the namespace of its spec; none without a Secret."""
+    """Return the variables from a place's Secret, in the `namespace` of its spec; none without a Secret.
+
+    `variables` has the name of each variable by the key in the Secret. The keys in `optional` may be missing there.
+    """
     if reference is None:
         return ()
     return agent_pod.secret_env(SecretName(namespace, reference.name), variables, optional=optional)
@@ -73,5 +76,5 @@ def literals(values: Mapping[str, str | None]) -> tuple[Json, ...]:
 
 
 def spot(place: Json, path: FieldPath, field: str) -> Spot:
-    """Return where the pin of a place at `path` is whose `field` names a revision."""
+    """Return where the `place` at `path` is pinned. `field` is its key for a revision, which it may lack."""
     return Spot((*path, field) if place.get(field) else path, (*path, field))

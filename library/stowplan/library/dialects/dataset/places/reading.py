@@ -11,7 +11,10 @@ from stowplan.schema.kinds.kind import values
 
 
 def addresses(*path: str, word: str = "") -> Callable[[Json], Iterator[Address]]:
-    """Return a function that yields the addresses of the places at `path` of a document; `word` is that of each."""
+    """Return a function that yields the addresses of a document's places at `path` (`*` is each entry of a list).
+
+    `word` is that of each address.
+    """
 
     def found(document: Json) -> Iterator[Address]:
         for given, _ in values(document, *path):
@@ -27,7 +30,7 @@ def addresses(*path: str, word: str = "") -> Callable[[Json], Iterator[Address]]
 
 
 def pins(document: Json, *path: str) -> Iterator[FloatingReference]:
-    """Yield what can be pinned of the places at `path` of a document."""
+    """Yield what can be pinned of the places at `path` of a document; `*` in it stands for every entry of a list."""
     for given, at in values(document, *path):
         for name, side in PLACES.items():
             if place := _place(given, name):

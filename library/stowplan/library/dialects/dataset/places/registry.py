@@ -31,7 +31,7 @@ def findings(name: str, place: Place, path: FieldPath) -> Iterator[Finding]:
 
 
 def secret(reference: LocalSecret, path: FieldPath) -> list[Finding]:
-    """Return findings about a name that no Secret can have. `path` is the path of the reference."""
+    """Return a finding if no Secret can have this name, else an empty list. `path` is the path of the reference."""
     return secrets.name_findings(SecretReference(name=reference.name), path)
 
 

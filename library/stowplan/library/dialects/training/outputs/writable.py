@@ -38,7 +38,7 @@ class Writable(NamedTuple):
 
 
 def directories(job: Job, datasets: Iterable[MountedDataset]) -> Iterator[Writable]:
-    """Yield the directories of a job that mounts `datasets`."""
+    """Yield the directories that a job can write to: those of `datasets`, which it mounts, and of its checkpoints."""
     several = job.most_pods > 1 or job.bounds is not None
     for given, dataset, _ in datasets:
         if not given.read_only:
@@ -52,7 +52,7 @@ def directories(job: Job, datasets: Iterable[MountedDataset]) -> Iterator[Writab
 
 
 class PlacedOutput(NamedTuple):
-    """An output of a Training: its number in the spec, and the directory that holds it, None if none of them does."""
+    """An output of a Training: its number in the spec, from 0, and the directory that holds it; None if none does."""
 
     number: int
     output: Output
