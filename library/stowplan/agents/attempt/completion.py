@@ -36,10 +36,11 @@ class Completion:
     `claim` is the root of the mounted volume; `directory` and `dataset` lie below it. `directory` is the state
     directory of the transfer. If the transfer completes a dataset, `dataset` is the dataset's folder. It then gets the
     complete file, and the failed file after a permanent failure. Without `dataset` the complete file lies in
-    `directory`, and no failed file is written. Without a run, for example on a laptop, only the complete file is
-    written. `changed` is the folder of a dataset that the transfer changes and does not complete: its complete file
-    stays, without the revision, since the dataset holds something else from then on. If the transfer `renews` the
-    dataset, copying from the dataset's own source, its success writes the new revision there.
+    `directory`, and no failed file is written. `run` is the name of the run; without one (None), for example on a
+    laptop, only the complete file is written. `changed` is the folder of a dataset that the transfer changes and does
+    not complete: its complete file stays, without the revision, since the dataset holds something else from then on. If
+    the transfer `renews` the dataset, copying from the dataset's own source, its success writes the new revision there.
+    All methods may raise OSError.
     """
 
     def __init__(

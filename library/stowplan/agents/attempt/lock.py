@@ -37,13 +37,16 @@ holder ends before others consider it dead.
 
 @dataclass(frozen=True, slots=True)
 class LockFile:
-    """A lock file, at a path in a claim."""
+    """A lock file, at a `path` relative to the root `claim` of a mounted claim."""
 
     claim: Path
     path: str
 
     def open(self) -> int:
-        """Open the file, which is made if it is missing. Raises OSError if it is no regular file."""
+        """Open the file, which is made if it is missing, and return its descriptor, which the caller closes.
+
+        Raises OSError if it is no regular file, or if a folder on the way is missing.
+        """
         parent, _, name = self.path.rpartition("/")
         with ClaimFolder.at(self.claim, parent) as folder:
             return folder.shared(name)
@@ -58,7 +61,8 @@ def held(file: LockFile, name: str, stop: Stop, log: Log, *, silence: float = SI
 
     If the file still names a holder on another machine, first wait `silence` seconds to see whether that holder lives.
     If the lock is lost during the block, `stop` is set. Raises AttemptError: CONFLICT (5) if another program holds the
-    lock, TRANSIENT (10) at the end of the block if the lock was lost. Raises StoppedError if the work must stop.
+    lock, TRANSIENT (10) at the end of the block if the lock was lost. Raises StoppedError if the work must stop, and
+    OSError if the file cannot be opened or written.
     """
     descriptor = file.open()
     try:

@@ -62,7 +62,7 @@ class AttemptOutcome:
 
     @property
     def fates(self) -> dict[str, Any]:
-        """What the attempt did with the files that it copied."""
+        """Return what the attempt did with the files, as fields of its entry in the status (`Progress.fates`)."""
         return self.progress.fates()
 
 

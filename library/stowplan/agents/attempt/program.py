@@ -53,10 +53,11 @@ class AttemptProgram:
     """Seconds after which the attempt stops. Its partial result remains. None for no limit."""
 
     def run(self, work: Callable[[], str], reporter: StatusReporter | None) -> int:
-        """Do the work, report its result and return the exit code.
+        """Do the work in another thread, report its result and return the exit code. Call this in the main thread.
 
-        `work` returns a sentence that says what was done. If a signal or the soft deadline ended the attempt, the
-        process exits at once with its exit code, and this method does not return.
+        `work` returns a sentence that says what was done; its errors become exit codes. `reporter` is ended after the
+        work; None for no reports. If a signal or the soft deadline ended the attempt, the process exits at once with
+        its exit code, and this method does not return.
         """
         _watch_signals(self.stop)
         deadline = self._watch_deadline()

@@ -99,10 +99,10 @@ class Progress:
             }
 
     def snapshot(self, now: float | None = None) -> dict[str, int]:
-        """Return the counts at one moment, by their names in status and log.
+        """Return the counts at the moment `now`, by their names in status and log.
 
-        `bytesDone` includes the copied bytes of files that are not complete yet. `secondsLeft`, an estimate, is missing
-        if nothing was copied lately.
+        `now` is a time of `time.monotonic` in seconds; None for the present one. `bytesDone` includes what was copied
+        of files that are not complete yet. `secondsLeft`, an estimate, is missing if nothing was copied lately.
         """
         now = time.monotonic() if now is None else now
         with self._lock:

@@ -55,8 +55,8 @@ def reach(environment: Mapping[str, str], account: Path, log: Log) -> Access | N
 class StatusReporter:
     """Thread that writes the status of a custom resource by server-side apply.
 
-    It writes a changed status no sooner than `CHANGE_SECONDS` after the last report, and an unchanged status every
-    `heartbeat_seconds`.
+    It starts when the object is made, and `end` ends it. It writes a changed status no sooner than `CHANGE_SECONDS`
+    after the last report, and an unchanged status every `heartbeat_seconds`.
     """
 
     access: Access

@@ -74,7 +74,10 @@ def files(root: Path, path: str, largest: int = LARGEST) -> dict[str, bytes]:
 
 
 def names(root: Path, path: str) -> list[str]:
-    """Return the sorted names of a folder's files, without subfolders. It fails, or is empty, as `files`."""
+    """Return the sorted names of a folder's files, without subfolders.
+
+    Empty if the folder is missing, or if a part of `path` is a link. Raises OSError for more than `MOST_NAMES` files.
+    """
     with suppress(FileNotFoundError, NotADirectoryError), ClaimFolder.at(root, path) as folder:
         return _names(folder)
     return []

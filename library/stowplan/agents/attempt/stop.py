@@ -18,6 +18,7 @@ class Stop:
         """First cause of the stop; None before the stop."""
 
     def set(self, why: Why) -> None:
+        """Request the stop. Of several causes the first one remains. A signal handler may call this."""
         # A signal handler may call this while the interrupted thread holds the lock: waiting would never end.
         if self._lock.acquire(blocking=False):
             self.why = self.why or why

@@ -27,6 +27,7 @@ class Right:
     act: str
     """What it allows, as in "Cannot read a deciding Job"."""
     verbs: str
+    """Verbs of the RBAC rule, as in "get and watch"."""
     log: Log
     job: str = ""
     """Name of the Job; empty for the own pod."""
@@ -75,7 +76,10 @@ class Changes:
         return await self._change(name, {"metadata": metadata, **_ENDING})
 
     async def note(self, name: str, key: str, value: str) -> int | None:
-        """Annotate one Job. Returns an exit code in the same case as `fail`."""
+        """Set the annotation `key` of one Job to `value`.
+
+        Returns an exit code if the right to change the Job was missing for too long; otherwise None.
+        """
         return await self._change(name, {"metadata": {"annotations": {key: value}}})
 
     async def _change(self, name: str, changes: Manifest) -> int | None:

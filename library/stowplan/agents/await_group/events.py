@@ -40,7 +40,7 @@ class Probe:
 
 @dataclass(frozen=True, slots=True)
 class PodNews:
-    """Event: what the status of the own pod says about the helper's container, or a failed read of the pod."""
+    """Event: what the own pod's status says of the helper: a crash, or None for none; or a failed read of the pod."""
 
     news: Crash | Trouble | None
 

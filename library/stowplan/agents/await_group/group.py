@@ -59,16 +59,17 @@ class Group:
         return replace(self, jobs={**self.jobs, name: self.jobs[name].after(job)})
 
     def probed(self, opened: Set[int], elapsed: float, now: str) -> "Group":
-        """Return the group after a probe, as `Helper.probed`.
+        """Return the group after a probe that found the ports `opened` open, `elapsed` seconds after the last probe.
 
-        The clock pauses until the API server of Kubernetes has answered about every Job. It also pauses while a
-        deciding Job is suspended, because the pods of a resumed group start again.
+        `now` is the time of the probe (RFC 3339). The clock pauses until the API server of Kubernetes has answered
+        about every Job. It also pauses while a deciding Job is suspended, because the pods of a resumed group start
+        again.
         """
         paused = any(job.phase in _CLOCK_PAUSES for job in self.jobs.values())
         return replace(self, helper=self.helper.probed(opened, elapsed, now, paused=paused))
 
     def crashed(self, crash: Crash | None) -> "Group":
-        """Return the group after a look at the helper's container."""
+        """Return the group after a look at the helper's container, which found this last crash, or None."""
         return replace(self, helper=replace(self.helper, crash=crash))
 
     def decide(self) -> Decision:

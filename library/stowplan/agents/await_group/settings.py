@@ -46,7 +46,7 @@ def arguments(words: Sequence[str]) -> Arguments:
 
 
 def settings(given: Arguments, environment: Mapping[str, str]) -> AwaitSettings:
-    """Return the settings. Raises SettingsError if something is missing or wrong."""
+    """Return the settings, by file and variables of the pod. Raises SettingsError if something is missing or wrong."""
     config = read_config(given.config, AwaitConfig.model_validate_json)
     run, pod_ip, pod = (environment.get(name, "") for name in (RUN_ENV, POD_IP_ENV, POD_ENV))
     if not _RUN.fullmatch(run):

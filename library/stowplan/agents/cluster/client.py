@@ -60,7 +60,8 @@ APPLY_PATCH = "application/apply-patch+yaml"
 class Client:
     """Client of one API server with the identity of one ServiceAccount, used as an async context manager.
 
-    The methods return refusals and lost connections as values (`Refused`, `Unreachable`) and do not raise them.
+    The methods return refusals and lost connections as values (`Refused`, `Unreachable`) and do not raise them. Raises
+    OSError if the certificate authorities cannot be read.
     """
 
     def __init__(self, access: Access, user_agent: str) -> None:
@@ -78,7 +79,7 @@ class Client:
             await each.aclose()
 
     async def get(self, place: ObjectAddress) -> Answer:
-        """Get the present object."""
+        """Get the present object, as a manifest; `Refused` with status 404 if it does not exist."""
         return await self._call("GET", place.path)
 
     async def merge_patch(self, place: ObjectAddress, changes: Manifest, manager: str) -> Answer:
@@ -107,10 +108,9 @@ class Client:
     async def page(self, collection: str, selector: Mapping[str, str], size: int, token: str = "") -> Answer:
         """Get one page of a list: at most `size` of the objects in `collection` that match the selector.
 
-        `selector` has the parameters `labelSelector`, `fieldSelector` or both.
-
-        The answer is a list object with `items`. Its `metadata.continue` is the `token` for the next page, and is empty
-        or missing in the last page. The server refuses with 410 if the token is too old; then start again.
+        `collection` is a path on the API server. `selector` has the parameters `labelSelector`, `fieldSelector` or
+        both. The answer is a list object with `items`. Its `metadata.continue` is the `token` for the next page, and is
+        empty or missing in the last page. The server refuses with 410 if the token is too old; then start without one.
         """
         parameters = {**selector, "limit": str(size)} | ({"continue": token} if token else {})
         return await self._call("GET", collection, parameters=parameters)

@@ -61,7 +61,9 @@ class OpeningLoop:
     client: Client
     log: Log
     owner: ObjectAddress = field(init=False)
+    """Custom resource whose run waits."""
     waits: dict[ObjectAddress, Readiness] = field(init=False)
+    """Readiness of each custom resource that the run waits for."""
     resources: dict[ObjectAddress, Manifest | None] = field(default_factory=dict)
     """Last known version of each custom resource that the run waits for."""
     objects: dict[ObjectAddress, Manifest | None] = field(init=False)
@@ -69,7 +71,7 @@ class OpeningLoop:
     suspended: bool = True
     """Whether the user holds the run back; true until the custom resource is known."""
     last: float | None = None
-    """Time of the last opening, or at which the run was first seen open."""
+    """Time of the last opening, or at which the run was first seen open, by the monotonic clock; None before that."""
     states: dict[ObjectAddress, WorkloadState] = field(default_factory=dict)
     """States that were logged last."""
 

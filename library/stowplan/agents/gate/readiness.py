@@ -32,7 +32,7 @@ class Verdict:
 
 
 def look(wait: GateWait, resource: Manifest | None, born: str) -> Verdict:
-    """Return whether the custom resource is ready; None stands for one that does not exist.
+    """Return the verdict whether the custom resource is ready; None stands for one that does not exist.
 
     `born` is the time at which the closed run was created (RFC 3339), empty before that. A spec that was written later
     is an edit of the compiled one, or that one itself.
@@ -79,7 +79,11 @@ class Readiness:
     """Time of the first of the equal views that came last."""
 
     def saw(self, resource: Manifest | None, born: str, now: float) -> bool:
-        """Record the present version of the custom resource. Return whether the verdict of it has changed."""
+        """Record the present version of the custom resource. Return whether the verdict of it has changed.
+
+        `resource` is None if it does not exist. `born` is the time at which the closed run was created (RFC 3339),
+        empty before that. `now` is the present time in seconds.
+        """
         verdict = look(self.wait, resource, born)
         changed = verdict != self.verdict
         if changed:

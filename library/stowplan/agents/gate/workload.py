@@ -46,9 +46,10 @@ def state_of(found: Manifest | None, *, admission: bool) -> WorkloadState:
 
 
 def opening(found: Manifest, now: str, *, admission: bool) -> Manifest:
-    """Return the merge patch that opens a Job or JobSet. It fails if the object is another one, or has changed.
+    """Return the merge patch that opens a closed Job or JobSet.
 
-    `now` is the time in RFC 3339.
+    The API server refuses it if the object is another one, or has changed. `now` is the time in RFC 3339. With
+    `admission` Kueue holds the object back by an annotation; otherwise it is suspended.
     """
     metadata = found["metadata"]
     annotations: Manifest = {OPENED: now}

@@ -15,7 +15,7 @@ from stowplan.schema.agents.lineage_state import LOCK_FOLDER, RANK_ENV, state_di
 
 
 def main(words: Sequence[str]) -> int:
-    """Return the exit code of the probe. If it fails, print the reason, which the kubelet shows in its event.
+    """Return the exit code: 0 if the run has the lineage, else 1. Then print the reason, which the kubelet shows.
 
     `words` are where the claim is mounted, the name of the lineage, and the name of the run without its hash.
     """

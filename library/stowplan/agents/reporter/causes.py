@@ -72,7 +72,7 @@ class Cause:
 
 
 def of_work(pods: Iterable[Pod], workloads: Iterable[Job | JobSet | StatefulSet]) -> Cause | None:
-    """Return the cause of the pods, as `of_pods`, or else why pods of the workloads cannot be created.
+    """Return the cause with the lowest weight among the pods, or else why pods of the workloads cannot be created.
 
     None if the pods are healthy and none is missing.
     """

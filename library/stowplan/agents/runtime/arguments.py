@@ -36,7 +36,7 @@ def parse(words: Sequence[str], module: str, *, about: str, codes: str) -> Argum
 def parser(module: str, *, about: str, codes: str) -> argparse.ArgumentParser:
     """Return a parser with the options that all agents with a configuration file share. The caller may add arguments.
 
-    `module`, `about` and `codes` are those of `parse`.
+    Its help is that of `python -m <module>`: `about` before the options and `codes`, the exit codes, after them.
     """
     made = account_parser(module, about=about, codes=codes)
     default = Path(CONFIG_DIRECTORY) / CONFIG_FILE
@@ -47,7 +47,7 @@ def parser(module: str, *, about: str, codes: str) -> argparse.ArgumentParser:
 def account_parser(module: str, *, about: str, codes: str) -> argparse.ArgumentParser:
     """Return a parser with `--log-format` and `--service-account`, for a program that needs no configuration file.
 
-    `module`, `about` and `codes` are those of `parse`.
+    Its help is that of `python -m <module>`: `about` before the options and `codes`, the exit codes, after them.
     """
     made = bare_parser(module, about=about, codes=codes)
     made.add_argument(
@@ -63,7 +63,7 @@ def account_parser(module: str, *, about: str, codes: str) -> argparse.ArgumentP
 def bare_parser(module: str, *, about: str, codes: str) -> argparse.ArgumentParser:
     """Return a parser with `--log-format` only, for a program that needs neither configuration file nor Kubernetes API.
 
-    `module`, `about` and `codes` are those of `parse`.
+    Its help is that of `python -m <module>`: `about` before the options and `codes`, the exit codes, after them.
     """
     made = argparse.ArgumentParser(prog=f"python -m {module}", description=about, epilog=codes)
     made.add_argument(

@@ -22,12 +22,12 @@ _MARGIN_PERCENT = 5
 
 
 def space(size: int, files: int) -> int:
-    """Upper bound of the cache space that files need, in bytes. `size` is the sum of their sizes in bytes."""
+    """Return an upper bound of the cache space in bytes that files need: `files` of them, of `size` bytes together."""
     return size + _OVERHEAD * (files + size // _BLOCK)
 
 
 def enough(size: int, files: int) -> int:
-    """Return the size in MiB of a cache that holds these files."""
+    """Return the size in MiB of a cache that holds so many files, of `size` bytes together."""
     return -(-space(size, files) * (100 + _MARGIN_PERCENT) // (100 << 20))
 
 

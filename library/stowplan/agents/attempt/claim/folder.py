@@ -45,7 +45,7 @@ class ClaimFolder:
 
     Names are single segments of a path: the methods raise AttemptError (5) for any other string. They raise OSError.
     Several threads may use one object. It is closed by `close`, at the end of a `with` block, or with its last
-    reference.
+    reference. The caller closes each descriptor that a method returns.
     """
 
     def __init__(self, descriptor: int, where: str) -> None:
@@ -63,14 +63,17 @@ class ClaimFolder:
         return found.below(path, create=create)
 
     def below(self, path: str, *, create: bool = False) -> Self:
-        """Open the folder at a path of any number of names, as `at` does; this folder for an empty path."""
+        """Open the folder at a path below this one, and return it; for an empty path this very object.
+
+        `create` makes missing folders. Raises NotADirectoryError if a link or a file is on the way.
+        """
         found = self
         for name in path.split("/"):
             found = found.folder(name, create=create) if name not in ("", ".") else found
         return found
 
     def folder(self, name: str, *, create: bool = False) -> Self:
-        """Open a folder in this one. Raises NotADirectoryError if the name is that of a link or a file."""
+        """Open a folder in this one; `create` makes a missing one. Raises NotADirectoryError for a link or a file."""
         try:
             return self._folder(name)
         except FileNotFoundError:
@@ -157,7 +160,10 @@ class ClaimFolder:
                 yield line[:-1]
 
     def existing(self, name: str) -> int | None:
-        """Open a file of an earlier attempt to change it; None if there is no regular file, or it has further names."""
+        """Open an existing file to read and write it, and return its descriptor.
+
+        None if there is no regular file of this name, or if it has further names.
+        """
         descriptor = self._regular(name, _WRITE)
         if descriptor is None or self._is_only_name(name, descriptor):
             return descriptor
@@ -190,9 +196,10 @@ class ClaimFolder:
         return None
 
     def shared(self, name: str) -> int:
-        """Open a file that several programs have open at a time, such as that of a lock; it is made if it is missing.
+        """Open a file that several programs have open at a time, such as that of a lock, and return its descriptor.
 
-        Raises OSError if the name is that of anything but a regular file, or if the file has further names.
+        A missing file is made. Raises OSError if the name is that of anything but a regular file, or if the file has
+        further names.
         """
         descriptor = os.open(_one(name), _WRITE | os.O_CREAT, 0o644, dir_fd=self.descriptor)
         if stat.S_ISREG(os.fstat(descriptor).st_mode) and self._is_only_name(name, descriptor):
@@ -210,7 +217,7 @@ class ClaimFolder:
 
     @contextmanager
     def replacing(self, name: str) -> Iterator[TextIO]:
-        """Yield a new text file, which gets this name atomically at the end of the block. An error leaves it away.
+        """Yield a new text file, which gets this name atomically at the end of the block, but not after an error in it.
 
         Call `durable` in the block, and `sync` after it, if the file must survive a crash of the machine.
         """
@@ -275,7 +282,7 @@ def append(descriptor: int, text: str) -> None:
 
 
 def durable(file: TextIO) -> None:
-    """Write what was written to a file to the disk."""
+    """Write all that a program has written to an open file to the disk, so that it survives a crash."""
     file.flush()
     os.fsync(file.fileno())
 

@@ -52,10 +52,10 @@ class _Level:
 
 
 def walk(root: ClaimFolder, order: Order, left_out: LeftOut = lambda *_: False) -> Iterator[Met]:
-    """Yield everything below a folder, each folder before its content. What is left out is not entered either.
+    """Yield everything below a folder, each folder before its content, and the entries of a folder sorted by `order`.
 
-    What is removed meanwhile may be missing. Raises AttemptError (5) if a folder's path is longer than `LONGEST_PATH`,
-    and OSError, for example if a link has got the place of a folder.
+    What is left out is neither yielded nor entered. What is removed meanwhile may be missing. Raises AttemptError (5)
+    if a folder's path is longer than `LONGEST_PATH`, and OSError, for example if a link has got the place of a folder.
     """
     levels = [_Level(root, "", _sorted(root, order))]
     while levels:
@@ -81,12 +81,12 @@ def walk(root: ClaimFolder, order: Order, left_out: LeftOut = lambda *_: False) 
 
 
 def by_name(entry: FolderEntry) -> str:
-    """Order of the names themselves."""
+    """Return the name: an `Order` of entries by the names themselves."""
     return entry.name
 
 
 def by_key(entry: FolderEntry) -> str:
-    """Order of keys, where that of a folder ends in `/`: `a-b` comes before what is in `a`, which begins with `a/`."""
+    """Return the name, with `/` after that of a folder: `a-b` comes before what is in `a`, which begins with `a/`."""
     return f"{entry.name}/" if entry.is_folder else entry.name
 
 
@@ -104,9 +104,11 @@ def _check(root: ClaimFolder, path: str) -> None:
 
 
 def empty_folders(folder: ClaimFolder, name: str) -> list[str]:
-    """Return the paths of a folder and of those in it, each before what is in it; none if anything else is in them.
+    """Return the paths of a folder and of all folders below it, each before what is in it, if they hold nothing else.
 
-    Folders that cannot be read, or more than `MOST_EMPTY`, are taken for such. Raises OSError if it is no folder.
+    `name` is the path of the first one below the open `folder`, as are the returned paths. Empty if the folders hold
+    anything but folders, if one cannot be read, or if there are more than `MOST_EMPTY`. Raises OSError if there is no
+    folder at `name`.
     """
     found, left = list[str](), [name]
     while left:

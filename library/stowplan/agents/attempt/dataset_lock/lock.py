@@ -61,7 +61,7 @@ class Other:
 
 @dataclass
 class Lock:
-    """Lock of one dataset or lineage, as one owner uses it."""
+    """Lock of one dataset or lineage, as one owner, of the run `run`, uses it."""
 
     state: StateDirectory
     run: str
@@ -69,6 +69,7 @@ class Lock:
     log: Log
     silence: float = SILENCE_SECONDS
     patience: float = PATIENCE_SECONDS
+    """Seconds in place of `SILENCE_SECONDS` and of `PATIENCE_SECONDS`."""
     place: str = "the dataset"
     """What the lock is for, in messages."""
     who: str = ""

@@ -35,11 +35,12 @@ class TaskOutcome(AttemptOutcome):
 
     @property
     def state(self) -> str:
+        """Return `WAITING` while the task waits for other programs, otherwise `result`."""
         return WAITING if self._waits and self.result == RUNNING else self.result
 
     @property
     def fates(self) -> dict[str, Any]:
-        """What a sync did with the files that it copied; empty for other tasks, which copy none."""
+        """Return what a sync did with the files, as fields of the entry; empty for other tasks, which copy none."""
         return super().fates if self.task == "sync" else {}
 
     def entry(self) -> dict[str, Any]:

@@ -71,6 +71,7 @@ class LatestFigures:
 
     @property
     def is_mounted(self) -> bool:
+        """Return whether the last check of the mount found no problem; False before the first check."""
         with self._lock:
             return self._of_pulse is None
 

@@ -57,7 +57,7 @@ def arguments(words: Sequence[str]) -> Arguments:
 
 
 def settings(given: Arguments, environment: Mapping[str, str]) -> RuntimeSettings:
-    """Return the settings. Raises SettingsError if something is missing or wrong."""
+    """Return the settings, by file and variables of the pod. Raises SettingsError if something is missing or wrong."""
     config = read_config(given.config, RuntimeConfig.model_validate_json)
     pod = environment.get(POD_ENV, "")
     found = _POD.fullmatch(pod)

@@ -38,7 +38,7 @@ class MountWatch:
     """Minimum seconds between two measurements of the size."""
 
     def start(self) -> None:
-        """Start both threads."""
+        """Start both threads, which end at the stop. A fault in one of them sets `stop`."""
         for work in (self._feel, self._measure):
             threading.Thread(target=self._forever, args=(work,), daemon=True).start()
 

@@ -176,6 +176,7 @@ class Caches:
 
     @property
     def workloads(self) -> tuple[ObjectCache[Any], ...]:
+        """Return the caches of Jobs, JobSets, StatefulSets and pods."""
         return self.jobs, self.job_sets, self.sets, self.pods
 
     def all_keys(self) -> list[Key]:

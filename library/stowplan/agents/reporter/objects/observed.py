@@ -78,10 +78,10 @@ def newest_time(seen: Observed) -> str:
 
 
 def earliest(times: Iterable[str]) -> str:
-    """Return the earliest time that is not empty; empty if all are."""
+    """Return the earliest of these times (RFC 3339) that is not empty; empty if all are."""
     return min((time for time in times if time), default="")
 
 
 def latest(times: Iterable[str]) -> str:
-    """Return the latest time that is not empty; empty if all are."""
+    """Return the latest of these times (RFC 3339) that is not empty; empty if all are."""
     return max((time for time in times if time), default="")

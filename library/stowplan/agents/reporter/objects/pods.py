@@ -83,6 +83,7 @@ class Pod:
     """Why the whole pod failed, such as `Evicted`."""
     message: str
     created: str
+    """Time of the creation (RFC 3339)."""
     deleting: bool
     complete: bool
     """Whether all containers run and are ready."""
@@ -97,6 +98,7 @@ class Pod:
     awaits_lineage: str
     """Name of the lineage of checkpoints that the pod waits for, since another run has it; empty for none."""
     conditions: Mapping[str, Sign]
+    """Conditions by type, true or not: those that the reporter reads."""
     containers: tuple[Container, ...]
     """Containers that wait, or that ended with an error."""
     obstacle: Event | None = None

@@ -14,7 +14,7 @@ SpecFields = Mapping[str, tuple[str, ...] | None]
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """One custom resource at one version. `spec` has only the fields that the reporter reads."""
+    """One custom resource at one version (`resourceVersion`). `spec` has only the fields that the reporter reads."""
 
     key: Key
     kind: str

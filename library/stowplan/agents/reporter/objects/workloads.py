@@ -159,7 +159,7 @@ def job(manifest: Manifest, namespace: str) -> Job | None:
 
 
 def job_set(manifest: Manifest, namespace: str) -> JobSet | None:
-    """Return the JobSet with this manifest; None in the same cases as `job`."""
+    """Return this JobSet; None if it belongs to no custom resource in `namespace`, or if it is being deleted."""
     metadata, spec, status = _parts(manifest)
     key = key_of(metadata, namespace)
     if key is None or "deletionTimestamp" in metadata:
@@ -178,7 +178,7 @@ def job_set(manifest: Manifest, namespace: str) -> JobSet | None:
 
 
 def stateful_set(manifest: Manifest, namespace: str) -> StatefulSet | None:
-    """Return the StatefulSet with this manifest; None in the same cases as `job`."""
+    """Return this StatefulSet; None if it belongs to no custom resource in `namespace`, or if it is being deleted."""
     metadata, spec, status = _parts(manifest)
     key = key_of(metadata, namespace)
     if key is None or "deletionTimestamp" in metadata:

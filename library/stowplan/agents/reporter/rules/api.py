@@ -11,9 +11,9 @@ from stowplan.agents.reporter.rules.conditions import Status
 class Rules(NamedTuple):
     """The rules of one kind: `RULES` of the module with the kind's name.
 
-    `status` returns all status fields that the reporter owns, with None for absent ones, and without
-    `observedGeneration`, which is added; None to leave the status unchanged. `fields` are the names of all these
-    fields, also of those that are absent at times. `observed` are the fields of the spec that `status` reads.
+    `status` returns all status fields that the reporter owns; absent ones are None or missing, as is
+    `observedGeneration`, which is added. It returns None to leave the status unchanged. `fields` are the names of all
+    these fields, also of those that are absent at times. `observed` are the fields of the spec that `status` reads.
 
     An example is `stowplan.agents.reporter.rules.toy_training`::
 

@@ -40,7 +40,7 @@ class DatasetSpec:
 
 
 def status(seen: Observed, spec: DatasetSpec, run: ObservedRun, more: Sequence[Condition] = ()) -> Status:
-    """Return the status fields, as `Rules.status`.
+    """Return all status fields that the reporter owns; absent ones are None or missing.
 
     `run` has the Jobs and pods of the newest sync and warmup. `more` are further conditions.
     """

@@ -13,7 +13,7 @@ from stowplan.schema.kinds.data_cube_status import INITIALIZED
 
 
 def status(seen: Observed) -> Status | None:
-    """Return the status fields, as `Rules.status`."""
+    """Return all status fields that the reporter owns; absent ones are None or missing. None to change nothing."""
     if is_final(seen):
         return None
     run = present_run(seen)

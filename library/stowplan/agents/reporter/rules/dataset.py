@@ -16,7 +16,7 @@ _REFRESH = re.compile(r"-refresh(-warmup-[0-9]+)?-[0-9]+\Z")
 
 
 def status(seen: Observed) -> Status:
-    """Return the status fields, as `Rules.status`.
+    """Return all status fields that the reporter owns; absent ones are None or missing.
 
     The first sync decides the phase: the data of a refresh that fails are still those of the last one.
     """

@@ -8,7 +8,7 @@ from stowplan.schema.kinds.native.dataset_task import TASKS
 
 
 def status(seen: Observed) -> Status | None:
-    """Return the status fields, as `Rules.status`."""
+    """Return all status fields that the reporter owns; absent ones are None or missing. None to change nothing."""
     spec = seen.resource.spec
     task = next((word for field, word in TASKS.items() if field in spec), "")
     found = sample_job.of_task(seen, task)

@@ -9,7 +9,7 @@ ORDER = ("scheduler", "server", "worker")
 
 
 def status(seen: Observed) -> Status | None:
-    """Return the status fields, as `Rules.status`.
+    """Return all status fields that the reporter owns; absent ones are None or missing. None to change nothing.
 
     The platform's setting `mxnet_success` decides when a distributed job succeeds. With `scheduler`, the job succeeds
     when the scheduler succeeds, even if a worker failed, as in the old operator. With `worker`, every deciding role

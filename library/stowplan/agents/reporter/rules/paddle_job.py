@@ -11,7 +11,7 @@ MOST_REFERENCES = 100
 
 
 def status(seen: Observed) -> Status | None:
-    """Return the status fields, as `Rules.status`."""
+    """Return all status fields that the reporter owns; absent ones are None or missing. None to change nothing."""
     if is_final(seen):
         return None
     spec = seen.resource.spec

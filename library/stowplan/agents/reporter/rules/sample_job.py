@@ -14,12 +14,15 @@ _PARTITIONED = ("warmup", "clear")
 
 
 def status(seen: Observed) -> Status | None:
-    """Return the status fields, as `Rules.status`."""
+    """Return all status fields that the reporter owns; absent ones are None or missing. None to change nothing."""
     return of_task(seen, str(seen.resource.spec.get("type") or ""))
 
 
 def of_task(seen: Observed, task: str) -> Status | None:
-    """Return the status of a task on a dataset, of any kind, as `status` does. `task` is the agents' word for it."""
+    """Return the status fields of a task on a dataset, for any kind of task resource; None to change nothing.
+
+    `task` is the agents' word for the task, such as `sync`. Absent fields are None or missing.
+    """
     job_field, counts_field = TASK_FIELDS[seen.resource.kind]
     run = tasks.run_of(task, seen)
     entries = tasks.attempts(seen.resource.status, task)

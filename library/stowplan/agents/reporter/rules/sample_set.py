@@ -8,7 +8,7 @@ from stowplan.schema.drivers.table import DEFAULT_DRIVER, DRIVERS
 
 
 def status(seen: Observed) -> Status:
-    """Return the status fields, as `Rules.status`."""
+    """Return all status fields that the reporter owns; absent ones are None or missing."""
     spec = seen.resource.spec
     filled = bool((spec.get("source") or {}).get("uri")) and not spec.get("noSync")
     driver = DRIVERS.get((spec.get("csi") or {}).get("driver") or DEFAULT_DRIVER)

@@ -37,7 +37,7 @@ _COPYING, _COPY_FAILED = "CopyingOutputs", "OutputFailed"
 
 
 def status(seen: Observed) -> Status | None:
-    """Return the status fields, as `Rules.status`."""
+    """Return all status fields that the reporter owns; absent ones are None or missing. None to change nothing."""
     if is_final(seen):
         return None
     spec = seen.resource.spec

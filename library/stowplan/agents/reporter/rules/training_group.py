@@ -58,7 +58,10 @@ class Training:
         return bool(self.roles) and all(role.is_complete for role in self.roles.values())
 
     def start(self, *, runs: bool) -> str | None:
-        """Return the start time for the status (RFC 3339), which is kept; None before `runs` or the end."""
+        """Return the start time for the status (RFC 3339): the reported one, or else that of the pods or Jobs.
+
+        `runs` is whether the job runs now. None if it has not run yet, or if no object says when it began.
+        """
         return str(self.before.get("startTime") or (self.ran_at if runs else self.began_at)) or None
 
     @property

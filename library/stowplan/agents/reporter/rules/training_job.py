@@ -20,7 +20,7 @@ _PENDING, _DONE, _UNDONE = "Unknown", "True", "False"
 
 
 def status(seen: Observed) -> Status | None:
-    """Return the status fields, as `Rules.status`."""
+    """Return all status fields that the reporter owns; absent ones are None or missing. None to change nothing."""
     if is_final(seen):
         return None
     spec = seen.resource.spec

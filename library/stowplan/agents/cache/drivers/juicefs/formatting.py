@@ -16,7 +16,8 @@ SECONDS = 120.0
 def format_volume(child: Child, environment: Mapping[str, str], log: Log) -> bool:
     """Create a volume by `juicefs format`, with the values of its Secret; not if another program has done so meanwhile.
 
-    Return whether this program may create it: the Secret has the keys `storage` and `bucket`. Raises AttemptError.
+    Return False, without an attempt, if the Secret lacks the keys `storage` and `bucket`; otherwise True. Raises
+    AttemptError if the creation fails, or if the Secret has credentials where others could read them.
     """
     values = {key: given(environment, name) for key, name in VOLUME_SECRET_ENV.items()}
     storage, bucket = values["storage"], values["bucket"]

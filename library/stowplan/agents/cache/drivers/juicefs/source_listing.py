@@ -32,7 +32,7 @@ class SourceListing:
 
     @property
     def prefix(self) -> tuple[Bucket, str] | None:
-        """The bucket and the prefix that the source is; None if it is none of an S3 store."""
+        """Return the bucket and the prefix that the source is; None if it is no prefix of an S3 store."""
         return prefix_of(self.config.source, self.environment, no_https=bool(self.config.flags.get("no-https")))
 
     def entries(self, prefix: tuple[Bucket, str], listing: ListingHash) -> Generator[Entry]:
@@ -94,7 +94,7 @@ def prefix_of(source: str, environment: Mapping[str, str], *, no_https: bool) ->
 
 
 def has_bucket_in_path(scheme: str, host: str) -> bool:
-    """Return whether the path of such a URL begins with the name of the bucket."""
+    """Return whether the path of a URL begins with the bucket: `scheme` in lower case, `host` perhaps with a port."""
     return scheme == "minio" or (scheme == "s3" and _PATH_STYLE.fullmatch(host) is not None)
 
 

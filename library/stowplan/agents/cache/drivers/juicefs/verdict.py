@@ -126,7 +126,7 @@ def failure(ended: ChildEnd, what: str, *, claim: bool = False) -> AttemptError 
 
 
 def checked(ended: ChildEnd, what: str) -> Count:
-    """Return the final count of a sync. Raises the failure of the sync, if it has one; `what` as in `failure`."""
+    """Return the final count of a sync. Raises the failure of the sync, if it has one, with `what` in its message."""
     problem, counted = failure(ended, what), count(ended)
     # Without a count a sync has failed.
     if problem or counted is None:

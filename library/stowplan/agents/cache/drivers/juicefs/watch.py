@@ -51,7 +51,10 @@ class Tally:
         self.copied_bytes += counted.copied_bytes
 
     def tell(self, progress: Progress, *, skipped: int, copied: int, sizes: tuple[int, int], whole: bool) -> None:
-        """Set the counters from what a pass has skipped and copied so far; `sizes` are the bytes of both."""
+        """Set the counters of `progress` from what a pass has skipped and copied so far; `sizes` are the bytes of both.
+
+        `whole` is whether it is a pass over all objects, as in `add`.
+        """
         earlier, earlier_bytes = (0, 0) if whole else (self.files, self.unchanged_bytes + self.copied_bytes)
         progress.files_done = max(self.files, earlier + skipped + copied)
         progress.files_unchanged = max(self.unchanged, skipped - self.copied) if whole else self.unchanged + skipped
@@ -75,6 +78,7 @@ class SyncWatch:
     _over: threading.Event = field(default_factory=threading.Event)
 
     def said(self, line: LogLine) -> None:
+        """Take a line of the child's output: log a warning, or note the address of the counters."""
         if found := _LISTENS.search(line.text):
             self._address = found[1]
         elif line.level not in ("DEBUG", "INFO") and line.text and self._warnings < MOST_WARNINGS:
@@ -83,6 +87,7 @@ class SyncWatch:
 
     @contextmanager
     def looking(self) -> Iterator[None]:
+        """Copy the counters during the `with` block, in which the child runs and `said` gets its output."""
         thread = threading.Thread(target=self._look, daemon=True)
         thread.start()
         try:

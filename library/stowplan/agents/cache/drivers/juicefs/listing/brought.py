@@ -53,7 +53,10 @@ class BroughtHashes:
 
     @classmethod
     def read(cls, content: bytes | None, owner: str, source: str) -> "BroughtHashes":
-        """Parse the content of the file; an empty record if there is none, or if it is invalid: others may write it."""
+        """Parse the content of the file; an empty record if there is none, or if it is invalid: others may write it.
+
+        `owner` is the name of the owner, such as `Dataset/ml/imagenet`, and `source` the URL: both are hashed here.
+        """
         source_hash = hashlib.blake2s(source.encode(errors="surrogatepass"), digest_size=16).hexdigest()
         own = (hashlib.blake2s(owner.encode(), digest_size=4).hexdigest(), source_hash)
         header, _, rest = (content or b"").partition(b"\n")
@@ -77,18 +80,21 @@ class BroughtHashes:
         return bool(self.sources.get(self.owner, frozenset()) - {self.source})
 
     def by(self, number: int) -> str | None:
-        """Return the tag of the owner that brought the file of this key; None if no sync did."""
+        """Return the tag of the owner that brought the file of a key (its `number_of`); None if no sync did."""
         index = bisect_left(range(self.count), number, key=lambda each: self._entry(each)[0])
         found = self._entry(index) if index < self.count else None
         return found[1].hex() if found and found[0] == number else None
 
     def begun(self, listed: "array[int]") -> "BroughtHashes":
-        """Return the record to write before the first of the listed keys is copied."""
+        """Return the record to write before the first of the listed keys is copied. Keys are given by `number_of`."""
         sources = self.sources.get(self.owner, frozenset()) | {self.source}
         return self._with(sources, listed, self._all())
 
     def finished(self, listed: "array[int]", kept: "array[int]") -> "BroughtHashes":
-        """Return the record to write at the end. Of the keys that the source does not list, those of `kept` remain."""
+        """Return the record to write at the end. Of the keys that the source does not list, those of `kept` remain.
+
+        Keys are given by `number_of`, in any order.
+        """
         wanted = iter(sorted(kept))
         known, left = next(wanted, None), list[tuple[int, bytes]]()
         for entry in self._all():

@@ -39,10 +39,10 @@ class DryRun:
     """Arguments that the access needs."""
 
     def entries(self, place: Place, what: str, *, strict: bool) -> Generator[Entry]:
-        """Yield all objects of a place. `what` names it for messages.
+        """Yield all objects of a place, with keys relative to it. `what` names it for messages.
 
-        Only what JuiceFS leaves out it tells with its time, so everything is left out. With `strict` a key that breaks
-        the line is an error; otherwise it is passed over.
+        JuiceFS tells the time of an object only if it leaves the object out, so it gets options to leave all out. With
+        `strict` a key that holds a line break is an error, AttemptError (5); otherwise it is passed over.
         """
         words = ["--exclude=*"]
         if place.stem:
@@ -66,7 +66,7 @@ class DryRun:
                     raise _broken(what)
 
     def chosen(self, address: str, flags: list[str], what: str) -> Generator[str]:
-        """Yield the keys of the objects that a sync with these flags copies from an address."""
+        """Yield the keys that a sync with these arguments copies from an address, which `what` names for messages."""
         with closing(self._lines(address, what, flags)) as lines:
             for each in lines:
                 if not isinstance(each, ChildEnd) and (found := _CHOSEN.fullmatch(each)):

@@ -82,7 +82,7 @@ class UnlistedFiles:
             raise AttemptError(ExitCode.CONFLICT, "TooManyDeletions", message)
 
     def doomed(self) -> Iterator[Entry]:
-        """Yield the files to delete in ascending order of keys, as the destination lists them."""
+        """Yield the files to delete, `most` at most, in ascending order of keys, as the destination lists them."""
         self._doomed.seek(0)
         for line in self._doomed:
             yield Entry(*json.loads(line))
@@ -112,7 +112,8 @@ class _Folder:
 class Removable:
     """Chooses what is deleted: of the `doomed` files those that a new listing has unchanged, and emptied folders.
 
-    The new listing must name links as such, and not what they lead to. A link then has another size or time.
+    `there` is the new listing, with folders. Both are in ascending order of keys. The new listing must name links as
+    such, and not what they lead to. A link then has another size or time.
     """
 
     doomed: Iterable[Entry]

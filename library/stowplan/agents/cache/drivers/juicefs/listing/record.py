@@ -36,7 +36,7 @@ was when the file was found, with its size and time. `other`: the file is anothe
 
 
 def file_name(destination: str) -> str:
-    """Return the name of the record of a destination in the state directory."""
+    """Return the name, in the state directory, of the record of a destination, given by its path in the volume."""
     return f"{FOLDER}{hashlib.blake2s(destination.encode(), digest_size=8).hexdigest()}"
 
 
@@ -95,7 +95,7 @@ class NewVersionRecord:
         self.keep(_line(entry, adopted=adopted))
 
     def keep(self, line: bytes) -> None:
-        """Add an entry of another record."""
+        """Add an entry of another record, as `VersionRecord.find` returns it."""
         self.count += 1
         if self.count <= MOST:
             self._entries.append(line)

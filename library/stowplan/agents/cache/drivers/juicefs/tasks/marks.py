@@ -35,7 +35,7 @@ COMPLETE, FAILED = below(COMPLETE_FILE), below(FAILED_FILE)
 
 @dataclass(frozen=True)
 class Past:
-    """Files of the state directory at one moment, and what they mean for this run."""
+    """Files of the state directory at one moment, by name, and what they mean for this run; None for no run."""
 
     run: str | None
     files: Mapping[str, bytes]

@@ -69,8 +69,8 @@ def opened(mount: Path, names: tuple[str, ...]) -> Iterator[PathEntry | None]:
 def files(mount: Path, names: tuple[str, ...]) -> Iterator[tuple[str, int]]:
     """Yield (path, inode number) of all regular files at or below a path, in the same order on every cluster node.
 
-    `names` is a result of `parts`; yielded paths are relative to the dataset. Raises AttemptError (exit code 4) if
-    nothing exists at the path.
+    `names` is a result of `parts`; yielded paths are relative to the dataset. Raises AttemptError: exit code 4 if
+    nothing exists at the path, exit code 2 if it leads over a link or a file, or to an internal file of the mount.
     """
     with opened(mount, names) as entry:
         if entry is None or entry.found is None:

@@ -34,9 +34,10 @@ class Removal:
     work: TaskWork
 
     def of(self, extra: UnlistedFiles, claim: ClaimFolder | None) -> None:
-        """Delete what `extra` has found; through the folder in a claim, and by JuiceFS in a volume.
+        """Delete what `extra` has found: in a claim through its open folder `claim`, in a volume (None) by JuiceFS.
 
-        Only files are deleted that are as they were found. What stays is counted as unknown.
+        `claim` must be the folder that `place` names. Only files are deleted that are as they were found. What stays is
+        counted as unknown. Raises AttemptError, OSError or StoppedError.
         """
         progress, before = self.work.outcome.progress, self.work.outcome.progress.files_deleted
         with closing(DryRun(self.child, {}, ("--links",)).entries(self.place, "the dataset", strict=False)) as there:

@@ -50,7 +50,7 @@ class _UnlistedError(Exception):
 
 @dataclass(frozen=True)
 class SyncSurvey:
-    """Lists and compares for one sync. Nothing of the dataset is changed."""
+    """Lists and compares for one sync. Call `run`, `begin` before the first change, and `finish` after the last one."""
 
     config: SyncConfig
     work: TaskWork
@@ -71,8 +71,9 @@ class SyncSurvey:
     def run(self, wanted: WantedKeys) -> tuple[Comparison, str | None]:
         """Compare, and return the result and the hash of the source's listing; None if it is no S3 store.
 
-        Raises AttemptError if a side cannot be listed, and CONFLICT (5) if a key of the source cannot be a file, or if
-        too many files would be deleted; raises StoppedError if the work must stop.
+        Nothing of the dataset is changed. `wanted` gets the keys to fetch one by one. Raises AttemptError if a side
+        cannot be listed, and CONFLICT (5) if a key of the source cannot be a file, or if too many files would be
+        deleted; raises StoppedError if the work must stop.
         """
         prefix, progress = self.source.prefix, self.work.outcome.progress
         known = self.place.state.fetch(f"{self._name}{SUFFIX}", LARGEST_BROUGHT) if self.tells_unknown else None
@@ -139,7 +140,7 @@ class SyncSurvey:
         )
 
     def delete(self, extra: UnlistedFiles) -> None:
-        """Delete what is to be deleted."""
+        """Delete the files that `extra` has chosen, and folders that are empty then (`Removal`)."""
         with self.place.folder() or nullcontext() as folder:
             Removal(self.place.child, Place.of(self.place.address), self.work).of(extra, folder)
 
