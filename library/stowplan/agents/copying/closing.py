@@ -15,9 +15,10 @@ _WORDS: dict[Reason, str] = {
 
 
 def closing(holder: str, progress: Progress) -> str:
-    """Return what `holder`, such as "the claim", holds in the end, and what it does not hold or nothing proved.
+    """Return the sentence, without its final full stop, about what `holder`, such as "The claim", holds after a copy.
 
-    Call it after everything was copied: the attempt fails before if a listed file is missing.
+    It also says what was left out, what was deleted, and of how many files nothing proves the content. Call it only
+    after everything was copied: it takes every listed file for present.
     """
     left = [f"{_WORDS[reason]} ({each.count})" for reason, each in sorted(progress.left_out.items())]
     whole = "every file of the source" if not left else f"{progress.files_total} files of the source"
@@ -31,7 +32,7 @@ def closing(holder: str, progress: Progress) -> str:
 
 
 def changes(progress: Progress) -> list[str]:
-    """Return what was taken away from the destination, and which files are there that the source does not have."""
+    """Return phrases with the number of deleted files, and of files that the source does not list; empty if none."""
     found = []
     if progress.files_deleted:
         found.append(f"{progress.files_deleted} files that the source no longer has were deleted")

@@ -45,7 +45,8 @@ class KeyCheck:
     def look(self, key: str, size: int = 0) -> bool:
         """Return whether the key can be a path below the destination. Call this with all keys in ascending order.
 
-        `size` is that of the object in bytes, of which a folder must have none.
+        `size` is that of the object in bytes, of which a folder (its key ends in `/`) must have none. A key that cannot
+        be one is counted in `count`, and described in `refused` if it is one of the first.
         """
         found = self.refusal(key) or self._clash(key)
         if found is None and size and key.endswith("/"):
@@ -63,7 +64,7 @@ class KeyCheck:
         return AttemptError(ExitCode.CONFLICT, "UnsafeKeys", f"{message}. Leave them out by `exclude`. {ending}")
 
     def refusal(self, key: str) -> str | None:
-        """Return why a key cannot be a path below the destination, whatever other keys there are; None if it can."""
+        """Return why a key can be no path, whatever the other keys, as the end of a sentence about it; else None."""
         return problem(key) or self._reserved(key)
 
     def _reserved(self, key: str) -> str | None:

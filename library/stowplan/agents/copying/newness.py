@@ -20,11 +20,11 @@ class Stamp(NamedTuple):
 
     @classmethod
     def of(cls, found: os.stat_result | None) -> "Stamp | None":
-        """Return the stamp of a file; None if it is missing, or no regular file."""
+        """Return the stamp of a file by its attributes; None if they are None (no such file) or of no regular file."""
         if found is None or not stat.S_ISREG(found.st_mode):
             return None
         return cls(found.st_size, found.st_mtime_ns)
 
     def agrees(self, there: "Stamp | None", unit: int = 1) -> bool:
-        """Return whether a file that is there has this size, and this time in whole units of `unit` nanoseconds."""
+        """Return whether `there` has this size, and this time in whole units of `unit` nanoseconds; False for None."""
         return there is not None and there.size == self.size and there.modified_ns // unit == self.modified_ns // unit

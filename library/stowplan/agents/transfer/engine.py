@@ -57,7 +57,7 @@ class TransferWork:
         return Attempts(self.retries, self.stop, self.log, self.translate, self.tell)
 
     def pool(self, size: int) -> ThreadPool:
-        """Return a pool of `size` threads, which has to be entered."""
+        """Return a pool of `size` threads. Use it in a `with` statement, and call its `end` at the end of the block."""
         return ThreadPool(size, self.stop, self.log, self.translate)
 
     def tell(self, failure: AttemptError | None) -> None:
@@ -71,7 +71,8 @@ _PROBE = "stowplan-probe"
 def key_check(state: ClaimFolder, *, git: bool = False) -> KeyCheck:
     """Return the check of keys for a destination. `state` is the transfer's own directory in the same claim.
 
-    `git` is true if folders `.git` may be among the data.
+    A file is made and removed there, to see whether the claim folds case. `git` is true if folders `.git` may be among
+    the data.
     """
     os.close(state.new(_PROBE))
     folds = state.stat(_PROBE.upper()) is not None
@@ -91,10 +92,11 @@ def syncs(config: TransferConfig) -> bool:
 def extra(  # noqa: PLR0917 - what a copy knows of its two sides
     settings: TransferSettings, work: TransferWork, tree: Tree, source: str, listed: Iterable[str], patterns: Patterns
 ) -> Iterator[Extra]:
-    """Yield what the destination `tree` has and the source lacks.
+    """Look through the destination `tree`, and yield what it has and the source lacks. The block copies.
 
-    `source` names the source, so that another one is noticed; `listed` are its keys in ascending order. Raises
-    AttemptError (5) if more files would be deleted than are allowed.
+    In the block, copy in `around` of what is yielded, and call its `finish` then. `source` is a string that differs for
+    each source, so that another one is noticed; `listed` are its keys in ascending order. With `mirror` only what
+    `patterns` select is deleted. Raises AttemptError (5) if more files would be deleted than are allowed.
     """
     config = settings.config
     brought = BroughtNames.of(settings, source)

@@ -21,7 +21,7 @@ class PartFetcher(Protocol[P]):
     work: TransferWork
 
     def part(self, parts: PartFile[P], extent: Extent) -> None:
-        """Fetch the bytes of `extent` and write them to `parts`."""
+        """Fetch the bytes of `extent`, write them to `parts.draft`, and call `parts.done`. Any thread calls this."""
 
     def complete(self, parts: PartFile[P]) -> None:
         """Verify a file of which all parts are present, and move it to its path in the destination."""
@@ -32,8 +32,9 @@ def fetch_in_parts(
 ) -> None:
     """Give the missing parts of one large file to a pool as tasks. The last task to end completes the file.
 
-    `ended` is then called with the first error of any part, or None; it is not called after a StoppedError. Fetched
-    parts are deleted if the file has changed since, or if they are damaged.
+    `ended` is then called in its thread, with the first error of any part or of the completion, or None; it is not
+    called after a StoppedError. `part_size` in bytes is for a file that no earlier attempt began. Fetched parts are
+    deleted if the file has changed since, or if they are damaged.
     """
     parts = PartFile(fetcher.folder, entry, part_size)
     missing, present = parts.missing, parts.present

@@ -79,12 +79,12 @@ P = TypeVar("P", bound=Piece)
 
 
 def identities(folder: ClaimFolder) -> set[str]:
-    """Return the identities of which a folder holds incomplete files, with whatever others have put there."""
+    """Return each `Piece.identity` with incomplete files in a folder, and the stems of what others have put there."""
     return {PurePosixPath(each.name).stem for each in folder.entries(MOST_LEFTOVERS)}
 
 
 def sweep(folder: ClaimFolder, unwanted: Container[str]) -> None:
-    """Remove the incomplete files of these identities from a folder."""
+    """Remove the incomplete files of the identities in `unwanted`, as in `Piece.identity`, from a folder."""
     for each in folder.entries(MOST_LEFTOVERS):
         if PurePosixPath(each.name).stem in unwanted:
             remove(folder, each.name)
@@ -120,7 +120,8 @@ class Extent:
 class PartFile(Generic[P]):
     """Incomplete file with the fetched parts of one version, and its journal. Threads may write parts in parallel.
 
-    It continues the incomplete file of an earlier attempt in `folder`, which then also determines the part size.
+    It continues the incomplete file of an earlier attempt in `folder`, which then also determines the part size in
+    bytes. Write each part in `missing` to `draft`, then call `done`; in the end `finish` and `place`, or `close` alone.
     """
 
     def __init__(self, folder: ClaimFolder, entry: P, part_size: int) -> None:
@@ -179,7 +180,7 @@ class PartFile(Generic[P]):
         return self.draft.descriptor
 
     def place(self, tree: Tree) -> None:
-        """Move the finished file to the path of its key, and delete the journal."""
+        """Close the finished file, move it to the path of its key, and delete the journal."""
         self.draft.place(tree, self.entry.key)
         self.close()
         self._folder.remove_file(self._journal_name)

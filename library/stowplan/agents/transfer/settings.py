@@ -83,6 +83,7 @@ class TransferSettings:
     local: PvcEndpoint
     """The claim; of two claims it is that of the sink."""
     run: str | None
+    """Name of the run, or its hash; None if the environment has none, as outside of a cluster."""
     values: Values
     """Options from environment variables. Each engine reads its own."""
     network: Network = OF_A_POD
@@ -133,7 +134,7 @@ def read(path: Path) -> TransferConfig:
 
 
 def with_files(environment: Mapping[str, str], directory: Path) -> dict[str, str]:
-    """Return the variables with those whose values are files in a directory, which may be missing.
+    """Return the variables, and for each file of a directory, which may be missing, one with its name and content.
 
     Other programs cannot read a file of another container, nor is it passed on to child processes. The kubelet mounts
     a Secret as links to files. Raises SettingsError if a file cannot be read.
@@ -163,7 +164,10 @@ def secrets(config: TransferConfig, environment: Mapping[str, str]) -> list[str]
 
 
 def settings(config: TransferConfig, environment: Mapping[str, str], network: Network = OF_A_POD) -> TransferSettings:
-    """Return the settings that every engine needs. Raises SettingsError if the configuration is inconsistent."""
+    """Return the settings that every engine needs. Raises SettingsError if the configuration is inconsistent.
+
+    `environment` has the variables that `with_files` returns.
+    """
     upload = not isinstance(config.sink, PvcEndpoint)
     local, remote = (config.source, config.sink) if upload else (config.sink, config.source)
     if not isinstance(local, PvcEndpoint):

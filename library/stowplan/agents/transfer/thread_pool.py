@@ -25,7 +25,8 @@ MOST_FAILURES = 100
 class ThreadPool:
     """Pool of `size` threads that run tasks. Its queue holds at most `size` tasks, and `give` waits while it is full.
 
-    `translate` turns an exception of a task into a failure. As a context manager it ends the work early on an error.
+    `translate` turns an exception of a task into a failure. As a context manager it ends the work early on an error;
+    after success `end` must be called.
     """
 
     def __init__(self, size: int, stop: Stop, log: Log, translate: Translate) -> None:

@@ -110,12 +110,12 @@ class Tree:
         return found
 
     def reader(self, key: str) -> int:
-        """Open a file for reading and return its descriptor. Raises OSError for anything but a regular file."""
+        """Open a file for reading; return its descriptor, to be closed. Raises OSError for all but a regular file."""
         parent, name = self.parent(key)
         return parent.reader(name)
 
     def sha256(self, key: str, check: Callable[[], None]) -> str:
-        """Return the SHA-256 of a file in hexadecimal digits. It raises as `reader`; `check` is as for `blocks`."""
+        """Return the SHA-256 of a file in hexadecimal digits. `check` is called between reads, and may raise."""
         with os.fdopen(self.reader(key), "rb") as file:
             return sha256(file.fileno(), check)
 
@@ -139,7 +139,7 @@ class Tree:
             source_directory.move(source, parent, name)
 
     def remove(self, key: str) -> None:
-        """Remove a file if it exists, or an empty directory (the key ends in `/`)."""
+        """Remove a file if it exists, or an empty directory (the key ends in `/`), which must exist."""
         parent, name = self.parent(key)
         if key.endswith("/"):
             parent.remove_folder(name)
@@ -174,7 +174,7 @@ def blocks(descriptor: int, check: Callable[[], None], begin: int = 0, end: int 
 
 
 def sha256(descriptor: int, check: Callable[[], None]) -> str:
-    """Return the SHA-256 of an open file in hexadecimal digits. `check` is as for `blocks`."""
+    """Return the SHA-256 of an open file in hexadecimal digits. `check` is called between reads, and may raise."""
     digest = hashlib.sha256()
     for data in blocks(descriptor, check):
         digest.update(data)

@@ -40,9 +40,10 @@ class BroughtName(NamedTuple):
 class BroughtNames:
     """Record of the names of the files that copies brought to one destination, and of where each is from.
 
-    So files of an earlier source can be deleted. `source` names where the present copy is from, and `owner` is the spec
-    whose source it is; empty for a copy that leaves files of earlier sources alone. Others may change the record: what
-    is read for a deletion must be what this object has written.
+    So files of an earlier source can be deleted. The record is the file `name` in `folder`, which `close` closes.
+    `source` names where the present copy is from, and `owner` is the spec whose source it is; empty for a copy that
+    leaves files of earlier sources alone. Others may change the record: what is read for a deletion must be what this
+    object has written. Call `prepare`, then `lines`, `begin` before the first change, and `finish` after the last one.
     """
 
     def __init__(self, folder: ClaimFolder, name: str, owner: str, source: str) -> None:
@@ -55,7 +56,7 @@ class BroughtNames:
 
     @classmethod
     def of(cls, settings: TransferSettings, source: str) -> Self:
-        """Open the record for the destination of a copy."""
+        """Open the record for the destination of a copy. `source` is a string that differs for each source."""
         config = settings.config
         directory = config.state.directory if config.state else STATE_DIRECTORY
         root = directory.partition(STATE_DIRECTORY)[0] + STATE_DIRECTORY
@@ -71,19 +72,19 @@ class BroughtNames:
         return bool(self._earlier)
 
     def is_earlier(self, line: BroughtName) -> bool:
-        """Return whether a name is from an earlier source of the owner, and of nobody else's."""
+        """Return whether the present source lacks the name, and an earlier one of this owner alone has brought it."""
         return not line.listed and line.source in self._earlier
 
     def known(self) -> Iterator[str]:
-        """Yield the keys of the owner's sources, in ascending order. Others may have changed them.
+        """Yield the recorded keys that the owner's sources brought, in ascending order. Others may have changed them.
 
-        Those of the present one too: after a kill, what an earlier source brought may still be in their place.
+        Those of the present source too: after a kill, what an earlier one brought may still be in their place.
         """
         own = self._earlier | {self._source}
         return (each.key for each in self._read(self._name) if each.source in own)
 
     def prepare(self, listed: Iterable[str]) -> None:
-        """Write a new record with the keys of the source, in ascending order. It is in force from `begin` on."""
+        """Write a new record with `listed`, the source's keys in ascending order. It is in force from `begin` on."""
         before = (BroughtName(key, listed=False, source=source) for key, _, source in self._read(self._name))
         sources = self._owners.get(self._owner, set()) | {self._source}
         self._write(
@@ -107,7 +108,7 @@ class BroughtNames:
         self._next = self._name
 
     def finish(self, kept: Iterable[BroughtName]) -> None:
-        """Record that the copy is complete. Of the keys that the source does not have, only those of `kept` remain."""
+        """Record that the copy is complete. Of the keys that the source lacks remain `kept`, in ascending order."""
         listed = (each for each in self._read(self._next) if each.listed)
         self._write(self._name, {self._source}, _merged(listed, kept))
         if self._next != self._name:

@@ -47,7 +47,7 @@ class Draft:
         return self.status.st_size
 
     def resize(self, size: int) -> None:
-        """Cut the file, or extend it by a hole."""
+        """Cut the file to `size` bytes, or extend it to them by a hole."""
         os.ftruncate(self.descriptor, size)
 
     def write(self, data: bytes | memoryview, offset: int) -> None:
@@ -62,7 +62,8 @@ class Draft:
     def finish(self, key: str, size: int, modified_ns: int | None = None) -> None:
         """Check that the file has the promised size, set its modification time, and sync it if it is large.
 
-        `key` is for the message. Raises AttemptError (11) for another size.
+        `key` is for the message. If `modified_ns` is None, the time is left alone. Raises AttemptError (11) for another
+        size.
         """
         if self.size != size:
             message = f"{key}: {size} bytes were written, but the file has {self.size}"

@@ -69,7 +69,10 @@ class _Folder:
 
 
 class Extra:
-    """Files and directories of one destination that the present source does not list, by the record of `brought`."""
+    """Files and directories of one destination that the present source does not list, by the record of `brought`.
+
+    Call `brought.prepare`, then `find`, copy in the block of `around`, and call `finish`. `close` closes `brought` too.
+    """
 
     def __init__(  # noqa: PLR0917 - what all deletions share
         self, tree: Tree, brought: BroughtNames, rule: Rule, progress: Progress, stop: Stop, log: Log

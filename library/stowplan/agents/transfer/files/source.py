@@ -30,10 +30,11 @@ class LinkError(Exception):
 
 
 def resolved(path: str, link: Callable[[str, str], str | None]) -> str:
-    """Return the path that is left of a path below a root once the links in it are followed.
+    """Return the path without links that `path` leads to. Both are relative to a root, which is the empty path.
 
     `link` gets a folder and a name in it, and returns what the link of this name holds; None if it is no link. An
-    absolute link leads out: it names a path of the pod that made it. Raises LinkError, and the errors of `link`.
+    absolute link leads out: it names a path of the pod that made it. Raises LinkError with the message `OUT` or
+    `CIRCLE`, and the errors of `link`.
     """
     at, rest, followed = "", path.split("/")[::-1], 0
     while rest:
@@ -199,9 +200,9 @@ class Source:
 
 @contextmanager
 def opened(settings: TransferSettings) -> Iterator[tuple[Tree, Found | None]]:
-    """Open the directory of the claim that is copied. If the path is that of a file, yield its directory and the file.
+    """Open what the settings copy from the claim: yield a directory and None, or the directory of a file and the file.
 
-    Raises AttemptError (4) if the last segment of the path is missing.
+    The directory is closed at the end. Raises AttemptError (4) if the last segment of the path is missing.
     """
     claim, path = settings.claim, settings.local.path
     folder, _, name = path.rstrip("/").rpartition("/")

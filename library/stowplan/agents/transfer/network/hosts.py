@@ -77,7 +77,7 @@ def origin(url: str) -> HostOrigin:
 
 
 def endpoint(url: str) -> SplitResult | None:
-    """Parse the URL of a server, which may have a path; None if it is no such URL of http or https."""
+    """Parse the http or https URL of a server, which may have a path; None if it is none, or has query or fragment."""
     try:
         parts = urlsplit(url)
         good = parts.scheme in PORTS and bool(parts.hostname) and (parts.port or 1) > 0

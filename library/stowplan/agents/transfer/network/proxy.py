@@ -26,9 +26,10 @@ class Proxy:
 
 
 def proxy_of(scheme: str, host: str) -> Proxy | None:
-    """Return the proxy for a server; None for no proxy. `scheme` and `host` are those of `proxy_url`.
+    """Return the proxy for a server by the environment variables that `proxy_url` reads; None for no proxy.
 
-    Raises AttemptError (exit code 2) if the proxy's own URL is not http.
+    `scheme` is that of the server, `http` or `https`; `host` may include a port. Raises AttemptError (exit code 2) if
+    the proxy's own URL is not http.
     """
     url = proxy_url(scheme, host)
     if url is None:

@@ -43,7 +43,7 @@ def make_engine(settings: TransferSettings) -> Engine:
 class ClaimEngine:
     """Copies files with their modification times, permissions and holes from `source` to the claim of the settings.
 
-    Owners are not copied. Files that the source lacks stay.
+    Owners are not copied. Files that the source lacks stay. Parameters and results are those of the interface `Engine`.
     """
 
     settings: TransferSettings
@@ -95,7 +95,7 @@ def _seen(sink: Tree, files: Iterable[Found]) -> Iterator[str]:
 class Copy:
     """Copy of the files of one source to another tree in one attempt.
 
-    `parts` is a folder of the sink for unfinished files.
+    `parts` is a folder of the sink's claim for unfinished files. The caller closes the folders.
     """
 
     source: Source

@@ -197,7 +197,7 @@ class CommitCheckout:
             inner.adopt(WantedRef("commit", name, name, name), fresh=fresh)
 
     def adopt(self, wanted: WantedRef, *, fresh: bool) -> None:
-        """Bring a commit into the place of a submodule, which may be new."""
+        """Bring a commit to the place of a submodule, which may be new. `fresh`: whether the clone around it is new."""
         repository, address, path = self.repository, self.address, self.repository.path
         text = f"gitdir: {os.path.relpath(repository.directory, path)}\n"
         with self.repository.folder(path) as files:

@@ -24,8 +24,9 @@ from stowplan.schema.agents.exit_codes import ExitCode
 class Earlier:
     """What the destination has beside the clone of the present source, by the record of earlier syncs.
 
-    `removed` is a folder in the state directory, to which clones are moved before they are deleted, so that none is
-    ever in its place and half gone.
+    `tree` is the directory around the clones. `removed` is a folder in the state directory, to which clones are moved
+    before they are deleted, so that none is ever in its place and half gone. Call `find`, `take_away` if there are
+    `changes`, and `finish`. `close` closes `removed`, and not `tree`.
     """
 
     def __init__(self, git: Git, tree: Tree, removed: ClaimFolder) -> None:
@@ -112,7 +113,7 @@ _LONGEST_LINK = 4096
 def check(clone: Repository) -> int:
     """Return the number of files in a clone and its submodules, as the index of each has them.
 
-    Raises AttemptError (5) if any of them holds what its repository lacks. The clone must have been looked at.
+    Raises AttemptError (5) if any of them holds what its repository lacks. Call `clone.look` before.
     """
     left, count = [clone], 0
     while left:

@@ -18,7 +18,7 @@ from stowplan.agents.transfer.tree import Tree
 
 @dataclass(frozen=True)
 class GitEngine:
-    """Copies between a claim and one Git repository, by the interface of a transfer engine."""
+    """Copies between a claim and one Git repository. Parameters and results are those of the interface `Engine`."""
 
     settings: GitSettings
 

@@ -6,7 +6,7 @@ from stowplan.schema.agents.left_out import Reason
 
 
 def tell(progress: Progress, log: Log, *, lfs: bool) -> str:
-    """Log what was left out, and return the end of the sentence about the result; empty if nothing was.
+    """Log what was left out, and return the end of the sentence about the result, from `; ` on; empty if nothing was.
 
     `lfs` says whether the spec wants the content of Git LFS.
     """

@@ -46,7 +46,7 @@ class Repository:
 
     @property
     def private(self) -> PrivateDirectory:
-        """Git's own directory in scratch."""
+        """Git's own directory in scratch. Raises RuntimeError before `adopt`, `look` or `make`."""
         if self._private is None:
             raise RuntimeError(f"{self.path} was not adopted")
         return self._private
@@ -57,12 +57,12 @@ class Repository:
         return self.elsewhere or self.path / ".git"
 
     def folder(self, path: Path, *, create: bool = False) -> ClaimFolder:
-        """Open a folder of the repository, such as `directory`, without following a link in the claim."""
+        """Open the folder `path`, such as `directory`, without following a link in the claim. The caller closes it."""
         claim = self.git.settings.common.claim
         return ClaimFolder.at(claim, str(path.relative_to(claim)), create=create)
 
     def tree(self, path: Path, *, create: bool) -> Tree:
-        """Open a folder of the repository, such as its work tree `path`, for keys below it."""
+        """Open the folder `path`, such as the work tree, for keys below it. The caller closes it."""
         claim = self.git.settings.common.claim
         return Tree(claim, str(path.relative_to(claim)), create=create)
 
@@ -91,7 +91,7 @@ class Repository:
             remove(folder, self.directory.name)
 
     def set(self, key: str, value: str) -> None:
-        """Set a value in the configuration file of the claim, which `publish` brings there."""
+        """Set a value, such as `remote.origin.url`, in the claim's configuration; `private.publish` brings it there."""
         words = ("config", "--file", str(self.private.config), "--replace-all", key, value)
         self.git.offline(None, *words)
 

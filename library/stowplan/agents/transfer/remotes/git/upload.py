@@ -22,6 +22,7 @@ class GitUpload:
 
     git: Git
     source: Path
+    """Absolute path of the repository's work tree."""
 
     def run(self) -> str:
         """Push and return a sentence about the result."""

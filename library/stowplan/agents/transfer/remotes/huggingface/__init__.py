@@ -11,7 +11,10 @@ from stowplan.agents.transfer.settings import TransferSettings
 
 
 def make_engine(settings: TransferSettings) -> Engine:
-    """Return the engine. Raises SettingsError if a setting or a package is missing or invalid."""
+    """Return the engine. Raises SettingsError if a setting or a package is missing or invalid.
+
+    It changes variables of `os.environ`: call it before anything imports the libraries of Hugging Face.
+    """
     from stowplan.agents.transfer.remotes.huggingface.hub.environment import prepare  # noqa: PLC0415 - they import this one
     from stowplan.agents.transfer.remotes.huggingface.hub.settings import huggingface_settings  # noqa: PLC0415
 

@@ -36,12 +36,13 @@ def chosen(found: Iterable[RemoteFile], names: Sequence[str], patterns: Patterns
 
 @dataclass
 class HubDownload:
-    """Download of the files of one commit in one attempt."""
+    """Download of the files of one commit in one attempt: call `compare`, then `fetch`, which ends the pool."""
 
     files: Sequence[RemoteFile]
     fetcher: HubFetcher
     pool: ThreadPool
     part_size: int
+    """Size in bytes of the parts of larger files. A file up to this size is fetched in one request."""
     wanted: list[RemoteFile] = field(default_factory=list)
     """Files that must be fetched; `compare` sets it."""
     _other: int = 0

@@ -38,7 +38,7 @@ _NOT_OURS = ".cache/huggingface"
 
 @dataclass(frozen=True)
 class HuggingFaceEngine:
-    """Copies between a claim and one repository on a Hub, by the interface of a transfer engine."""
+    """Copies between a claim and a repository on a Hub. Parameters and results are those of the interface `Engine`."""
 
     settings: HuggingFaceSettings
     scratch: Path

@@ -46,7 +46,7 @@ class Known:
             append(self._file, _line(key, line))
 
     def finish(self) -> None:
-        """Record that all recorded files are durable."""
+        """Record that all recorded files are durable. Call it after they were synced to disk, and before `close`."""
         with self._lock:
             before, self._file = self._file, self._written(durable=True)
             os.close(before)

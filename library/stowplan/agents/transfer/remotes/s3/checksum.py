@@ -37,13 +37,16 @@ A model computes them with the instructions of the processor.
 
 
 def joined(algorithm: str, first: bytes, second: bytes, length: int) -> bytes:
-    """Return the checksum of two concatenated strings from both checksums and the second one's length in bytes."""
+    """Return the checksum of two joined strings from both checksums and the second one's length in bytes.
+
+    `algorithm` is a key of `CRCS`.
+    """
     model, size = CRCS[algorithm]
     return int(model.combine(int.from_bytes(first, "big"), int.from_bytes(second, "big"), length)).to_bytes(size, "big")
 
 
 class Crc:
-    """Cyclic redundancy check with the interface of a digest of hashlib."""
+    """Cyclic redundancy check of `size` bytes, big-endian, with the interface of a digest of hashlib."""
 
     def __init__(self, model: Model, size: int) -> None:
         self._model, self._size, self._value = model, size, 0
@@ -94,7 +97,7 @@ class Checksum:
 
 
 def from_headers(headers: Mapping[str, str]) -> Checksum | None:
-    """Return the cheapest checksum in the headers `x-amz-checksum-*`; None if none can be computed."""
+    """Return the cheapest checksum in the headers `x-amz-checksum-*`, in lower case; None if none can be computed."""
     for algorithm, size in _SIZES.items():
         text, dash, count = headers.get(f"x-amz-checksum-{algorithm}", "").partition("-")
         of_pieces = bool(dash) or headers.get("x-amz-checksum-type") == "COMPOSITE"

@@ -40,7 +40,7 @@ SAVE_SECONDS, SYNC_SECONDS = 0.5, 10.0
 
 @dataclass
 class S3Download:
-    """Download of one source in one attempt."""
+    """Download of one source in one attempt: call `compare`, then `fetch`, which ends the pool."""
 
     source: ObjectSource
     client: RestClient
@@ -68,7 +68,8 @@ class S3Download:
         The listing is stored in the journal, with a flag for each object that must be fetched.
 
         Raises AttemptError (exit code 5) if a key is invalid below the destination, if the free space is too small, if
-        the listing is not the expected one, or if an object is in an archive. Raises UnsortedError as the source does.
+        the listing is not the expected one, or if an object is in an archive. Raises UnsortedError if the store lists
+        keys in another order: then compare by the download that `sorting` returns.
         """
         wanted_bytes = written_size = 0
         most, self._check = self._most_listed(), check

@@ -24,7 +24,7 @@ from stowplan.schema.agents.exit_codes import ExitCode
 
 @dataclass(frozen=True)
 class S3Engine:
-    """Copies between a claim and one bucket, by the interface of a transfer engine."""
+    """Copies between a claim and one bucket. Parameters and results are those of the interface `Engine`."""
 
     settings: S3Settings
 

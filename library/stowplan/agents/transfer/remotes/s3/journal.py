@@ -86,7 +86,7 @@ class FinishedEntries:
 
 
 class Journal:
-    """Files in the state directory of one transfer: the finished objects, the listing, and the progress in it."""
+    """Files in the state directory of one transfer. Call `fold`, fill a `new_listing`, then `save`, and `finish`."""
 
     def __init__(self, state: ClaimFolder) -> None:
         self._state = state
@@ -123,7 +123,7 @@ class Journal:
         return _entries(self._state, _LISTING)
 
     def save(self, marks: Marks, *, synced: bool) -> None:
-        """Save which entries are finished.
+        """Save which entries are finished. `marks` are of `FinishedEntries.snapshot`.
 
         `synced` says that their files are durable, so that they also count after a crash of the cluster node.
         """
@@ -138,7 +138,7 @@ class Journal:
                     file.write(text)
 
     def finish(self, done: FinishedEntries) -> None:
-        """Record that the destination has all listed objects, in the versions of `done.replaced` where they differ."""
+        """Record that all listed objects are durable, in the versions of `done.replaced` where those differ."""
         if done.replaced:
             self.save(done.snapshot(), synced=True)
             self._state.remove_file(_KNOWN)

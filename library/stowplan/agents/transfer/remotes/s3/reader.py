@@ -46,7 +46,10 @@ class Reader:
 
     @contextmanager
     def part(self, parts: PartFile[S3Object], extent: Extent) -> Iterator[Incoming]:
-        """Request a part of an object, as `whole`. All parts must be of the version of the first one."""
+        """Request a part, and yield the answer before its body is read. It raises as `whole`.
+
+        It raises ChangedError also if the part is of another version than the first one.
+        """
         entry, wanted = parts.entry, f"bytes {extent.start}-{extent.end - 1}"
         headers = {**_match(entry), "range": wanted.replace(" ", "=")}
         with self.client.reading(self.prefix + entry.key, headers, _OTHER, extent.end - extent.start) as incoming:

@@ -30,8 +30,7 @@ MOST_BEGUN = 10_000
 class S3Upload:
     """Upload of the files of one claim in one attempt: call `run` once.
 
-    `client` is of the bucket in `settings`. `attempts` is the rule for sending one request again, and `work` has the
-    log, the progress and the stop of the attempt. The caller closes `client`. The pool that `run` gets is ended by it.
+    `client` is of the bucket in `settings`; the caller closes it. `work` has the log, the progress and the stop.
     """
 
     settings: S3Settings

@@ -18,7 +18,10 @@ _CONVERTING = ("text", "crlf", "eol", "ident", "filter", "working-tree-encoding"
 def read(
     repository: Repository, commit: str, paths: Iterable[bytes], attributes: Sequence[str]
 ) -> Iterator[tuple[bytes, bytes]]:
-    """Yield (path, value) for each path, and for each of the attributes in their order."""
+    """Yield (path, value) for each path, and for each of the attributes in their order.
+
+    Paths are relative to the repository. A value is as git-check-attr(1) writes it, such as `set` or `unspecified`.
+    """
     git = repository.git
     place = replace(repository.place, variables={"GIT_INDEX_FILE": str(git.folder / "index")})
     git.offline(place, "read-tree", commit)
@@ -29,7 +32,7 @@ def read(
 
 
 def converted_otherwise(repository: Repository, before: str, commit: str) -> set[str]:
-    """Return the files of `commit` which a checkout converts in another way than one of the commit `before` does."""
+    """Return the paths in `commit` whose files its checkout converts in another way than one of the commit `before`."""
     paths = [path for mode, _, _, path in listed(repository, commit) if mode.startswith(FILE)]
     # The values of a million files would fill the memory.
     with TemporaryFile(dir=repository.git.folder) as earlier:

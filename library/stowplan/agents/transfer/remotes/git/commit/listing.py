@@ -18,7 +18,11 @@ _AT_ONCE = 4096
 
 
 def listed(repository: Repository, commit: str) -> Iterator[tuple[bytes, bytes, bytes, bytes]]:
-    """Yield (mode, name, size, path) of each entry of a commit's tree, as `git ls-tree -l` writes them."""
+    """Yield (mode, name, size, path) of each file, link and submodule in a commit's tree, also in its folders.
+
+    All are bytes, as `git ls-tree -l` writes them. The name is that of the Git object. The size is `-` for a submodule,
+    and `BAD` if the object is missing.
+    """
     for record in repository.git.records(repository.place, "ls-tree", "-r", "-l", "-z", "--full-tree", commit):
         fields, _, path = record.partition(b"\t")
         mode, _, name, size = fields.split()
@@ -26,7 +30,7 @@ def listed(repository: Repository, commit: str) -> Iterator[tuple[bytes, bytes, 
 
 
 def contents_of(repository: Repository, names: Iterable[str]) -> Iterator[tuple[str, bytes]]:
-    """Yield (name, content) of small Git objects, each once. Raises AttemptError (11) if one is missing."""
+    """Yield (name, content) of the small Git objects `names`, each once. Raises AttemptError (11) if one is missing."""
     wanted = iter(dict.fromkeys(names))
     while batch := list(islice(wanted, _AT_ONCE)):
         feed = "".join(f"{name}\n" for name in batch).encode()

@@ -38,7 +38,9 @@ class Answer:
     """Answer of the server about one object: actions by name, such as `upload`, or an error with its HTTP code."""
 
     actions: Mapping[str, Action]
+    """Empty with an error, or if the server has the object that is to be uploaded."""
     error: str | None = None
+    """Message of the server; None if there is no error."""
     code: int = 0
 
 

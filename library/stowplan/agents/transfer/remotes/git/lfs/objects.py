@@ -47,7 +47,7 @@ def server_url(git: Git, place: GitPlace, address: Address, commit: str) -> str:
 
 @dataclass
 class LfsContent:
-    """Git LFS objects that one commit references."""
+    """Git LFS objects that one commit references. Call `missing`, `fetch`, and `remember` once they are durable."""
 
     repository: Repository
     address: Address
@@ -162,8 +162,9 @@ def each_of(
 ) -> None:
     """Call `transfer` in a pool of threads with the digest, the size and the server's actions of each object.
 
-    `operation` and `ref` are as for `LfsServer.batch`. Failures that may pass are tried again: the first answer about
-    an object may have expired, so a further try asks for a new one.
+    `operation` is `download` or `upload`, `objects` are sizes in bytes by digest, `ref` is the branch of an upload as
+    `refs/heads/…`, or None. Failures that may pass are tried again: the first answer about an object may have expired,
+    so a further try asks for a new one. Raises AttemptError if an object failed.
     """
     work = server.git.work
 

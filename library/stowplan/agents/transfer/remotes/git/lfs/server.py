@@ -40,7 +40,10 @@ _MAY_PASS = frozenset({408, 425, 429, 500, 502, 503, 504, 509})
 
 
 class LfsServer:
-    """Client for the Git LFS server at one URL. Any thread may use it."""
+    """Client for the Git LFS server at one URL. Any thread may use it. It must be closed.
+
+    `environment`, the agent's, may name a file of trusted certificates.
+    """
 
     def __init__(self, git: Git, url: str, environment: Mapping[str, str]) -> None:
         self.git, self._url = git, url.rstrip("/")

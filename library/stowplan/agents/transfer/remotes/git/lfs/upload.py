@@ -25,7 +25,8 @@ from stowplan.schema.agents.exit_codes import ExitCode
 class LfsUpload:
     """Upload of the Git LFS objects of the commits from `since` (exclusive) to `commit` on `branch`.
 
-    `since` is None if the server does not have the branch.
+    `branch` is as `refs/heads/…`, the other two are names of commits. `since` is None if the server does not have the
+    branch.
     """
 
     repository: Repository
@@ -47,7 +48,7 @@ class LfsUpload:
             each_of(server, "upload", objects, self.branch, partial(self._object, server))
 
     def leave_out(self) -> None:
-        """Count the objects whose content is not uploaded."""
+        """Count all of these objects as left out. Call it instead of `run` if their content is not to be uploaded."""
         for oid in sorted(self._objects()):
             self._git.work.progress.leave_out("pointer", oid)
 

@@ -99,11 +99,11 @@ class Git:
         return done.output
 
     def tried(self, place: GitPlace | None, *words: str, feed: bytes = b"") -> ProgramResult:
-        """Run Git as `offline` does, and return the result even if it fails."""
+        """Run Git as `offline` does, with the same parameters, but return the result even if it fails."""
         return child.run(self._call(words, place, online=False, feed=feed), self.work.stop)
 
     def streamed(self, place: GitPlace, *words: str, feed: bytes = b"") -> Iterator[bytes]:
-        """Run Git as `offline` does, but yield its standard output in pieces of any size."""
+        """Run Git as `offline` does, but yield its output in pieces of any size. Raises AttemptError after the last."""
         with child.running(self._call(words, place, online=False, feed=feed), self.work.stop) as program:
             yield from program.pieces()
             done = program.result()

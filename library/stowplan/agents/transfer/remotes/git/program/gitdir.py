@@ -61,7 +61,7 @@ def check(directory: Path) -> None:
 
 
 def unknown(keys: Iterable[str]) -> list[str]:
-    """Return the names of settings in `keys` that a clone may not have, sorted and without duplicates."""
+    """Return those of `keys`, names as in `git config --list`, that a clone may not have: sorted, each once."""
     return sorted({key for key in keys if not _KNOWN.fullmatch(key)})
 
 

@@ -43,7 +43,7 @@ def command(descriptor: int) -> str:
 
 
 class Filter:
-    """One conversation with Git. `inside` is Git's own directory in the claim."""
+    """Conversation with Git, which writes to `source` and reads `sink`. `inside` is Git's own folder in the claim."""
 
     def __init__(self, inside: ClaimFolder, source: IO[bytes], sink: IO[bytes]) -> None:
         self._inside, self._source, self._sink = inside, source, sink

@@ -20,7 +20,7 @@ LONGEST = 65536
 
 
 class PasswordSocket:
-    """Socket in a folder that only this user can enter, and the thread that serves it."""
+    """Socket in a folder that only this user can enter, and the thread that serves it until `close`."""
 
     def __init__(self, folder: Path, hosts: Hosts, credentials: GitCredentials | None, log: Log) -> None:
         self._hosts, self._credentials, self._log = hosts, credentials, log

@@ -46,7 +46,7 @@ class Failures:
     settings: HuggingFaceSettings
 
     def of_any(self, error: Exception, what: str) -> AttemptError | StoppedError:
-        """Return the failure for an exception; a message begins with `what`.
+        """Return the failure for an exception; most messages name the request by `what`.
 
         Exceptions that come neither from a request nor from the operating system are raised again.
         """

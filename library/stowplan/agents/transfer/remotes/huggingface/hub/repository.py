@@ -48,7 +48,7 @@ class Hub:
         return commit
 
     def files(self, commit: str, folder: str = "") -> list[RemoteFile]:
-        """Return all files below a folder, in ascending order of paths; an empty list if the folder does not exist."""
+        """Return all files below a folder (empty: the root), in ascending order of paths; none if it does not exist."""
         place: str | None = f"{self._api}/tree/{quote(commit, safe='')}{'/' if folder else ''}{quote(folder)}"
         place = f"{place}?recursive=true&expand=false"
         found: list[RemoteFile] = []

@@ -63,7 +63,7 @@ class Xet:
 
 
 def connect(hub: Hub, commit: str, streams: int, stop: Stop) -> Xet | None:
-    """Return a reader of the files of a commit; None if the Hub has no Xet store."""
+    """Return a reader of the files of a commit, for at most `streams` reads at a time; None without a Xet store."""
     connection = hub.xet_connection("read", commit)
     return Xet(hub, commit, connection, streams, stop) if connection else None
 
@@ -82,7 +82,7 @@ _FOLDER = "xet"
 
 @contextmanager
 def remembered(state: ClaimFolder, library: Path, stop: Stop, log: Log) -> Iterator[None]:
-    """Copy the cache to the directory of the library before the block, and back after it, unless there was a signal."""
+    """Copy what hf-xet remembers from `state` to `library` before the block, and, without a signal, back after it."""
     with ClaimFolder.at(library) as scratch:
         _copy(state, scratch, log)
         try:

@@ -46,7 +46,7 @@ class Incoming:
             return data, not more
 
     def fill(self, buffer: memoryview) -> int:
-        """Read bytes of the body into `buffer` and return their number, which is smaller only at the body's end."""
+        """Read bytes of the body into `buffer` and return their number, smaller only at its end. Raises LineError."""
         with _line():
             count = self.response.readinto(buffer)
             if not count and self.response.length:
@@ -84,7 +84,8 @@ class Connections:
     ) -> Iterator[Incoming]:
         """Send a request and yield its answer before the body is read. Redirects are not followed.
 
-        `path` includes the query and is percent-encoded. Raises LineError and any error of `body`.
+        `path` includes the query and is percent-encoded. `headers` must have the host and the length of `body`. Raises
+        LineError and any error of `body`.
         """
         with _line():
             connection = self._connection()

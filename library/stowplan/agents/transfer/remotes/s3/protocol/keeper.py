@@ -22,7 +22,7 @@ FULL_OBJECT = {"x-amz-checksum-type": "FULL_OBJECT"}
 
 
 def text_of(checksum: bytes) -> str:
-    """Return a checksum as headers and documents have it."""
+    """Return a checksum in Base64, as headers and documents have it."""
     return b64encode(checksum).decode()
 
 
@@ -38,7 +38,7 @@ class Keeper:
     def call(
         self, method: str, key: str, query: Query = (), body: bytes | Body = b"", *, headers: Mapping[str, str]
     ) -> Response:
-        """Send a request with the headers of a checksum, as `RestClient.call` does."""
+        """Send a request by `RestClient.call` with the `headers` of a checksum, or without them if they are refused."""
         if not self.sends:
             return self.client.call(method, key, query, body)
         response = self.client.call(method, key, query, body, headers=headers, accepted=(400, 501))

@@ -43,7 +43,10 @@ class Prover:
 
     @contextmanager
     def reading(self, entry: S3Object, headers: Headers, accepted: Sequence[int]) -> Iterator[Incoming]:
-        """Request an object as `RestClient.reading` does, together with its checksum."""
+        """Request an object and its checksum, without retries, and yield the answer before its body is read.
+
+        Raises AttemptError unless the status is one of success or in `accepted`, and for broken connections.
+        """
         for asked in self._ways():
             with ExitStack() as stack:
                 request = self.client.reading(self.prefix + entry.key, {**headers, **asked}, accepted, entry.size)

@@ -82,7 +82,10 @@ class Request:
 
 
 class RestClient:
-    """Client that sends requests to one bucket. Any thread may use it."""
+    """Client that sends requests to one bucket. Any thread may use it. It must be closed.
+
+    `bytes_per_second` limits what it sends, and what a reader reports to `throttle`; None means no limit.
+    """
 
     def __init__(
         self, bucket: Bucket, attempts: Attempts, redact: Redactor, bytes_per_second: int | None = None
@@ -107,7 +110,10 @@ class RestClient:
         headers: Mapping[str, str] | None = None,
         accepted: Sequence[int] = (),
     ) -> Response:
-        """Send a request as `send` does. An empty `key` addresses the bucket itself."""
+        """Send a request about an object, by its full key, or (empty) the bucket itself; return the answer.
+
+        There are retries. Raises AttemptError unless the status is one of success or in `accepted`.
+        """
         sent: Body = Text(body) if isinstance(body, bytes) else body
         return self.send(Request(method, key, query, sent, headers or {}), accepted)
 
