@@ -89,6 +89,7 @@ class OutputFile:
 
     @property
     def id(self) -> ObjectId:
+        """The identity of the object in a cluster."""
         return self.manifest.id
 
     @property

@@ -57,7 +57,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """What a target is compiled to; only `texts` is given if an error stopped it.
+    """What a target is compiled to. After an error, `Compiler.synth` gives only `texts`.
 
     `texts` are the contents of the files that diagnostics name, by path. `files` are the files of the output, without
     contents that the output folder has already, and `objects` is the number of objects. `committed` is the inventory of
@@ -82,7 +82,7 @@ class Compiled:
 
 
 class Compiler:
-    """Compiles the targets of one checkout, one after the other.
+    """Compiles the targets of one checkout, one after the other. The caller closes `composer`.
 
     Clusters of one environment differ in what Argo CD is told, so that their specs are equal: they are compiled once,
     unless their committed outputs differ.
@@ -94,7 +94,7 @@ class Compiler:
         self._equal: tuple[object, Parts] | None = None
 
     def validate(self, target: Target, report: Report, *, keep_objects: bool = True) -> Compiled:
-        """Compile and check without extensions and Node.js, and without the committed output."""
+        """Compile and check, without extensions, Node.js and the committed output. Diagnostics go to `report`."""
         reading = read(self._checkout, target, report)
         plain = plain_objects(reading.program)
         steps = Validation(reading, _definitions(plain, reading), keep_objects)

@@ -74,7 +74,7 @@ def synthesis(
 ) -> Synthesis:
     """Compile targets for their folders below the output folder `out`, and judge them together; write nothing.
 
-    `options` are those of each target, by its name.
+    `options` are those of each target, by its name. The caller closes `composer`.
     """
     compiler, parts = Compiler(checkout, composer), list[CompiledTarget]()
     for target in targets:

@@ -33,7 +33,7 @@ class Round:
     """Result of compiling once, with the duration in seconds.
 
     `texts` are the contents of the files that diagnostics name, by path. `written` has each output folder that was
-    written, one for each target of a platform file with environments, and what changed in it.
+    written, one for each target of a platform file with environments, and what changed in it; empty after an error.
     """
 
     report: Report
@@ -81,7 +81,7 @@ class Watcher:
         )
 
     def close(self) -> None:
-        """End Node.js, which stays alive between rounds."""
+        """End Node.js, which stays alive between rounds. `rounds` calls this at its end."""
         self._composer.close()
 
     def round(self) -> Round:

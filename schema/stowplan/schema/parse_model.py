@@ -49,7 +49,7 @@ Embedded = tuple[FieldPath, str, Any]
 
 
 def embedded(model: Model) -> list[Embedded]:
-    """Return every embedded Kubernetes value that the document gives."""
+    """Return every embedded Kubernetes value that the document of `model` gives, at any depth."""
     found: list[Embedded] = []
     _gather(model, (), found)
     return found

@@ -84,7 +84,7 @@ _EXAMPLES = {"uri": "s3://bucket.s3.eu-west-1.amazonaws.com/train/"}
 
 
 def beyond(value: Any, keyword: str, limit: Any, key: str = "") -> tuple[str, str]:
-    """Return message and hint for the value of `key` that breaks `limit`. `keyword` is one of `LIMITS`."""
+    """Return message and hint for the value of `key` that breaks `limit`. `keyword` is a key of `LIMITS`."""
     form, noun = LIMITS[keyword]
     if keyword == "minLength" and key in _EXAMPLES:
         message, _ = found_but(describe_size(value), f"{form.format(counted(limit, noun))}, such as {_EXAMPLES[key]}")

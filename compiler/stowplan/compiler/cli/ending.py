@@ -16,7 +16,7 @@ from stowplan.compiler.diagnostics.report import Diagnostic, Report
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """What a command needs to print its diagnostics at its end: the repository, the report and the format."""
+    """What a command needs to print its diagnostics at its end: the repository's folder, the report and the format."""
 
     repo: Path
     report: Report
@@ -27,9 +27,9 @@ class Ending:
     """What commands that diagnostics advise need after their names, see `options.again`."""
 
     def finish(self, extra: dict[str, Any], lines: Sequence[str] = (), *, failed: bool = False) -> NoReturn:
-        """Print the diagnostics and end the process, with exit code 1 if there is an error or `failed` is true, else 0.
+        """Print the diagnostics and raise `typer.Exit`: code 1 if there is an error or `failed` is true, else 0.
 
-        `lines` are printed after the diagnostics in formats for people; `extra` is added to the JSON object.
+        `lines` are printed after the diagnostics in formats for people; `extra` are further entries of the JSON object.
         """
         diagnostics = advising(self.report.diagnostics, self.again)
         match self.output_format:
@@ -62,17 +62,17 @@ class Ending:
 
 
 def advising(diagnostics: Sequence[Diagnostic], again: str) -> Sequence[Diagnostic]:
-    """Return diagnostics whose advice has complete commands: with `again`, which is as from `options.again`."""
+    """Return the diagnostics with complete commands in their hints. `again` is what `options.again` returns."""
     return [replace(each, hint=completed(each.hint, again)) for each in diagnostics] if again else diagnostics
 
 
 def completed(advice: str, again: str) -> str:
-    """Return a text with `again` in each command that compiles, so that the command works as it stands."""
+    """Return `advice` with `again` after each "`stowplan synth", so that these commands work as they stand."""
     return advice.replace("`stowplan synth", f"`stowplan synth{again}")
 
 
 def fail(sentence: str) -> NoReturn:
-    """End the process with exit code 1, and say why."""
+    """Print `sentence` to standard error, and raise `typer.Exit` with code 1."""
     typer.echo(sentence, err=True)
     raise typer.Exit(1)
 

@@ -26,10 +26,10 @@ EnvOption = Annotated[
 
 
 def chosen(checkout: "Checkout", out: Path, env: str | None, output_format: Format = Format.TEXT) -> "Sequence[Target]":
-    """Return the targets that the option `--env` names; all without it or for `all`.
+    """Return the targets that the option `--env` names, at least one; all of them for None or `all`.
 
-    `out` is the output folder. Without environments it is an error to name one. If the platform file has errors in its
-    environments, print them and end the process.
+    `out` is the output folder of all targets. Raises `typer.BadParameter` for a name that the platform file does not
+    have. If its environments have errors, prints them in the format `output_format` and raises `typer.Exit`.
     """
     from stowplan.compiler.compiling.destinations import destinations  # noqa: PLC0415 - start-up time
     from stowplan.schema.diagnostics import did_you_mean  # noqa: PLC0415
@@ -53,7 +53,7 @@ def chosen(checkout: "Checkout", out: Path, env: str | None, output_format: Form
 
 
 def only_one(targets: "Sequence[Target]") -> "Target":
-    """Return the first of the targets. Raises `typer.BadParameter` if they are of several environments."""
+    """Return the first of `targets`, at least one. Raises `typer.BadParameter` if they are of several environments."""
     if len({each.environment.name for each in targets}) > 1:
         names = ", ".join(dict.fromkeys(each.environment.name for each in targets))
         raise typer.BadParameter(f"Name one of the environments: {names}.", param_hint="--env")

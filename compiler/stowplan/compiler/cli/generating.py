@@ -8,7 +8,7 @@ import typer
 
 
 class CiOfOutput(StrEnum):
-    """What CI does with the output folder, as `ci_files.Ci`, which takes long to import."""
+    """What CI does with the output folder: check or commit it. As `ci_files.Ci`, which takes long to import."""
 
     CHECK = "check"
     COMMIT = "commit"

@@ -75,7 +75,7 @@ def _nearest_above(start: Path) -> Path | None:
 
 
 def repository(repo: Path, platform: Path | None) -> Repository:
-    """Return the repository for the argument `repo` and the option `--platform`.
+    """Return the repository for the argument `repo` and the option `--platform`, None for the usual platform file.
 
     Raises `BadParameter` if `repo` is not a folder, or `platform` not a YAML file in it and apart from the specs.
     """
@@ -95,7 +95,7 @@ def repository(repo: Path, platform: Path | None) -> Repository:
 
 
 def output(out: Path | None, repo: Repository) -> Path:
-    """Return the output folder for the option `--out`: without it, the usual one of the platform file.
+    """Return the output folder for the option `--out`: for None, the usual one of the platform file.
 
     Raises `BadParameter` if the option `--platform` is given and the folder is in or around that of the usual platform
     file: of two outputs in one folder, each removes files of the other.
@@ -129,9 +129,10 @@ def writable_output(out: Path | None, repo: Repository) -> Path:
 
 
 def again(repo: Repository, out: Path) -> str:
-    """Return what a command needs after its name to use this platform file and the output folder `out` again.
+    """Return the arguments with which a command uses this platform file and the output folder `out` again.
 
-    With a space before it; empty for the usual platform file. Paths are as the current folder sees them.
+    As text for a shell with a blank before it, such as ` --platform gpu.yaml`; empty for the usual platform file. Paths
+    are as the current folder sees them.
     """
     if not repo.platform:
         return ""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How `synth` ended for one target: `more` for its JSON record, and the lines for people.
+    """How `synth` ended for one target: its numbers, further entries of its JSON record (`more`), and lines for people.
 
     `digests` are the SHA-256 of the files that it wrote, by path below the output folder of all targets.
     """
@@ -43,19 +43,20 @@ def of_targets(records: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
 
 
 def record(numbers: "Numbers") -> dict[str, Any]:
-    """Return the numbers of compiled objects, of specs and of their files, for the JSON output."""
+    """Return the entries `objects`, `specs` and `specFiles` (the files of specs) of the JSON output, all numbers."""
     return {"objects": numbers.objects, "specs": numbers.specs.specs, "specFiles": numbers.specs.files}
 
 
 def spec_lines(numbers: "Numbers") -> list[str]:
-    """Return the line with the number of specs; with environments there is none."""
+    """Return a list with the line that counts the specs; an empty one for a target of an environment."""
     return [] if numbers.target else [str(numbers.specs)]
 
 
 def write(found: "Synthesis", foreign: "Sequence[Diagnostic]") -> "tuple[Report, list[Ended]]":
-    """Write the output of all targets, unless there is an error in any of them; return the report at the end.
+    """Write the output of all targets, unless there is an error in any of them.
 
-    `foreign` are the diagnostics about what lies beside the output of targets.
+    Return the report at the end, and how each target ended, in the order of `found.parts`. `foreign` are diagnostics
+    about what lies beside the output of targets, for the report.
     """
     from stowplan.compiler.synthesis import write_all  # noqa: PLC0415 - start-up time
 
@@ -78,7 +79,10 @@ def _written(part: "CompiledTarget", result: "WriteResult") -> Ended:
 
 
 def check(found: "Synthesis", foreign: "Sequence[Diagnostic]") -> "tuple[Report, list[Ended]]":
-    """Compare the output of all targets with what is there; parameters and result are those of `write`."""
+    """Compare the output of all targets with what the disk and Git have; write nothing.
+
+    Parameters and result are those of `write`. The record of a target has `upToDate`, unless the specs have errors.
+    """
     report = found.report
     beside = Report()
     beside.add(*foreign)
@@ -140,10 +144,10 @@ def compare_with_git(target: Path, repo: Path, report: Report) -> None:
 
 
 def counted_line(target: Path, counts: dict[str, int]) -> str:
-    """Return the last line of `synth`, such as `out: 2 created, 1 changed, 12 unchanged, 0 removed`."""
+    """Return the last line about an output folder: `out: 2 created, 1 changed, 12 unchanged, 0 removed`."""
     return f"{target}: " + ", ".join(f"{number} {name}" for name, number in counts.items())
 
 
 def counts(result: "WriteResult") -> dict[str, int]:
-    """Return the number of files by what happened to them."""
+    """Return the numbers of files that were `created`, `changed`, `unchanged` and `removed`, by these words."""
     return {name: len(getattr(result, name)) for name in ("created", "changed", "unchanged", "removed")}

@@ -14,14 +14,14 @@ from stowplan.compiler.generate.starter.upgrade import FileState, StarterFile
 
 
 def upgrade_files(folder: Path) -> None:
-    """Write the files in `folder` that an older version wrote, and say what a person has to merge."""
+    """Write the files in `folder` that an older version wrote; print them, and what a person has to merge."""
     found = upgrade.compare(folder)
     upgrade.write(folder, found)
     _say(folder, found, "updated")
 
 
 def check_files(folder: Path) -> None:
-    """Say what `upgrade_files` would say; exit code 1 if it would write anything."""
+    """Print what `upgrade_files` would; write nothing. Raise `typer.Exit` with code 1 if it would write anything."""
     found = upgrade.compare(folder)
     _say(folder, found, "older")
     if any(each.state is FileState.OLDER for each in found):

@@ -9,7 +9,7 @@ import typer
 def write(file: Path, text: str, option: str) -> None:
     """Write a file in one step, in UTF-8 and through no link, and remove what killed commands left beside it.
 
-    Raises `typer.BadParameter` about `option` if that is impossible.
+    Raises `typer.BadParameter` about `option`, such as `--output`, if that is impossible.
     """
     from stowplan.compiler.repository import own_files  # noqa: PLC0415 - start-up time
 

@@ -41,7 +41,8 @@ def body(markdown: str, *, commit: str, link: str, limit: int) -> str:
     """Return the body of the comment with at most `limit` characters.
 
     `markdown` may come from a stranger's pull request: in the body it mentions nobody, refers to no issue or request,
-    starts no quick action of GitLab and holds no marker. `link` is where the page is; empty if there is none.
+    starts no quick action of GitLab and holds no marker. What is too long is cut. The last line names `commit` and
+    links to the page at the URL `link`; empty if there is none.
     """
     page = f" · the page `report.html` is [here]({link})" if link else ""
     tail = f"\n<sub>Commit {commit}{page}</sub>\n"
@@ -63,5 +64,5 @@ def harmless(markdown: str) -> str:
 
 
 def is_review(text: str) -> bool:
-    """Whether a comment begins with the marker."""
+    """Whether a comment begins with `MARKER`, as those of this program do. Anybody can write such a comment."""
     return text.lstrip().startswith(MARKER)

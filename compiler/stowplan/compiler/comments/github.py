@@ -13,7 +13,7 @@ AUTHOR = "github-actions[bot]"
 
 @dataclass(frozen=True)
 class PullRequest:
-    """A pull request of `repository`, which is a name such as `ml/data`. `author` is the account of the token."""
+    """The pull request `number` of `repository`, such as `ml/data`. `author` is the login of the token's account."""
 
     rest: Rest
     repository: str
@@ -41,6 +41,6 @@ class PullRequest:
 
 
 def service(url: str, token: str) -> Rest:
-    """Return the service at `url`, such as https://api.github.com. Raises `RestError`."""
+    """Return the service at `url`, such as https://api.github.com. Sends nothing. Raises `RestError` as `Rest` does."""
     headers = {"Accept": "application/vnd.github+json", "X-GitHub-Api-Version": "2022-11-28"}
     return Rest(url, headers | {"Authorization": f"Bearer {token}"})

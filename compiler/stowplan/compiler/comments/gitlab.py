@@ -10,7 +10,7 @@ from stowplan.compiler.comments.rest import Rest
 
 @dataclass(frozen=True)
 class MergeRequest:
-    """A merge request of the project with the number `project`."""
+    """The merge request `number` of the project with the number `project`."""
 
     rest: Rest
     project: int
@@ -40,5 +40,5 @@ class MergeRequest:
 
 
 def service(url: str, token: str) -> Rest:
-    """Return the service at `url`, such as https://gitlab.example.com/api/v4. Raises `RestError`."""
+    """Return the service at `url`, such as https://gitlab.example.com/api/v4. Raises `RestError` as `Rest` does."""
     return Rest(url, {"PRIVATE-TOKEN": token})

@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 class Outcome(StrEnum):
-    """What was done, as the command says it."""
+    """What `keep` did, as the command says it. `OUTDATED`: nothing, since the commit is not the tip of the branch."""
 
     CREATED = "created"
     EDITED = "edited"
@@ -26,7 +26,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True)
 class Comment:
-    """A comment of the request."""
+    """A comment of the request; `number` is that by which the service knows it."""
 
     number: int
     text: str
@@ -44,20 +44,20 @@ class Request(Protocol):
         """Return the commit at the tip of the request's branch; empty if the request is closed."""
 
     def comments(self) -> Iterator[Comment]:
-        """Yield the comments, the oldest first."""
+        """Yield the comments of everybody, the oldest first, and ask for the next page when it is wanted."""
 
     def create(self, text: str) -> None:
         """Add a comment."""
 
     def edit(self, number: int, text: str) -> None:
-        """Replace the text of a comment."""
+        """Replace the text of the comment with this `Comment.number`."""
 
 
 def keep(request: Request, markdown: str, *, commit: str, link: str) -> Outcome:
     """Edit the comment of this program, or add it if there is none.
 
     Does nothing if `commit` is not the tip of the request's branch: then a newer one has its own comment, or somebody
-    gave the number of another request. Never deletes a comment.
+    gave the number of another request. Deletes no comment. `markdown` and `link` are as in `body`. Raises `RestError`.
     """
     if request.head() != commit:
         return Outcome.OUTDATED
@@ -73,7 +73,7 @@ def keep(request: Request, markdown: str, *, commit: str, link: str) -> Outcome:
 
 
 def pages(rest: Rest, path: str) -> Iterator[Mapping[str, Any]]:
-    """Yield the objects of a list that comes in pages. Raises `RestError` after `MOST_PAGES`."""
+    """Yield the objects of a list that comes in pages. `path` has a `?`. Raises `RestError` after `MOST_PAGES`."""
     for page in range(1, MOST_PAGES + 1):
         found = expect(rest.call("GET", f"{path}&per_page={PAGE}&page={page}"), list)
         yield from (expect(each, dict) for each in found)
@@ -85,7 +85,7 @@ def pages(rest: Rest, path: str) -> Iterator[Mapping[str, Any]]:
 
 
 def expect(value: Any, kind: type[T]) -> T:
-    """Return a part of an answer. Raises `RestError` if it is of another type."""
+    """Return `value`, a part of an answer. Raises `RestError` if it is no `kind`; a boolean never is."""
     if not isinstance(value, kind) or isinstance(value, bool):
         raise RestError("The service answers with something else than its documentation says.")
     return value

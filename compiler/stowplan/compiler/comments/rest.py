@@ -55,7 +55,10 @@ class Rest:
             raise RestError(f"The address of the service must begin with https://, and it is {self.url}.")
 
     def call(self, method: str, path: str, content: Mapping[str, Any] | None = None) -> Any:
-        """Send a request and return the parsed answer. Raises `RestError` if it does not succeed."""
+        """Send a request, with `content` as JSON unless it is None, and return the parsed JSON of the answer.
+
+        Waits and tries again, twice at most, if the service is busy. Raises `RestError` if it does not succeed.
+        """
         for left in reversed(range(_TRIES)):
             try:
                 return self._once(method, path, content)

@@ -58,14 +58,14 @@ class Parts(Compilation):
 
 
 def hashes(objects: Iterable[ObjectId]) -> frozenset[str]:
-    """Return the hashes of the runs that objects belong to by their names; those that start no pods belong to none."""
+    """Return the hashes of runs at the ends of the names of those objects that start pods, such as Jobs."""
     return frozenset(hash_of(each.name) for each in objects if each.kind in STARTING_KINDS) - {""}
 
 
 def specs_alone(steps: Validation, report: Report) -> Parts:
     """Compile all specs, without the platform file. Diagnostics of lowering go to `report`.
 
-    After an error in reading, the specs are only lowered, for what there is to be said of them.
+    If `report` has an error already, the specs are only lowered. The result is not `complete` after any error.
     """
     specs = steps.reading.program.specs
     found = [Compilation(Validation.units(steps, specs)[1])] if report.failed else list(_compiled(steps))
@@ -82,7 +82,7 @@ def specs_alone(steps: Validation, report: Report) -> Parts:
 def with_platform(own: Parts, steps: Validation, others: Sequence[OutputFile]) -> Parts:
     """Return the results `own` of all specs together with those of the platform file and of `others`.
 
-    `others` are the plain objects and those of extensions.
+    `others` are the plain objects and those of extensions. If `own` is not complete, it is returned as it is.
     """
     if not own.complete:
         return own

@@ -28,7 +28,7 @@ class Kept:
 
     `before` holds the committed objects that changes are judged by, `gone` those that the specs no longer have, and
     `starts` the Jobs that a sync would start. `waiting` are the diagnostics about runs that wait to be started.
-    `renderings` has the files that were rendered for the comparison.
+    `diagnostics` are those about reused runs. `renderings` has the files that were rendered for the comparison.
     """
 
     outputs: tuple[OutputFile, ...]

@@ -14,10 +14,10 @@ _OF_LOCK = ("SP902", "SP904")
 
 
 def pinnable(checkout: Checkout, targets: Sequence[Target], report: Report) -> tuple[tuple[Reference, ...], Lock]:
-    """Return all references of `targets`, which are all of a repository, each with all places that have it, sorted.
+    """Return all references of a repository by section and key, each once, with all places that have it; and its lock.
 
-    Also return the lock file as it is; an empty one if there is none. What of a file cannot be read, also of the lock
-    file, is reported.
+    `targets` are all targets of the repository. The lock is empty if there is no lock file, or one with errors. What is
+    wrong with a file goes to `report`, except for SP902 and SP904, which the command `pin` is for.
     """
     found, lock = [], None
     for target in targets:

@@ -46,8 +46,8 @@ def _quota(groups: Path) -> int:
 def mapped(work: Callable[[Item], Result], items: Sequence[Item], number: int) -> Iterator[Result]:
     """Yield the results of `work` in the order of `items`, computed by `number` processes.
 
-    Workers are forked, so only the results are pickled. Raises what `work` raises, and `BrokenProcessPool` if a worker
-    dies.
+    Workers are forked, so only the results are pickled. For a `number` below 2, or a single item, this process does the
+    work itself. Raises what `work` raises, and `BrokenProcessPool` if a worker dies.
     """
     if number < 2 or len(items) < 2:
         yield from map(work, items)

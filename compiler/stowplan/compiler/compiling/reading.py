@@ -33,7 +33,7 @@ class Reading:
 
 
 def read(checkout: Checkout, target: Target, report: Report) -> Reading:
-    """Read and validate the files of a target, and resolve the references of its specs."""
+    """Read and validate the files of a target, and resolve the references of its specs. Diagnostics go to `report`."""
     found = Report()
     sources = checkout.sources(target, found)
     program = replace(validate(sources.platform, sources.documents, found), incomplete=sources.incomplete)

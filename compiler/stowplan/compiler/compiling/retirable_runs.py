@@ -15,7 +15,7 @@ from stowplan.schema.meta import SpecId
 
 
 class Retirable(NamedTuple):
-    """The present runs, each once, and the entries of the runs to which all specs compile now.
+    """The present runs by spec, each once (`runs`), and the entries of the runs to which all specs compile now.
 
     `texts` are the contents of files that diagnostics name, by path.
     """
@@ -26,7 +26,7 @@ class Retirable(NamedTuple):
 
 
 def retirable(checkout: Checkout, out: Path, clusters: Sequence[Target], report: Report) -> Retirable:
-    """Return the present runs below `out`. Diagnostics go to `report`.
+    """Return the present runs below `out`, the output folder of all targets. Diagnostics go to `report`.
 
     A spec on a schedule, and one whose run is retired, has none. `clusters` are those of one environment, whose specs
     may have other runs in each.

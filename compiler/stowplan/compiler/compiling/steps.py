@@ -34,8 +34,9 @@ Said = Mapping[SpecId, tuple[Diagnostic, ...]]
 class Compilation:
     """Result of compiling some specs, or the platform file. After an error in lowering, only `lowered` is set.
 
-    `lowered` has the diagnostics of lowering, `reused` those about committed runs. `starts` are the Jobs that a sync
-    would start. `gone` holds the bodies of committed objects that these specs no longer have.
+    `lowered` has the diagnostics of lowering, and `reused` those about committed runs. `outputs` are the objects, on
+    request only, and `files` is what is to be written, nothing for `validate`. `starts` are the Jobs that a sync would
+    start. `gone` holds the bodies of committed objects that these specs no longer have.
     """
 
     lowered: Said = field(default_factory=dict)
@@ -54,14 +55,14 @@ class Compilation:
 
 @dataclass(frozen=True, slots=True)
 class Validation:
-    """The steps of `validate`: specs are compiled and checked. With `keep_objects`, results have the outputs."""
+    """The steps of `validate`. `definitions` are the CRDs to check by. With `keep_objects`, results have `outputs`."""
 
     reading: Reading
     definitions: Definitions
     keep_objects: bool
 
     def of_specs(self, specs: Sequence[Spec]) -> Compilation:
-        """Take all steps for some specs."""
+        """Lower some specs and, unless that finds an error, take the steps of `of_outputs` for all of their outputs."""
         units, said = self.units(specs)
         lowered = Compilation(said)
         if lowered.failed:
@@ -72,7 +73,7 @@ class Validation:
         return replace(made, lowered={spec: (*own, *made.lowered.get(spec, ())) for spec, own in said.items()})
 
     def of_outputs(self, outputs: Sequence[OutputFile], specs: Sequence[SpecId | None]) -> Compilation:  # noqa: ARG002
-        """Take the steps after lowering for all outputs of `specs`; None stands for the platform file."""
+        """Take the steps after lowering for `outputs`, all those of `specs`; None stands for the platform file."""
         checked = spec_stage.check(outputs, self.reading.program.platform, self.definitions, {})
         return Compilation(outputs=tuple(outputs) if self.keep_objects else (), checked=tuple(checked))
 
@@ -86,12 +87,12 @@ class Validation:
         return outputs
 
     def prepare(self) -> None:
-        """Build what processes share that are forked from this one, such as validators: compile one of each kind."""
+        """Build what forked processes share, such as validators, before the fork: compile one spec of each kind."""
         examples = {spec.id.kind: spec for spec in self.reading.program.specs}
         Validation(self.reading, self.definitions, keep_objects=False).of_specs(list(examples.values()))
 
     def units(self, specs: Sequence[Spec]) -> tuple[list[Unit], Said]:
-        """Lower specs; return their units in the same order, and the diagnostics."""
+        """Lower specs; return their units in the same order, and their diagnostics, with an entry for each spec."""
         units: list[Unit] = []
         said: dict[SpecId, tuple[Diagnostic, ...]] = {}
         for spec in specs:

@@ -29,7 +29,7 @@ class Node:
     def child(self, part: str | int) -> "Node | None":
         """Return the node of a field (a string) or of a list item (an index from 0); None if it does not exist.
 
-        The user may have written the field in another case: see `fold_keys`.
+        A field that is not there is also found in another case, which some kinds allow.
         """
         if isinstance(self.children, dict):
             return self._under(part) if isinstance(part, str) else None

@@ -18,7 +18,7 @@ def visible(text: str) -> str:
 
 
 def logged(line: str) -> str:
-    """Return a line of a file as `visible` does, and so that a log of CI takes nothing in it for a command."""
+    """Return a line escaped as by `visible`, and further so that a log of CI takes nothing in it for a command."""
     # GitHub Actions looks for `::` behind the blanks at the beginning, and for `##[` everywhere.
     text = visible(line)
     blanks = len(text) - len(text.lstrip())

@@ -27,7 +27,7 @@ LINE_BREAK = re.compile(r"\r\n|\r|\n")
 
 
 def is_platform_file(source: str) -> bool:
-    """Whether the user's file that an object comes from, `source`, is a platform file: neither a spec nor Python."""
+    """Whether the user's file at `source`, relative to the repository, is a platform file: YAML outside of `specs`."""
     return source.endswith(_SUFFIXES) and not source.startswith(_SPECS)
 
 

@@ -13,8 +13,8 @@ from stowplan.schema.diagnostics import Finding, Severity, dotted
 class Diagnostic:
     """A finding with its location, as users see it. Sorted by location, then code, path and message.
 
-    If `more` is above 0, this diagnostic stands for that number of others of its code, severity and file, which are not
-    listed.
+    `field_path` is from `dotted`. If `more` is above 0, this diagnostic stands for that number of others of its code,
+    severity and file, which are not listed.
     """
 
     code: str

@@ -45,6 +45,7 @@ class Risk:
 
 
 def worst_first(found: Iterable[Risk]) -> tuple[Risk, ...]:
+    """Return the risks by kind in the order of `Danger`, then by text."""
     return tuple(sorted(found, key=lambda risk: (list(Danger).index(risk.danger), risk.text)))
 
 
@@ -62,6 +63,7 @@ class Pair:
 
     @property
     def action(self) -> Action:
+        """What happens to the object, never `FOREIGN`: replaced if namespace or name differ."""
         if self.before is None:
             return Action.CREATED
         if self.after is None:
@@ -71,6 +73,7 @@ class Pair:
 
     @property
     def kind(self) -> str:
+        """The kind of the object, such as `Job`: of the new one, else of the old one."""
         return str((self.after or self.before or {}).get("kind", ""))
 
 
@@ -84,7 +87,7 @@ class Change:
     action: Action
     path: str
     source: str
-    """The user's file that the object is compiled from."""
+    """The user's file that the object is compiled from; `no spec` for a foreign entry."""
     old: ObjectId | None
     new: ObjectId | None
     fields: tuple[Field, ...] = ()
@@ -92,6 +95,7 @@ class Change:
 
     @property
     def id(self) -> ObjectId:
+        """The new identity, or the old one of a removed object."""
         found = self.new or self.old
         if found is None:
             raise ValueError(self.path)

@@ -29,7 +29,8 @@ _HASHED = re.compile(r"-[a-z2-7]{8}$")
 def compare(before: Mapping[str, bytes], outputs: Sequence[OutputFile]) -> list[Change]:
     """Return the changes from an earlier output to the compiled outputs; the riskiest first.
 
-    `before` has the contents of the earlier output's files by path.
+    `before` has the contents of the earlier output's files by path. An object that only refers to another one by its
+    new hash is left out.
     """
     pairs = [pair for pair in _pairs(before, outputs) if pair.before != pair.after]
     names = _Renaming(pairs)

@@ -15,7 +15,7 @@ from stowplan.schema.meta import SpecId
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What one place has of a spec.
+    """What one environment or cluster has of a spec.
 
     `run` is the hash of its run, empty without one. `waits` is whether the run that the spec compiles to waits to be
     started; `run` is then an earlier one, which goes on. `images` are its images as `name:tag`: registries differ
@@ -38,7 +38,10 @@ Cells = Mapping[SpecId, Cell]
 
 @dataclass(frozen=True, slots=True)
 class EnvironmentColumn:
-    """An environment, or one of its clusters if they are not equal, with what it has by spec."""
+    """The environment `environment`, or one of its clusters if they are not equal, with what it has by spec.
+
+    `name` is that of the environment, or `<environment>/<cluster>`.
+    """
 
     name: str
     environment: str
@@ -92,13 +95,16 @@ def columns(found: Sequence[tuple[Target, Cells]]) -> list[EnvironmentColumn]:
 
 
 def different(found: Sequence[EnvironmentColumn]) -> list[SpecId]:
-    """Return the specs of which the columns do not have the same, sorted."""
+    """Return the specs whose cells are not equal in all columns, or missing in some, sorted."""
     specs = sorted({spec for column in found for spec in column.cells})
     return [spec for spec in specs if len({column.cells.get(spec) for column in found}) > 1]
 
 
 def lags(found: Sequence[EnvironmentColumn]) -> Iterator[Lag]:
-    """Yield what each environment is behind the one before it, in the order of the platform file."""
+    """Yield what each environment is behind the one before it, in the order of the platform file.
+
+    There is a lag for each pair of their columns, also where nothing is behind.
+    """
     order = list(dict.fromkeys(each.environment for each in found))
     for before, after in pairwise(order):
         for ahead in (each for each in found if each.environment == before):
@@ -128,7 +134,7 @@ def _is_older(ahead: Cell, behind: Cell) -> bool:
 
 
 def other_images(ahead: Cell, behind: Cell) -> list[tuple[str, str]]:
-    """Return the images of one name that have another tag or digest in the next environment, as pairs.
+    """Return the images of one name that have another tag or digest in the next environment, as pairs (ahead, behind).
 
     An image that only one of them has is a matter of their settings, unless they have no name in common.
     """

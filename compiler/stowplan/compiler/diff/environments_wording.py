@@ -80,6 +80,7 @@ def _row(spec: SpecId, columns: Sequence[EnvironmentColumn]) -> list[str]:
 
 
 def cell(cell: Cell | None) -> str:
+    """Return what an environment has of a spec in words, such as `run abcdefgh, train:1.2`; `-` for None."""
     if cell is None:
         return "-"
     runs = [f"run {cell.run}"] if cell.run else []

@@ -73,7 +73,7 @@ def with_strings(value: Any, change: Callable[[str], str]) -> Any:
 
 
 def naming(*lists: list[Any]) -> str | None:
-    """Return the name of a field that is different in all items of each list; None if there is none."""
+    """Return the name of a field by whose values the items of each list are told apart; None if there is none."""
     return next((name for name in _NAMES if all(_tells_apart(each, name) for each in lists)), None)
 
 

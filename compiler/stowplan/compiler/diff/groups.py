@@ -9,7 +9,7 @@ from stowplan.compiler.diff.change import Action, Change
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """One change, which is shown in full, and the similar ones, which are only named; see `_likeness`."""
+    """One change, which is shown in full, and similar ones of the same action, which are only named."""
 
     first: Change
     others: tuple[Change, ...] = ()

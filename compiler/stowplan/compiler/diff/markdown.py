@@ -120,7 +120,7 @@ def _fitting(head: str, blocks: Sequence[str], limit: int) -> str:
 
 
 def escaped(text: str) -> str:
-    """Escape a string so that it renders as itself: no markup, entity, HTML, link or mention."""
+    """Return a string, cut to `LONGEST_RISK`, that renders as itself: no markup, entity, HTML, link or mention."""
     parts = _REFERENCE.split(cut(visible(text), LONGEST_RISK))
     return "<!-- -->".join(_MEANING.sub(r"\\\1", part) for part in parts)
 

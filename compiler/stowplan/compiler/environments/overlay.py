@@ -69,7 +69,7 @@ def merged(base: dict[str, Any], patch: dict[str, Any], model: type[Model] | Non
 
     Mappings are merged field by field, null removes a field, and other values are replaced, lists too. Values of
     embedded Kubernetes types are merged by Kubernetes' strategic merge, and lists of them as pod templates merge lists
-    of the same type: variables by name, for example. Raises `strategic_merge.PatchError`.
+    of the same type: variables by name, for example. Raises `strategic_merge.PatchError`. `base` stays as it is.
     """
     known = parts(model) if model else {}
     result = dict(base)

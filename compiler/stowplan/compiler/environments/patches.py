@@ -27,7 +27,7 @@ class Patch:
 
 
 def matches(target: PatchTarget, spec: SpecId) -> bool:
-    """Whether a patch is for a spec."""
+    """Whether a patch with this `target` is for a spec; what the target does not give, it takes of any."""
     return target.kind == spec.kind and target.name in (None, spec.name) and target.namespace in (None, spec.namespace)
 
 

@@ -25,7 +25,7 @@ def files() -> dict[str, str]:
 
 
 def document(kubernetes: str) -> dict[str, JsonSchema]:
-    """Return the definitions of one minor version by name, as Kubernetes publishes them.
+    """Return the definitions of one minor version, such as `1.36`, by name, as Kubernetes publishes them.
 
     Raises `ImportError` without the package.
     """

@@ -45,10 +45,10 @@ def at_commit(top: Path, folder: Path, revision: str) -> CommittedFolder:
 
 
 def merge_base(top: Path, revision: str) -> str:
-    """Return the commit from which the present one and `revision` both come, as pull requests compare with it.
+    """Return the ID of the commit from which HEAD and `revision` both come, as pull requests compare with it.
 
-    Return the commit `revision` itself if there is none, such as in a shallow clone. Raises `GitError` if it is no
-    commit, or its name may mean several.
+    Return the commit `revision` itself if there is none, such as in a shallow clone, or if it is the null ID. `top` is
+    the work tree. Raises `GitError` if it is no commit, or its name may mean several.
     """
     if _NO_COMMIT.fullmatch(revision):
         return revision

@@ -20,7 +20,10 @@ _SHORT = ("refs/{}", "refs/tags/{}", "refs/heads/{}", "refs/remotes/{}", "refs/r
 
 
 def commit_of(top: Path, revision: str) -> str:
-    """Return the ID of the commit that a revision names in the repository of the work tree `top`. Raises `GitError`."""
+    """Return the whole ID of the commit that a revision names in the repository of the work tree `top`.
+
+    Raises `GitError` if there is none, or if the name may mean several.
+    """
     name = _OPERATOR.split(revision, maxsplit=1)[0]
     if name.startswith("refs/"):
         if name not in _refs(top, name):

@@ -43,8 +43,8 @@ def run(
 ) -> subprocess.CompletedProcess[bytes]:
     """Run `git` with these arguments and the standard input `given`; return what it printed and its exit code.
 
-    `environment` are further variables. Raises `OSError` if it cannot be run, and `subprocess.TimeoutExpired` after
-    `seconds`.
+    `environment` are further variables. Raises nothing if `git` fails, but `OSError` if it cannot be run, and
+    `subprocess.TimeoutExpired` after `seconds`; None is no limit.
     """
     settings = (part for name, value in _SETTINGS.items() for part in ("-c", f"{name}={value}"))
     options = ("--no-replace-objects", "--no-optional-locks", "--no-pager")

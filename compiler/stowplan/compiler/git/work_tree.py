@@ -30,14 +30,14 @@ def around(folder: Path, near: Path) -> Path:
 
 
 def place(top: Path, folder: Path) -> str:
-    """Return the path of `folder` in the repository of the work tree `top`; empty for its top. Raises `GitError`."""
+    """Return the path of `folder`, in the work tree `top`, in its repository; empty for the top. Raises `GitError`."""
     inside = os.fsdecode(ask(top, "rev-parse", "--show-prefix").removesuffix(b"\n"))
     rest = Path(os.path.realpath(folder)).relative_to(top).as_posix()
     return "/".join(part for part in (inside.rstrip("/"), "" if rest == "." else rest) if part)
 
 
 def ask(top: Path, *arguments: str, given: bytes = b"") -> bytes:
-    """Return what a Git command prints in the work tree `top`. Raises `GitError`."""
+    """Return what a Git command, which reads `given`, prints in the work tree `top`. Raises `GitError` if it fails."""
     try:
         done = program.run("-C", str(top), *arguments, given=given)
     except OSError as error:

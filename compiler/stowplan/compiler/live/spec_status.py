@@ -40,7 +40,8 @@ _OS = ("clock", "date", "difftime", "time")
 class SpecStatus:
     """Status of one spec in the cluster. `age_seconds` is the age of its custom resource; None if there is none.
 
-    `health` is a word of Argo CD, from the health script that Argo CD executes too; or Missing or Unknown.
+    `health` is a word of Argo CD, from the health script that Argo CD executes too; or Missing or Unknown. `phase`,
+    `progress` and `reason` are texts for people, empty if nothing is known.
     """
 
     id: SpecId
@@ -52,13 +53,15 @@ class SpecStatus:
 
     @property
     def well(self) -> bool:
+        """Whether nobody needs to act."""
         return self.health in WELL
 
 
 def spec_status(spec: SpecId, body: dict[str, Any] | None, now: datetime, waits: str = "") -> SpecStatus:
     """Return the status of a spec. `body` is that of its custom resource; None if the cluster has none.
 
-    `waits` says how to start the run of the spec, if it waits to be started; then its custom resource need not exist.
+    `now` has a time zone. `waits` says how to start a run that waits for that, and is empty for others; the custom
+    resource of the spec need not exist then.
     """
     if body is None and waits:
         return SpecStatus(spec, "", "", "Suspended", waits, None)

@@ -21,7 +21,7 @@ class ComposerPool:
     """One Node.js process for each process of the compiler that renders, started at its first rendering, or by `start`.
 
     `lasting` is True if the pool serves several compilations of one process, as for `stowplan watch`. That process then
-    gives no work to other processes.
+    gives no work to other processes. Whoever makes a pool calls `close` at the end.
     """
 
     def __init__(self, *, lasting: bool = True) -> None:
@@ -43,14 +43,14 @@ class ComposerPool:
             unpack(self._packages.path)
 
     def start(self) -> None:
-        """Start Node.js now. The first rendering says what is wrong with it, if anything needs to be rendered."""
+        """Start Node.js now. Without one, only the first rendering raises, if anything needs to be rendered."""
         with suppress(node.NodeError):
             self._started()
 
     def render(self, units: "Sequence[Unit]") -> "list[Unit]":
         """Return the units with their manifests as cdk8s rendered them; each unit is one chart.
 
-        Raises what `Composer.render` raises.
+        Raises `NodeError` if Node.js cannot be started, and `RuntimeError` if it fails.
         """
         from stowplan.library.composition.tree import chart_of  # noqa: PLC0415 - start-up time
 
@@ -61,7 +61,7 @@ class ComposerPool:
         """Return outputs that belong to no spec with their manifests as cdk8s rendered them.
 
         Each output is in a separate chart, because two objects with one name cannot be in one chart; the check stage
-        reports such objects later. Raises what `Composer.render` raises.
+        reports such objects later. Raises what `render` raises.
         """
         rendered = self._started().render([_chart_of_output(output) for output in outputs]) if outputs else []
         return [replace(output, manifest=found) for output, (found,) in zip(outputs, rendered, strict=True)]
@@ -84,7 +84,7 @@ class ComposerPool:
         return self._composer
 
     def close(self) -> None:
-        """End the Node.js process, and remove the unpacked files."""
+        """End the Node.js process, unless jsii's, and remove the unpacked files. Later renderings start another."""
         if self._composer is not None:
             self._composer.close()
         if self._packages is not None:

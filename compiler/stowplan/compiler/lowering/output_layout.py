@@ -33,7 +33,7 @@ def is_of_copies(digest: str) -> bool:
 
 
 def of_file(manifest: Manifest, folder: str, source: str) -> OutputFile:
-    """Return the output of an object that the user's file `source` has or makes, at `<namespace>/<folder>/…`."""
+    """Return the output of an object that the file `source` has or makes, at `<namespace>/<folder>/` or `_cluster/`."""
     return OutputFile(path=_path(manifest, folder), manifest=manifest, spec=None, source=source)
 
 

@@ -26,7 +26,7 @@ class Rewritten:
 
 
 def yaml_files(paths: Sequence[Path]) -> list[str]:
-    """Return the files in `paths` and those below its folders. Hidden files are skipped."""
+    """Return the files in `paths`, of any name, and the YAML files below its folders that are not hidden; each once."""
     found = (each for path in paths for each in (_below(path) if path.is_dir() else [path]))
     return list(dict.fromkeys(each.as_posix() for each in found))
 
@@ -34,7 +34,7 @@ def yaml_files(paths: Sequence[Path]) -> list[str]:
 def rewrite(files: Sequence[str], report: Report, *, check: bool, to_native: bool = False) -> Rewritten:
     """Rewrite the files with legacy spellings, or with `to_native` those with specs that can become native kinds.
 
-    With `check`, only list them.
+    With `check`, only list them. `files` are paths from the current folder. What is wrong with them goes to `report`.
     """
     texts = load.texts(files, report)
     changed = native.migrated(texts, report) if to_native else _respelled(texts, report)

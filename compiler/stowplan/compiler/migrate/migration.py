@@ -39,7 +39,7 @@ class _Edit:
 
 
 def migrate(text: str, file: str) -> Migration:
-    """Migrate one file's source, with a diagnostic for each change.
+    """Migrate one file's source, with a diagnostic for each change; `file` is the path that diagnostics name.
 
     Diagnostics are errors if the source is invalid, or if a value must be changed by hand.
     """

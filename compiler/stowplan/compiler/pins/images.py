@@ -22,7 +22,7 @@ _LATEST = "latest"
 
 
 def named(data: Any, path: FieldPath = ()) -> Iterator[tuple[FieldPath, str]]:
-    """Yield the path and the text of each image that a document names."""
+    """Yield the path and the text of each image that a document names. `path` is that of `data` in the document."""
     if not path and isinstance(data, dict) and data.get("kind") in TRAINING_KINDS:
         spec = data.get("spec")
         if isinstance(spec, dict) and isinstance(spec.get("image"), str):

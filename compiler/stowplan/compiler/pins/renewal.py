@@ -21,12 +21,16 @@ _AT_ONCE = 8
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Which references with an entry are resolved again: all, or those whose keys match a pattern of `names`."""
+    """Which references with an entry are resolved again: all, or those whose keys match a pattern of `names`.
+
+    In a pattern such as `ghcr.io/acme/*`, `*` matches `/` too.
+    """
 
     everything: bool = False
     names: tuple[str, ...] = ()
 
     def covers(self, reference: Reference) -> bool:
+        """Whether the reference is resolved again."""
         return self.everything or any(fnmatchcase(reference.wanted.key, name) for name in self.names)
 
     def unknown(self, references: Iterable[Reference]) -> list[str]:
@@ -45,7 +49,7 @@ def renewed(
     """Return the entries of all references: those of the lock, and new ones where it has none or `choice` wants it.
 
     An entry that no reference uses is left out. What cannot be resolved is reported as SP906 at each place that has the
-    reference, and keeps its entry. `resolver` returns the function that asks the remote.
+    reference, and keeps its entry. `resolver` returns the function that asks the remote, which several threads call.
     """
     wanted = [
         each.wanted

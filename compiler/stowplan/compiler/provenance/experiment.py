@@ -213,6 +213,7 @@ def flattened(manifests: Sequence[Manifest]) -> Objects:
 
 
 def key_of(manifest: Manifest) -> ObjectKey:
+    """Return the identity of an object, without the hash at the end of its name."""
     return manifest.kind, manifest.namespace, manifest.stem
 
 

@@ -29,6 +29,7 @@ class Rule:
     specs: tuple[str, ...] = ()
 
     def fits(self, kind: str, spec: str, place: str) -> bool:
+        """Whether the rule is for the JSON pointer `place`, perhaps with `pod` or `job`. For `kind` see `rule_of`."""
         known = (not self.kinds or kind in self.kinds) and (not self.specs or spec in self.specs)
         return known and any(_fits(place, pattern) for pattern in self.places)
 

@@ -56,7 +56,7 @@ class ExplainedLeaf:
 
 
 class SourceMap:
-    """The source map of all outputs of one program. A spec is studied once, for all of its objects, on first use."""
+    """The source map of all `outputs` of one program. A spec is studied once, on first use, for all of its objects."""
 
     def __init__(self, program: Program, outputs: Sequence[OutputFile], version: str) -> None:
         self.outputs = outputs

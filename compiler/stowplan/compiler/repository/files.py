@@ -30,7 +30,7 @@ _KINDS = {
 
 
 class Files:
-    """Reader of a repository's files by their relative paths, each of which is read once. `known` were just read.
+    """Reader of a repository's files by relative path, each read once. `known` are contents by path, just read.
 
     `texts` has the decoded files whose documents were read, and `said` what there is to be said of each path; the keys
     of both are printable paths.
@@ -46,10 +46,12 @@ class Files:
         self._folder = f"{repo}/" if repo.parts else ""
 
     def report_at(self, path: str, mark: Mark, found: Finding) -> None:
+        """Add a finding at a position in a file to `said`."""
         name = printable(path)
         self.said.setdefault(name, []).append(diagnose_at(Location(name, mark.line, mark.column), found))
 
     def real(self, path: str) -> str:
+        """Return the absolute path of a relative one, links resolved."""
         return os.path.realpath(self.repo / path)
 
     def may_follow(self, path: str) -> bool:

@@ -49,8 +49,8 @@ class Sources:
 class Checkout:
     """The files of a repository: found at once, each read on first use, for whatever number of targets.
 
-    `contents` are contents that were just read, by path. `platform` is the platform file as it is written; `runs` is
-    the list of finished runs, None if there is none. Names of files in results are printable paths.
+    `contents` were just read, by path. `platform` is the platform file as it is written; `runs` is the list of finished
+    runs and `lock` the lock file, None if there is none. Names of files in results are printable paths.
     """
 
     def __init__(self, repo: Repository, contents: Mapping[str, bytes] | None = None) -> None:

@@ -36,7 +36,7 @@ _UNSAFE = re.compile(r"[^\w ./:@+=,*!~()-]")
 
 
 def mermaid(review: Review) -> str:
-    """Return the changed nodes and their neighbours, at most `MOST_NODES`; empty if nothing in the graph changes."""
+    """Return a Mermaid block with changed nodes and their neighbours, `MOST_NODES` at most; empty if none changes."""
     nodes = review.nodes_near_changes(MOST_NODES)
     if not nodes:
         return ""

@@ -141,6 +141,8 @@ class MatrixCell:
 
 @dataclass(frozen=True, slots=True)
 class Row:
+    """A spec, and what each environment has of it."""
+
     title: str
     cells: tuple[MatrixCell, ...]
 
@@ -155,7 +157,7 @@ class Matrix:
 
 @dataclass(frozen=True, slots=True)
 class Secret:
-    """A Secret that the specs refer to. `defined` says whether the repository defines it; its content is never read."""
+    """A Secret whose `keys` those in `used_by` need. `defined`: the repository has it; its content is never read."""
 
     namespace: str
     name: str

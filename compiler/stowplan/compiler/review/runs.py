@@ -47,14 +47,17 @@ def run_changes(scene: Scene) -> list[RunChange]:
 
 
 def part_title(spec: SpecId, part: str) -> str:
-    """Return what people call a part of a spec that runs: the sync of a dataset, the training of a training job."""
+    """Return what people call a part of a spec that runs, such as `training`; `part` is as `component` returns it."""
     if spec.kind in TRAINING_KINDS:
         return "copy of outputs" if part == "output" else "training"
     return "transfer" if part in ("copy", "transfer") else part
 
 
 def spec_name(scene: Scene, spec: SpecId) -> tuple[SpecId, SourceLine]:
-    """Return a spec with its whole name and the place of its document, or its file alone if the change removed it."""
+    """Return a spec, given as from `cut`, with its whole name and the place of its document.
+
+    Of a spec that the change removed, the name stays cut and the place is its file alone.
+    """
     for each in scene.program.specs:
         if cut(each.id) == spec:
             found = each.document.locate(())

@@ -60,7 +60,7 @@ def size(definition: dict[str, Any]) -> int:
 
 
 def size_problems(definition: dict[str, Any]) -> list[Problem]:
-    """Return a problem if a CRD is too large for client-side `kubectl apply`."""
+    """Return a list with a problem if a CRD is too large for client-side `kubectl apply`, else an empty one."""
     found = size(definition)
     return [((), f"has {found} bytes as JSON; at most {MAX_BYTES} fit")] if found > MAX_BYTES else []
 

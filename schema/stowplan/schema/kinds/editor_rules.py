@@ -17,7 +17,7 @@ LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 
 
 def pattern(pattern: str, message: str) -> Schema:
-    """Return the rule for a string. Editors of the VS Code family show the message in place of the pattern."""
+    """Return the rule that a whole string fits `pattern`. Editors of the VS Code family show the message instead."""
     return {"pattern": f"^({pattern})$", "patternErrorMessage": message}
 
 
@@ -47,10 +47,12 @@ MOUNT_PATH = pattern("/+[^/:][^:]*", "A mount path begins with /, is not the roo
 
 
 def needs(*fields: str) -> Schema:
+    """Return a rule for a mapping that needs all of these fields."""
     return {"required": list(fields)}
 
 
 def where(field: str, value: object) -> Schema:
+    """Return a rule for a mapping that needs `field` with this value."""
     return {"required": [field], "properties": {field: {"const": value}}}
 
 

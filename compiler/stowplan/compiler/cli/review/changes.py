@@ -23,9 +23,10 @@ if TYPE_CHECKING:
 
 
 def compared(checkout: "Checkout", top: Path, base: str | None, targets: "Sequence[Target]") -> "Scenes":
-    """Compare the output of each target below the folder `top` with that in the commit `base`, or as it is.
+    """Compare what each target compiles to with its output below `top`: in the commit `base`, or for None as it is.
 
-    Ends the process if the specs have errors.
+    Writes nothing. If the specs have errors or a file cannot be read, prints that and raises `typer.Exit`. Raises
+    `typer.BadParameter` if Git does not answer or has no such commit.
     """
     from stowplan.compiler.diff.environments import columns  # noqa: PLC0415 - start-up time
     from stowplan.compiler.git.work_tree import GitError  # noqa: PLC0415

@@ -29,8 +29,9 @@ FailOn = Annotated[
 
 
 def stop_on(found: "Scenes", fail_on: str | None) -> None:
-    """End the process with exit code 1, and say why, if the changes have a risk that `fail_on` lists.
+    """Print each risk that `fail_on` lists to standard error, and raise `typer.Exit` with code 1 if there are any.
 
+    `fail_on` has words of `Gate` with commas between them; None for none. Raises `typer.BadParameter` for another word.
     A rerun is a run that ends and starts again, or that is ended.
     """
     if fail_on is None:

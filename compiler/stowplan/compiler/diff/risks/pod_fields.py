@@ -35,14 +35,14 @@ _INJECTING = ("azure.workload.identity/use", "istio.io/dataplane-mode", "sidecar
 
 
 class Property(NamedTuple):
-    """A property of a pod that is a risk if it is new. For `implied` see `pod_risks`."""
+    """A property of a pod: a risk if it is new. Every pod has an `implied` one in some form; a new pod's is no risk."""
 
     risk: Risk
     implied: bool = False
 
 
 def properties(pod: Pod) -> Iterator[Property]:
-    """Yield the properties of a pod, in no order; those that are missing from all pods are implied."""
+    """Yield the properties of a pod, in no order; missing protections, and images, are implied."""
     for text in (*_rights(pod.spec), *_volumes(pod), *_annotations(pod)):
         yield Property(Risk(Danger.RIGHTS, text))
     for text in (*_names(pod.spec), *_isolation(pod.spec), *_patches(pod.spec)):

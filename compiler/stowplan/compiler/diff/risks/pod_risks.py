@@ -38,7 +38,7 @@ class _Trait:
 
 
 def added(pair: Pair, pods: Pods) -> Iterator[Risk]:
-    """Yield each risk that the object's pods did not have before. `pods` are those of the new output."""
+    """Yield each risk that the object's pods did not have before, in no order. `pods` are those of the new output."""
     if pair.after is None:
         return
     before = pair.before or {}

@@ -14,7 +14,7 @@ from stowplan.library.values import labels
 class Pods:
     """Namespace and labels of each pod template (`known`); namespace, name and owner of each ServiceAccount.
 
-    For the owner see `_owner`.
+    The owner is the name of the application, and the kind and name of the spec, by the labels of the object.
     """
 
     known: tuple[tuple[str, Mapping[str, Any]], ...] = ()

@@ -29,6 +29,7 @@ class Right:
         return f"{resource} {self.name or 'of any name'}"
 
     def covers(self, other: "Right") -> bool:
+        """Whether whoever has this right has `other` too; `*` stands for any group, resource or verb."""
         pairs = ((self.group, other.group), (self.resource, other.resource), (self.verb, other.verb))
         return self.name in ("", other.name) and all(own in ("*", theirs) for own, theirs in pairs)
 

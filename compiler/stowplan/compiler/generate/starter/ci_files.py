@@ -26,7 +26,7 @@ _COMMIT = {
 
 
 class Ci(StrEnum):
-    """What CI does with the output folder."""
+    """What CI does with the output folder: check what people commit, or commit it itself."""
 
     CHECK = "check"
     COMMIT = "commit"
@@ -45,7 +45,7 @@ def ci_files(ci: Ci) -> dict[str, str]:
 
 
 def of_other_ci(folder: Path, ci: Ci) -> list[str]:
-    """Return the files in `folder` that `init` wrote for the other value of `ci`. Edited ones are not among them."""
+    """Return the paths, relative to `folder`, of unedited files that `init` wrote for the other value of `ci`."""
     own, other = ci_files(ci), ci_files(ci.other)
     return [path for path, text in sorted(other.items()) if text != own.get(path) and _is(folder / path, text)]
 

@@ -32,7 +32,7 @@ def images() -> Images | None:
 
 
 def platform_lines(version: str) -> str:
-    """Return the field `images` of a new platform file. In a checkout it is a comment that says how to fill it in."""
+    """Return the field `images` of a new platform file, in a checkout as a comment. `version` is that of Stowplan."""
     found = images()
     if found is None:
         return _IN_A_CHECKOUT.format(version=version)

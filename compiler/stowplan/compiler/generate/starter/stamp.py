@@ -20,12 +20,12 @@ _OF_0_1_0 = frozenset(
 
 
 def stamped(text: str) -> str:
-    """Return `text`, which ends in a newline, with the line: a comment in YAML, shell, Git's and pip's files."""
+    """Return `text`, which ends in a newline, with its stamp as the last line: a comment in YAML, shell and others."""
     return f"{text}# stowplan init: sha256:{_digest(text)}\n"
 
 
 def line_of(text: str) -> str:
-    """Return the line at the end of `text`, without its newline; empty if there is none."""
+    """Return the stamp at the end of `text`, without its newline; empty if there is none."""
     found = _LINE.search(text)
     return found[0].rstrip("\n") if found else ""
 

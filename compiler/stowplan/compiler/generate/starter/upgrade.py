@@ -32,7 +32,7 @@ class FileState(StrEnum):
 
 @dataclass(frozen=True)
 class StarterFile:
-    """A file of the repository. `path` is relative to its folder."""
+    """A file at `path` in the repository: its text `before`, empty if it is missing, and what this version writes."""
 
     path: str
     state: FileState
@@ -41,7 +41,7 @@ class StarterFile:
 
 
 def compare(folder: Path) -> list[StarterFile]:
-    """Compare the repository in `folder` with what this version writes. Raises `OSError`."""
+    """Return how each file of CI, requirements and schemas in `folder` compares with this version. Raises `OSError`."""
     # A folder that is not there is a slip, no repository without files.
     os.listdir(folder)  # noqa: PTH208
     ci = ci_files(ci_of(folder))

@@ -14,7 +14,7 @@ _MISSING = object()
 
 
 def carried_out(plan: MigrationPlan, old: dict[str, Any]) -> dict[str, Any]:
-    """Return the native document, by the steps of `plan`. What no step names is left in `old`.
+    """Return the native document, by the steps of `plan`. These take values out of `old`; what none names stays there.
 
     The document is a `CommentedMap` if `old` is one.
     """
@@ -35,7 +35,7 @@ def carried_out(plan: MigrationPlan, old: dict[str, Any]) -> dict[str, Any]:
 
 
 def leaves(node: Any, at: FieldPath = ()) -> Iterator[FieldPath]:
-    """Yield the paths of the scalars in plain data."""
+    """Yield the paths of the scalars in plain data, except nulls; each begins with `at`, the path of `node`."""
     if isinstance(node, dict | list):
         for key, below in node.items() if isinstance(node, dict) else enumerate(node):
             yield from leaves(below, (*at, key))

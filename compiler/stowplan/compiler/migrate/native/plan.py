@@ -17,7 +17,7 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """`value` is written at `new`. It takes the place of the field at `old`, whose comments go with it."""
+    """`value` is written at `new`, in the place of the field at `old` (empty for none), whose comments go with it."""
 
     new: FieldPath
     value: Any
@@ -62,5 +62,5 @@ def path(text: str) -> FieldPath:
 
 
 def moves(*pairs: tuple[str, str]) -> tuple[Move, ...]:
-    """Return the steps of a table with old and new names of fields."""
+    """Return a step for each pair of an old and a new name of a field, which are as in `path`."""
     return tuple(Move(path(old), path(new)) for old, new in pairs)

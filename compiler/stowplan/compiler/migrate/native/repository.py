@@ -23,7 +23,7 @@ from stowplan.schema.platform.platform import Platform
 
 @dataclass(frozen=True, slots=True)
 class SpecText:
-    """One spec in a file: its place in the text of the file, and its source in canonical spelling.
+    """One spec in a file: where its document starts and ends in the text, in characters, and its canonical source.
 
     `given` is the document with the positions of the file; that of `spec` is in canonical spelling. `source` is None if
     the spelling can only be corrected by hand.
@@ -37,7 +37,7 @@ class SpecText:
 
 
 def platform(home: Path | None, report: Report) -> Platform:
-    """Return the platform of the repository in the folder `home`, or the defaults without one. Errors are reported."""
+    """Return the platform of the repository in `home`; the defaults for None, and after errors, which are reported."""
     names = [(home / name).as_posix() for name in PLATFORM_FILES if (home / name).exists()] if home else []
     own = Report()
     for name, text in load.texts(names[:1], own).items():
@@ -56,7 +56,7 @@ def home_of(name: str) -> Path | None:
 
 
 def parts(text: str, name: str, site: Platform, report: Report) -> Iterator[SpecText]:
-    """Yield the specs in the file `name` with the content `text`. Findings about them are reported."""
+    """Yield the specs without errors in the file `name` with the content `text`. Findings about them are reported."""
     documents, problems = reader.read(text, name)
     report.add(*problems)
     spans = [] if problems else list(_spans(text))
@@ -83,7 +83,7 @@ def _spec(document: Document, site: Platform, report: Report) -> Spec | None:
 
 
 def texts_beside(home: Path | None, files: Iterable[str], report: Report) -> Mapping[str, str]:
-    """Return the contents of the spec files of the repository in `home` that are not among `files`, by path."""
+    """Return the contents by path of the spec files of the repository `home` except `files`; none if `home` is None."""
     if home is None:
         return {}
     given = {Path(each).resolve() for each in files}

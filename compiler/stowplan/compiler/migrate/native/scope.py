@@ -30,7 +30,7 @@ class Scope:
 
 
 def claim_of(spec: Spec) -> tuple[str, str] | None:
-    """Return name and directory of the claim that a spec has or fills; None for other specs. The root is empty."""
+    """Return name and directory, empty for the root, of the claim that a spec has or fills; None for other specs."""
     model, name = spec.model, spec.id.name
     match model:
         case Dataset():

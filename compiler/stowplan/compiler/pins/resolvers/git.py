@@ -15,7 +15,7 @@ _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
 def resolve(reference: FloatingReference) -> GitPin:
-    """Return the commit that a branch or tag has now; with subject and date if the server sends a commit alone."""
+    """Return the commit of a branch or tag, with subject and date if the server has them. Raises `UnresolvedError`."""
     url, ref = reference.address, reference.revision or "HEAD"
     with TemporaryDirectory(prefix="stowplan-pin-") as scratch:
         git = Git(url, scratch)

@@ -26,7 +26,7 @@ _QUIET = {"GIT_TERMINAL_PROMPT": "0", "GIT_ASKPASS": "", "SSH_ASKPASS": "", "TZ"
 
 @dataclass(frozen=True, slots=True)
 class Git:
-    """Calls of git for the repository at `url`. `scratch` is an empty folder."""
+    """Calls of git for the repository at `url`. `scratch` is an empty folder that the caller makes and removes."""
 
     url: str
     scratch: str
@@ -42,7 +42,7 @@ class Git:
         return self._scheme != "http" or self._is_local
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[bytes]:
-        """Call git, which may fail. Raises `UnresolvedError` if it cannot be run, or does not end."""
+        """Call git; see the exit code for a failure. Raises `UnresolvedError` if it cannot be run, or does not end."""
         place = (top_of(Path.cwd()) if self.has_credentials else None) or self.scratch
         local = ("-c", "http.followRedirects=false") if self._is_local else ()
         try:

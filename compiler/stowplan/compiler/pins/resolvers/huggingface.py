@@ -24,7 +24,10 @@ _TOKENS = CredentialKind("Hugging Face tokens", "HF_ENDPOINT")
 
 
 def resolve(reference: FloatingReference, trust: Trust) -> HubPin:
-    """Return the commit that a branch or tag of a repository has now. The token is that of `hf auth login`."""
+    """Return the commit that a branch or tag of a repository has now. Raises `UnresolvedError`.
+
+    The token of `hf auth login` is sent if `trust` allows it.
+    """
     kind, _, repository = reference.name.partition("/")
     revision = None if reference.revision in ("", "HEAD") else reference.revision
     shown = f"{repository}@{revision}" if revision else repository

@@ -36,7 +36,7 @@ _MOST_PLATFORMS = 64
 
 
 def resolve(reference: FloatingReference) -> ImagePin:
-    """Return the digest that a tag has now: of an image for several platforms, that of its index."""
+    """Return the digest of a tag: of an image for several platforms, that of its index. Raises `UnresolvedError`."""
     logging.getLogger("oras.logger").setLevel(logging.CRITICAL)
     host, name = server_and_name(reference.address)
     key, tag = reference.key, reference.revision
@@ -113,7 +113,7 @@ def _login(host: str, name: str) -> Any:
 
 
 def logins(host: str, name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the names that credentials for an image may stand under: parts of a registry, and the registry.
+    """Return the names that credentials for the image `name` of `host` may have: parts of a registry, the registry.
 
     Podman may name a part, such as `quay.io/acme`; the narrowest counts first. Docker Hub has a name of Docker's too.
     """

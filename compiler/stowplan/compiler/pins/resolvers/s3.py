@@ -32,7 +32,10 @@ _AWS = re.compile(
 
 
 def resolve(reference: FloatingReference, trust: Trust) -> ListingPin:
-    """Return the hash of the listing of a prefix, as an agent computes it when it copies the objects."""
+    """Return the hash of the listing of a prefix, as an agent computes it when it copies the objects.
+
+    The user's credentials are sent if `trust` allows it. Raises `UnresolvedError`, also if there is no object.
+    """
     name, _, prefix = reference.name.partition("/")
     bucket = Bucket(
         name,

@@ -38,6 +38,7 @@ def layout(boxes: Mapping[str, Size], arrows: Sequence[tuple[str, str, float]]) 
     """Return where boxes and arrows stand, in pixels; the same for the same input.
 
     `boxes` are the sizes of nodes by id. An arrow has the ids of its ends, and the width of its text, 0 for none.
+    Raises `NodeError` without Node.js, and `subprocess.SubprocessError` if it fails.
     """
     given = {"nodes": boxes, "edges": arrows}
     done = subprocess.run(  # noqa: S603 - no shell, and the names of specs go through standard input

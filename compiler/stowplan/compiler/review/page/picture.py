@@ -26,7 +26,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class DrawnNode:
-    """A node of the picture; `target` is the id of the element that it links to, empty for none."""
+    """A node of the picture, with its upper left corner; `target` is the id of what it links to, empty for none."""
 
     node: GraphNode
     target: str
@@ -49,7 +49,7 @@ class DrawnEdge:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """The picture. It does not show `unchanged` of the unchanged nodes, and `left_out` of the others."""
+    """The picture, its size in pixels. It leaves out `unchanged` nodes that do not change, and `left_out` that do."""
 
     width: float
     height: float

@@ -23,7 +23,7 @@ MOST = {"objects": 1000, "entries": 200}
 
 
 def render(review: Review) -> str:
-    """Return the page."""
+    """Return the page as HTML. Raises what `layout` raises."""
     listed = review.objects[: MOST["objects"]]
     targets = {each.path: f"object-{index}" for index, each in enumerate(listed)}
     style, script = ((_FOLDER / name).read_text(encoding="utf-8") for name in ("style.css", "filter.js"))

@@ -46,6 +46,8 @@ def trainer(at: FieldPath, index: int, size: FieldPath) -> Iterator[Step]:
 def rest(template: Any, at: FieldPath, index: int) -> Iterator[Step]:
     """Yield the steps for all other fields of the pod template at `at`. They come after those of `trainer`.
 
+    `index` is that of the container that trains.
+
     An image whose user is root must be allowed to be: a Training fills in `runAsNonRoot: true` otherwise. Its pods get
     no token of a service account either, unless the template says so.
     """
@@ -71,7 +73,10 @@ def _has_user(holder: Any) -> bool:
 
 
 def refused(template: Any, at: FieldPath, index: int, reserved: frozenset[str]) -> Iterator[Finding]:
-    """Yield findings about containers that a Training refuses: variables that Stowplan sets, and entries twice."""
+    """Yield findings about containers that a Training refuses: variables that Stowplan sets, and entries twice.
+
+    `reserved` are the variables that it sets besides `STOWPLAN_*`; the other parameters are as in `rest`.
+    """
     container = (*at, "spec", "containers", index)
     variables = [str(each.get("name")) for each in value_at(template, ("spec", "containers", index, "env")) or []]
     for place, name in enumerate(variables):
