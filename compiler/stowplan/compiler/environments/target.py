@@ -74,7 +74,9 @@ class Target:
     def check(self, files: Collection[str], specs: Collection[SpecId], report: Report) -> None:
         """Report what matches nothing: SP803 for patches, SP804 for patterns of `only`, SP805 for specs in `start`.
 
-        `files` are all files of specs of the repository, `specs` all specs of the environment, also those with errors.
+        `files` are the paths of all files of specs, relative to the repository, also of those that are not in this
+        environment; `specs` are all specs of the environment, also those with errors. The findings are at their places
+        in the platform file.
         """
         report.add_findings(self.source, [*self._unmatched(files), *self._without_spec(specs), *self._unknown(specs)])
 

@@ -73,7 +73,12 @@ class Group:
         return replace(self, helper=replace(self.helper, crash=crash))
 
     def decide(self) -> Decision:
-        """Return the decision; None to go on waiting."""
+        """Return what to do in the present state of the group, the first that fits; None to go on waiting.
+
+        `Failed` if a deciding Job failed or was deleted; `Succeeded` if all are complete; `Doomed` if the helper is
+        lost while some of them run; `Serves` if the helper has begun to serve, which the first Job does not show yet.
+        All but `Serves` end the wait.
+        """
         for name, job in self.jobs.items():
             if job.phase in _FAILED:
                 return Failed(name, job.reason, tuple(self._running()))

@@ -102,7 +102,10 @@ class BroughtNames:
             raise AttemptError(ExitCode.INTEGRITY, "Incomplete", message)
 
     def begin(self) -> None:
-        """Put what `prepare` has written in the place of the record. Call this before the first file is copied."""
+        """Put what `prepare` has written in the place of the record, so that it survives a crash of the machine.
+
+        Call this after `prepare`, before the first file is copied or deleted. Raises OSError.
+        """
         self._folder.move(self._next, self._folder, self._name)
         self._folder.sync()
         self._next = self._name

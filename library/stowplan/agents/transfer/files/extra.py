@@ -69,9 +69,12 @@ class _Folder:
 
 
 class Extra:
-    """Files and directories of one destination that the present source does not list, by the record of `brought`.
+    """Files and directories of the destination `tree` that the present source does not list, by what `brought` records.
 
-    Call `brought.prepare`, then `find`, copy in the block of `around`, and call `finish`. `close` closes `brought` too.
+    It deletes those that `rule` selects, and counts the others in `progress`. Call `brought.prepare`, then `find`,
+    which changes nothing, copy in the block of `around`, which deletes, and call `finish`. `close` closes `brought`
+    too. They raise AttemptError (5) if more files would be deleted than are allowed, before the first; and OSError and
+    StoppedError.
     """
 
     def __init__(  # noqa: PLR0917 - what all deletions share

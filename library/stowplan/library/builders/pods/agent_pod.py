@@ -224,7 +224,11 @@ _CONTAINER_SECURITY: Json = {
 
 
 def control(name: str, command: Sequence[str], site: Site, **fields: Any) -> Json:
-    """Return a container of the image `control` beside those of a user or an agent, with `fields` such as `args`."""
+    """Return a container of the image `control` beside those of a user or an agent, with the resources of `control`.
+
+    `command` is its whole command. `fields` are more fields by their names in Kubernetes, such as `args` or
+    `volumeMounts`; they take the place of those that are set here, such as the security context.
+    """
     return {
         "name": name,
         "image": image(site, "control"),

@@ -48,7 +48,10 @@ def may_be_missing(variable: Json) -> bool:
 
 
 def literal(reference: DataReference, name: str) -> str:
-    """Return the literal value of an option; the empty string for an option without one."""
+    """Return the literal value of the option `name` as it is written, with variables such as `$(TOKEN)`.
+
+    The empty string if the option is not given, or has a reference instead (`valueFrom`).
+    """
     variable = reference.by_name.get(name)
     return str(variable.get("value") or "") if variable else ""
 

@@ -87,7 +87,9 @@ class Checksum:
     """Checksum of an object that the server gave."""
 
     algorithm: str
+    """Its name as in S3, in lower case, such as `crc64nvme`."""
     value: bytes
+    """The decoded bytes; those of a CRC are big-endian."""
     of_pieces: bool = False
     """True if it is the checksum of the checksums of the uploaded parts, False if it is the checksum of the bytes."""
     pieces: int = 0

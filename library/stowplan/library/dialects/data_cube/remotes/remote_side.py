@@ -55,7 +55,7 @@ class RemoteSide:
         return setting in self.fields or options.given(self.reference, setting)
 
     def literal(self, option: str) -> str:
-        """Return the literal value of an option; the empty string for an option without one."""
+        """Return the literal value of an option; the empty string if it is not given, or has a reference instead."""
         return options.literal(self.reference, option)
 
     def path_of(self, option: str) -> FieldPath:

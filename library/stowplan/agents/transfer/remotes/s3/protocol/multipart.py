@@ -174,10 +174,11 @@ def begun(client: RestClient, prefix: str) -> Iterator[UnfinishedUpload]:
 
 
 def stored(client: RestClient, key: str, upload: str) -> tuple[Ongoing, dict[int, Stored]]:
-    """Return an upload, and the parts that the server has of it, by number; none if the upload does not exist.
+    """Return an unfinished upload, by full key and id, and the parts that the server has of it, by number from 1.
 
-    None either if another program began it with checksums of another algorithm, which each of its parts must have.
-    Parts without an ETag are left out: an upload cannot be completed with them.
+    There are no parts if the upload does not exist, or if another program began it with checksums of another algorithm,
+    which each of its parts must have: then begin another one. Parts without an ETag are left out: an upload cannot be
+    completed with them. Raises AttemptError if the server refuses, or if its answer is invalid.
     """
     parts: dict[int, Stored] = {}
     marker, ongoing = 0, Ongoing(key, upload, keeps=False)
