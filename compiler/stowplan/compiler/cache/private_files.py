@@ -40,9 +40,10 @@ def read(path: Path) -> bytes | None:
 
 
 def write(path: Path, content: bytes) -> None:
-    """Replace a file in one step, and keep only the newest `MOST_FILES` files of its folder.
+    """Write or replace a file in one step, and keep only the newest `MOST_FILES` files of its folder.
 
-    If the content is too large, the file is removed instead. Raises `OSError`.
+    Missing folders and the user's key are created. If the content has about 256 MiB or more, the file is removed
+    instead. Raises `OSError`.
     """
     if len(content) > _LARGEST - _SIZE:
         path.unlink(missing_ok=True)

@@ -93,10 +93,10 @@ class Look:
         written: Mapping[str, str],
         around: Around,
     ) -> None:
-        """Write the stamp of a command that just ended, unless the same command might end differently.
+        """Write the stamp of a command that just ended; remove it if the same command might end differently.
 
         `texts` are the contents of source files by path, `written` the SHA-256 digests of all output files of the
-        command, by path.
+        command, by path. A stamp that cannot be written is no error.
         """
         said = tuple(report.diagnostics)
         if not self.inputs or any(each.code in _OF_A_REPAIR for each in said):
@@ -117,7 +117,7 @@ class Look:
 def look(repo: Repository, out: Path | None = None) -> Look:
     """Return the digests of inputs and output folder, compared with the stamp of the last command.
 
-    `out` is None for a command that writes nothing.
+    `out` is None for a command that writes nothing. Call it before a command reads files, and `remember` at its end.
     """
     folders, contents, at = (repo.folder, out) if out else (repo.folder,), dict[str, bytes](), time.time_ns()
     places = [os.path.realpath(folder) for folder in folders]

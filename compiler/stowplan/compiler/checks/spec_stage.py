@@ -46,7 +46,7 @@ class Checked(NamedTuple):
 
 
 def definitions(outputs: Iterable[OutputFile], kubernetes: str) -> Definitions:
-    """Return the CRDs by which custom resources are checked: Stowplan's own, and those in `outputs` that are valid."""
+    """Return Stowplan's own CRDs, and those in `outputs` that are valid in the version `kubernetes`, such as `1.36`."""
     candidates = [Object(output) for output in outputs if output.manifest.body.get("kind") == crds.KIND]
     foreign = [obj for obj in candidates if not custom_resources.is_own(obj.body)]
     return Definitions(obj for obj in foreign if not conformance.check([obj], kubernetes))

@@ -24,7 +24,7 @@ def adopt(out: Path, target: Target) -> int:
     """Move the output in `out` itself into the folder of a target; return the number of files, 0 if there is none.
 
     Only listed files with Stowplan's header move, the inventory last. Raises `FileExistsError` if a file is there
-    already, before any is moved, and `OSError`.
+    already, before any is moved, and `OSError`, after which another call moves the rest. The caller holds the lock.
     """
     tree, found = seen(out), inventory.read(out)[0]
     own = [

@@ -46,7 +46,8 @@ def written(
 ) -> list[OutputFile]:
     """Return the outputs that copy from a run that is written: the `committed` ones, or those that are `compiled`.
 
-    `own` are all compiled outputs of the spec. With `changed`, an older run stays as it is, with its own copies.
+    `choice` decides and collects the problems. `own` are all compiled outputs of the spec, at least one. With
+    `changed`, an older run stays as it is, with its own copies.
     """
     if not (committed if changed else compiled):
         return []

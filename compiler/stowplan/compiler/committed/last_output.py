@@ -60,7 +60,7 @@ class Committed:
 
     @classmethod
     def read(cls, out: Path, specs: Collection[SpecId], base: Base | None, recompile: Recompile) -> "Committed":
-        """Read the committed output in the folder `out`. `specs` are all specs that exist now."""
+        """Read the committed output in the folder `out`. `specs` are all specs that exist now. Raises `OSError`."""
         (inventory, broken), tree = inventories.read(out), seen(out)
         since = base.since if base else None
         compared = Compared.of(since.inventory, since.files, specs) if since else Compared.of(inventory, tree, specs)

@@ -19,10 +19,10 @@ from stowplan.schema.meta import ObjectId, SpecId
 def previous(
     outputs: Sequence[OutputFile], inventory: Inventory, tree: OutputFiles, renderings: Renderings
 ) -> Mapping[ObjectId, Json]:
-    """Return the bodies of the objects in the files of `inventory`; files that are missing or unreadable are left out.
+    """Return the bodies of the objects in the files of `inventory`, without those that `body_of` does not find.
 
     A file is read only if `outputs`, the new ones, change or remove it. Otherwise the body of the output is returned,
-    because it equals the committed one.
+    because it equals the committed one. Raises `OSError` if a file cannot be read.
     """
     new = {output.path: output for output in outputs}
     objects: dict[ObjectId, Json] = {}
@@ -81,6 +81,6 @@ def _head(tree: OutputFiles, path: str) -> bytes:
 
 
 def body_of(entry: Entry, tree: OutputFiles) -> Json | None:
-    """Return the body of the object in a committed file; None if the file is missing or holds another object."""
+    """Return the body of the object in a file; None if it is missing or holds something else. Raises `OSError`."""
     body = reread(tree.read(entry.path) or b"") if entry.path in tree.files else None
     return body if body and identity(body) == entry.id else None

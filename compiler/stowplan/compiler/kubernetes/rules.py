@@ -252,7 +252,7 @@ _RULES: dict[str, list[JsonSchema]] = {
 
 
 def rules_of(definition: str) -> list[JsonSchema]:
-    """Return the schemas that a value of this definition must fit too; empty for most definitions."""
+    """Return the schemas that a value of the type `definition`, such as `io.k8s.api.core.v1.PodSpec`, must fit too."""
     enumerations = ENUMERATIONS.get(definition, {})
     rules = [*_RULES.get(definition, ()), *POD_RULES.get(definition, ())]
     if enumerations:

@@ -78,11 +78,11 @@ class OutputFolder:
         return GIT in self.folders or GIT in self.files
 
     def read(self, path: str) -> bytes | None:
-        """Return the content of a regular file; None if it did not exist when the folder was listed."""
+        """Return the content of a regular file, None if it is not listed. Raises `OSError`, also if it has gone."""
         return (self.root / path).read_bytes() if path in self.files or path in self.leftovers else None
 
     def head(self, path: str, length: int) -> bytes:
-        """Return the first `length` bytes of a regular file, or all if it is shorter; empty if it did not exist."""
+        """Return the first `length` bytes of a regular file, or all; empty if it is not listed. Raises as `read`."""
         return _head(f"{self.root}/{path}", length) if path in self.files else b""
 
     def holds(self, path: str, content: bytes) -> bool:

@@ -10,7 +10,7 @@ from stowplan.schema.meta import SpecId
 
 
 def broken(out: Path, path: str, line: int, reason: str) -> Diagnostic:
-    """Return SP511: the file `path` of the inventory cannot be read from `line` on; the clause `reason` says why."""
+    """Return SP511: the file `path` below `out` is broken from `line` (from 1) on; the clause `reason` says why."""
     message = f"The inventory of the last command cannot be read: {reason}. {_WITHOUT}"
     hint = (
         f"{_restore(out, path)}, or use the version of Stowplan that wrote it. After a merge, take one side of it with"
@@ -30,7 +30,7 @@ def missing(out: Path) -> Diagnostic:
 
 
 def missing_of(spec: SpecId, folder: str, out: Path) -> Diagnostic:
-    """Return SP516 for a spec without an entry in the inventory, although `folder` has generated files."""
+    """Return SP516 for a spec without an entry in the inventory, although `folder`, a path in `out`, has its files."""
     path = inventory_files.of_spec(spec)
     message = f"{folder} holds files of an earlier command, but the inventory has none of {spec}. {_WITHOUT}"
     hint = (

@@ -20,8 +20,8 @@ HEADER_LENGTH = len(_MARK)
 class Rendered(NamedTuple):
     """The file of an output, without the object: a small value that is made once and passed between processes.
 
-    `spec` is the spec that the object belongs to, if any. `source` is the user's file. `content` is None if the output
-    folder already has it. `line` is the file's line in the inventory.
+    `path` is relative to the output folder. `spec` is the spec that the object belongs to, if any. `source` is the
+    user's file. `content` is None if the output folder already has it. `line` is the file's line in the inventory.
     """
 
     path: str
@@ -90,7 +90,7 @@ def entry_of(output: OutputFile, content: bytes) -> Entry:
 
 
 def render(output: OutputFile) -> bytes:
-    """Return the bytes of the file of `output`; for a file of a reused run, the committed bytes."""
+    """Return the bytes of the file of `output`, of a reused run the committed ones. Raises what `emit` raises."""
     return output.reused or (_header(output.source, output.other_platform) + emit(output.manifest.body)).encode()
 
 

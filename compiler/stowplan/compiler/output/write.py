@@ -48,7 +48,8 @@ def write(files: Sequence[Rendered], out: Path, previous: Inventory, report: Rep
     """Change the folder `out` so that its generated files are exactly `files` and their inventory.
 
     `previous` is the inventory as it was at the start of the command. Files without the header are never changed. After
-    an error, which goes to `report`, nothing is written and the result is empty.
+    an error, which goes to `report`, the result is empty and nothing is changed; only if the operating system refuses a
+    step in between may some files be changed, and the next command does the rest. Never raises `OSError`.
     """
     problems = paths.diagnostics(files)
     report.add(*problems)

@@ -32,8 +32,9 @@ The value is a function that returns the location of the setting that limits the
 def check(program: Program, specs: Sequence[SpecFacts], report: Report) -> None:
     """Check all specs against each other and report the findings.
 
-    Of `program`, only the plain objects, the platform and the identities of refused specs are used. If a file could not
-    be read, no dataset is reported as unused.
+    `specs` has each identity once. Of two specs that share a directory, a port or a lineage, as a rule the later one is
+    reported. Of `program`, only the plain objects, the platform and the identities of refused specs are used. If a file
+    could not be read, no dataset is reported as unused.
     """
     directories: dict[str, SpecFacts] = {}
     blocks: list[tuple[range, SpecFacts]] = []

@@ -73,7 +73,7 @@ def unrecorded(spec: SpecFacts, changed: Mapping[SpecId, SpecFacts]) -> Iterator
 
 
 def contradictions(specs: Specs) -> Iterator[tuple[SpecFacts, Finding]]:
-    """Yield each spec that contradicts an earlier task on its dataset without an order between them, and a finding."""
+    """Yield each spec, and a finding, that contradicts an earlier task (by file) on its dataset without an order."""
     seen: dict[SpecId, list[tuple[str, SpecFacts]]] = {}
     for spec in sorted(specs.values(), key=lambda each: (each.spec.document.file, each.spec.document.index)):
         if spec.operation is None or spec.operation.word not in _OPPOSITES:

@@ -46,8 +46,9 @@ def plain(text: str) -> Scalar:
 def tagged(text: str, tag: str) -> tuple[Scalar, bool]:
     """Return the value of a scalar with an explicit tag, quoted or not, and whether the tag fits the scalar.
 
-    If it does not fit, the value is `text`. kubectl ignores a custom tag and decodes `!!binary`; here neither tag fits
-    any scalar, because users hardly mean the result of kubectl.
+    `tag` is the whole tag, such as `tag:yaml.org,2002:int`, or `!`. If it does not fit, the value is `text`. kubectl
+    ignores a custom tag and decodes `!!binary`; here neither tag fits any scalar, because users hardly mean the result
+    of kubectl.
     """
     kind = tag.removeprefix(TAG)
     if kind in {"!", "str", "timestamp"}:

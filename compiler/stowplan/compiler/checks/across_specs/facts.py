@@ -43,7 +43,7 @@ def facts_of(found: SpecObjects, unsound: Sequence[Object] = ()) -> Facts:
 
 
 def roles_of(obj: Object) -> Iterator[RolePod]:
-    """Yield the pod of each role in an object of a training job."""
+    """Yield the pod of each role in an object of a training job; pods without the label of a role are left out."""
     for pod in obj.training_pods:
         if role := pod.labels.get(ROLE):
             init, own = items(pod.spec, "initContainers"), items(pod.spec, "containers")

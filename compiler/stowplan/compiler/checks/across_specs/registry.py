@@ -30,7 +30,11 @@ def _nothing(_: SpecObjects) -> tuple[()]:
 
 
 class CrossSpecCheck(NamedTuple):
-    """One check: `check` returns findings about all objects, and `collect` the facts of one spec."""
+    """One check across specs.
+
+    `collect` returns the facts of one spec. It is called once for each, perhaps in another process. After that, `check`
+    is called once with all objects and facts, and returns the findings.
+    """
 
     check: Callable[[ObjectGraph], Iterable[ObjectFinding]]
     collect: Callable[[SpecObjects], Iterable[tuple[Any, ...]]] = _nothing

@@ -28,7 +28,7 @@ class Fixed:
     """The value that Kubernetes gives to a missing field, by the last name of its path."""
 
     def changes(self, old: Json, new: Json) -> Iterator[tuple[tuple[str, ...], Any, Any]]:
-        """Yield each fixed field that differs between two bodies of an object: its path, its old and its new value."""
+        """Yield path, old and new value of each fixed field that differs; a missing one has its default, or None."""
         for path in self._paths(old, new):
             before, after = (
                 mapping(body, *path[:-1]).get(path[-1], self.defaults.get(path[-1])) for body in (old, new)

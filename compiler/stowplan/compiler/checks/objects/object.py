@@ -28,12 +28,13 @@ from stowplan.schema.platform.platform import Platform
 class Object:
     """One object of the output; attributes whose part of the body is missing or of a wrong type are empty.
 
-    `kind` is group and kind, `source` the user's file. `spec` is the spec that the object was compiled from, or None.
-    `authored` is True for objects that Stowplan writes, False for those of users and extensions. `authored_pods` are
-    the parts of pods that Stowplan writes: the whole pods of agents, and those containers of a training job that are
-    not the user's. `training_pods` are the pods of a training job, which a user describes; the pods that copy its
-    outputs are not among them. `json` is the body as JSON, for searches without a path. All values are read once,
-    because about thirty checks use them.
+    `kind` is group and kind, `source` the path of the user's file, and `wave` the sync wave, 0 without one.
+    `sync_options` are the single options, such as `Prune=false`. `spec` is the spec that the object was compiled from,
+    or None. `authored` is True for objects that Stowplan writes, False for those of users and extensions.
+    `authored_pods` are the parts of pods that Stowplan writes: the whole pods of agents, and those containers of a
+    training job that are not the user's. `training_pods` are the pods of a training job, which a user describes; the
+    pods that copy its outputs are not among them. `json` is the body as JSON, for searches without a path. All values
+    are read once, because about thirty checks use them.
     """
 
     def __init__(self, output: OutputFile) -> None:

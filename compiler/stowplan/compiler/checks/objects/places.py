@@ -31,8 +31,9 @@ class Places:
     def diagnostic(self, found: ObjectFinding) -> Diagnostic:
         """Return the finding as a diagnostic in the user's file.
 
-        In a plain object or in the user's pod template, it is located at the field itself. Otherwise it is located at
-        the first edited field that caused it, or at the name of the spec.
+        In a plain object or in the user's pod template, it is located at the field itself; otherwise at the first of
+        the `edits`, or at the name of the spec. Without a document it is at the start of `source` or, if that is
+        empty, of the platform file.
         """
         plain = self._plain.get(found.object) if found.spec is None else None
         document = plain or (self._specs.get(found.spec) if found.spec else None)

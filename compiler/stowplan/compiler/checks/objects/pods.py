@@ -55,7 +55,7 @@ def pods_of(body: Json) -> tuple[Pod, ...]:
 
 
 def images_of(body: Json) -> list[str]:
-    """Return the images of the containers in the pods of any object."""
+    """Return the image of each container in the pods of any object, as written; one may come several times."""
     found = (container.get("image") for pod in pods_anywhere(body) for _, container in pod.containers)
     return [str(image) for image in found if image]
 

@@ -21,7 +21,7 @@ Found = tuple[ObjectId, FieldPath, str, int | None]
 def references_of(own: ObjectId, body: Json, pods: Iterable[Pod]) -> list[Found]:
     """Return the references in an object of a built-in kind that need a target; optional ones are left out.
 
-    `own` is the identity of the object, `pods` are its pod templates.
+    `own` is the identity of the object, `pods` are its pod templates. Secrets are never among the targets.
     """
     own_claims = _own_claims(body) if own.kind == "StatefulSet" else frozenset()
     found = [each for pod in pods for each in _pod(pod, own.namespace, own_claims)]

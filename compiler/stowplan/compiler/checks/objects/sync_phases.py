@@ -45,9 +45,9 @@ def is_awaited(kind: tuple[str, str], body: dict[str, Any]) -> bool:
 
 @cache
 def phase_of(hook: str) -> int:
-    """The index in `PHASES` of the phase that a hook annotation names first; -1 if it names no phase.
+    """The index in `PHASES` of the phase that `hook`, the value of the annotation `HOOK`, names first; -1 without one.
 
-    An empty annotation means the phase Sync.
+    An empty value means the phase Sync.
     """
     words = [word.strip() for word in (hook or "Sync").split(",")]
     return next((PHASES.index(word) for word in words if word in PHASES), -1)

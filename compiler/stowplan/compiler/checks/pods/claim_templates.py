@@ -12,7 +12,10 @@ from stowplan.schema.platform.platform import Platform
 
 
 def check(objects: Objects, platform: Platform) -> list[ObjectFinding]:
-    """Return findings for ephemeral volumes of users' pods, and for claims and their templates in plain objects."""
+    """Return findings for claims with a source in another namespace, or with annotations for controllers.
+
+    Checked are templates in users' pods and plain StatefulSets; of claims among the plain objects, only the source.
+    """
     return [
         about(obj, found.code, found.path, found.message, found.hint, anchor=found.anchor)
         for obj in (*objects.with_pods, *objects.of_kind("PersistentVolumeClaim"))

@@ -22,7 +22,7 @@ _NETWORKS: PodGrant = "networks"
 
 
 def excess_of(obj: Object, pod: Pod, platform: Platform) -> tuple[Violation, ...]:
-    """Return the forbidden fields of a pod: the first for each missing entry of the platform's `policy.allow`.
+    """Return the forbidden fields of a pod of `obj`: the first for each missing entry of the platform's `policy.allow`.
 
     Messages and hints are those of the finding about it. For a rule that no entry can waive, it is the first field of
     each name. Empty if the level is `privileged`.

@@ -8,7 +8,7 @@ from stowplan.schema.platform.platform import Platform
 
 
 def check(objects: Objects, platform: Platform) -> list[ObjectFinding]:
-    """Return findings for images in Stowplan's containers that have no fixed version, and for images of plain objects.
+    """Return findings for images in Stowplan's containers and plain objects that are invalid or have no fixed version.
 
     If the tag in the platform file moves, Stowplan's containers are left out: the check of the platform file reports
     that. The rules of training jobs report the images in their templates.
