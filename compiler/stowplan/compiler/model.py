@@ -78,6 +78,7 @@ class OutputFile:
     spec_digest: str = ""
     """The `run_digest` of the spec; of an object that copies outputs, see `output_layout`."""
     externals: tuple[ExternalReference, ...] = ()
+    """What the objects of the spec refer to and the output does not have, such as Secrets."""
     compiled: str = ""
     """The compiler mark of a file of a run, see `compiler_mark`; for a reused file, the one in the inventory."""
     reused: bytes = b""

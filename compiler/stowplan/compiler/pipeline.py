@@ -103,7 +103,7 @@ class Compiler:
         return replace(_compiled(self._checkout, reading, parts, report), placed=parts.placed(target.runs))
 
     def synth(self, target: Target, out: Path, options: Options, report: Report) -> Compiled:
-        """Compile for the output folder `out`, that of the target. Diagnostics go to `report`."""
+        """Compile for the target's folder `out`. Diagnostics go to `report`. Raises as `ComposerPool.render` does."""
         from stowplan.compiler.committed import argocd_name  # noqa: PLC0415 - `validate` starts without it
         from stowplan.compiler.committed.last_output import Committed  # noqa: PLC0415
         from stowplan.compiler.compiling.keep import Keeping, spoiled, strays  # noqa: PLC0415

@@ -56,8 +56,8 @@ class Synthesis:
 def write_all(found: Synthesis, foreign: Sequence[Diagnostic]) -> tuple[Report, Sequence[WriteResult]]:
     """Write the output of all targets, unless there is an error in any of them.
 
-    Returns the report at the end, and what was written for each target, in their order; nothing after an error.
-    `foreign` are the diagnostics about what lies beside the output of targets.
+    Returns the report at the end, with the errors of writing, and what was written for each target, in their order;
+    nothing after an error before. `foreign` are the diagnostics about what lies beside the output of targets.
     """
     report, results = found.report, list[WriteResult]()
     report.add(*foreign)
@@ -74,7 +74,8 @@ def synthesis(
 ) -> Synthesis:
     """Compile targets for their folders below the output folder `out`, and judge them together; write nothing.
 
-    `options` are those of each target, by its name. The caller closes `composer`.
+    `targets` is not empty. `options` has those of each, by its name. The caller closes `composer`. Raises what
+    `Compiler.synth` raises.
     """
     compiler, parts = Compiler(checkout, composer), list[CompiledTarget]()
     for target in targets:

@@ -46,7 +46,8 @@ class Round:
 class Watcher:
     """Compiles one repository again and again, in a process that has everything it needs in memory.
 
-    `env` names one environment or target; None for all.
+    `out` is the output folder of all targets. `env` names one environment or target, which exists; None for all. Call
+    `rounds` alone, or `round` as often as needed and then `close`.
     """
 
     repo: Repository
@@ -55,7 +56,7 @@ class Watcher:
     _composer: ComposerPool = field(default_factory=ComposerPool)
 
     def rounds(self) -> Generator[Round, None, None]:
-        """Yield one round at once and one per change, until the process is interrupted."""
+        """Yield one round at once and one after each change that matters, until the process is interrupted."""
         with closing(self):
             begun = fingerprint.inputs(self.repo)
             yield self.round()

@@ -29,7 +29,7 @@ class Ending:
     def finish(self, extra: dict[str, Any], lines: Sequence[str] = (), *, failed: bool = False) -> NoReturn:
         """Print the diagnostics and raise `typer.Exit`: code 1 if there is an error or `failed` is true, else 0.
 
-        `lines` are printed after the diagnostics in formats for people; `extra` are further entries of the JSON object.
+        `lines` are printed last in the formats `text` and `github`; `extra` are further entries of the `json` object.
         """
         diagnostics = advising(self.report.diagnostics, self.again)
         match self.output_format:

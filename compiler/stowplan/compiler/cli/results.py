@@ -82,6 +82,7 @@ def check(found: "Synthesis", foreign: "Sequence[Diagnostic]") -> "tuple[Report,
     """Compare the output of all targets with what the disk and Git have; write nothing.
 
     Parameters and result are those of `write`. The record of a target has `upToDate`, unless the specs have errors.
+    Raises what `compare_with_git` raises.
     """
     report = found.report
     beside = Report()

@@ -14,7 +14,7 @@ from stowplan.compiler.generate.starter.upgrade import FileState, StarterFile
 
 
 def upgrade_files(folder: Path) -> None:
-    """Write the files in `folder` that an older version wrote; print them, and what a person has to merge."""
+    """Write anew what an older version wrote in the repository `folder`; print it, and what a person has to merge."""
     found = upgrade.compare(folder)
     upgrade.write(folder, found)
     _say(folder, found, "updated")

@@ -13,7 +13,7 @@ AUTHOR = "github-actions[bot]"
 
 @dataclass(frozen=True)
 class PullRequest:
-    """The pull request `number` of `repository`, such as `ml/data`. `author` is the login of the token's account."""
+    """The `Request` of pull request `number` of `repository`, such as `ml/data`. The token is of the login `author`."""
 
     rest: Rest
     repository: str

@@ -10,7 +10,7 @@ from stowplan.compiler.comments.rest import Rest
 
 @dataclass(frozen=True)
 class MergeRequest:
-    """The merge request `number` of the project with the number `project`."""
+    """The `Request` of merge request `number`, its number in the project with the id `project`."""
 
     rest: Rest
     project: int

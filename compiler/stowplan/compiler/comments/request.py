@@ -41,7 +41,7 @@ class Request(Protocol):
     """Maximum number of characters of a comment."""
 
     def head(self) -> str:
-        """Return the commit at the tip of the request's branch; empty if the request is closed."""
+        """Return the whole SHA of the commit at the tip of the request's branch; empty if the request is closed."""
 
     def comments(self) -> Iterator[Comment]:
         """Yield the comments of everybody, the oldest first, and ask for the next page when it is wanted."""
@@ -54,10 +54,10 @@ class Request(Protocol):
 
 
 def keep(request: Request, markdown: str, *, commit: str, link: str) -> Outcome:
-    """Edit the comment of this program, or add it if there is none.
+    """Edit the comment of this program, or add it if there is none; return what was done.
 
-    Does nothing if `commit` is not the tip of the request's branch: then a newer one has its own comment, or somebody
-    gave the number of another request. Deletes no comment. `markdown` and `link` are as in `body`. Raises `RestError`.
+    Does nothing if `commit`, a whole SHA, is not the tip of the request's branch: then a newer one has its own comment,
+    or somebody gave the number of another request. `markdown` and `link` are as in `body`. Raises `RestError`.
     """
     if request.head() != commit:
         return Outcome.OUTDATED
@@ -73,7 +73,10 @@ def keep(request: Request, markdown: str, *, commit: str, link: str) -> Outcome:
 
 
 def pages(rest: Rest, path: str) -> Iterator[Mapping[str, Any]]:
-    """Yield the objects of a list that comes in pages. `path` has a `?`. Raises `RestError` after `MOST_PAGES`."""
+    """Yield the objects of a list that comes in pages. Raises `RestError`, also if there are more than `MOST_PAGES`.
+
+    `path` has a `?`; `&per_page=…` and the number of the page are appended. A page is asked for when it is wanted.
+    """
     for page in range(1, MOST_PAGES + 1):
         found = expect(rest.call("GET", f"{path}&per_page={PAGE}&page={page}"), list)
         yield from (expect(each, dict) for each in found)

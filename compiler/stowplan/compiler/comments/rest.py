@@ -57,7 +57,7 @@ class Rest:
     def call(self, method: str, path: str, content: Mapping[str, Any] | None = None) -> Any:
         """Send a request, with `content` as JSON unless it is None, and return the parsed JSON of the answer.
 
-        Waits and tries again, twice at most, if the service is busy. Raises `RestError` if it does not succeed.
+        Waits and tries again, twice at most, if the service is busy. Raises `RestError` if it fails or answers no JSON.
         """
         for left in reversed(range(_TRIES)):
             try:

@@ -41,7 +41,7 @@ class Kept:
 
 
 def keep(outputs: Sequence[OutputFile], specs: Sequence[SpecId | None], reading: Reading, committed: Committed) -> Kept:
-    """Reuse the committed runs of `specs`, of which `outputs` are all outputs; None stands for the platform file."""
+    """Return `outputs`, all those of `specs`, with committed runs reused; None stands for the platform file."""
     own, renderings = committed.inventory.of(specs), Renderings()
     if reading.retired:
         outputs = retirement.without_runs(outputs, reading.retired)

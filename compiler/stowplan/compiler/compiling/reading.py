@@ -33,7 +33,10 @@ class Reading:
 
 
 def read(checkout: Checkout, target: Target, report: Report) -> Reading:
-    """Read and validate the files of a target, and resolve the references of its specs. Diagnostics go to `report`."""
+    """Read and validate the files of a target, and resolve the references of its specs. Diagnostics go to `report`.
+
+    Specs with errors are not in the program. From then on `report` leaves out the infos that `policy.quiet` lists.
+    """
     found = Report()
     sources = checkout.sources(target, found)
     program = replace(validate(sources.platform, sources.documents, found), incomplete=sources.incomplete)

@@ -35,8 +35,9 @@ class Compilation:
     """Result of compiling some specs, or the platform file. After an error in lowering, only `lowered` is set.
 
     `lowered` has the diagnostics of lowering, and `reused` those about committed runs. `outputs` are the objects, on
-    request only, and `files` is what is to be written, nothing for `validate`. `starts` are the Jobs that a sync would
-    start. `gone` holds the bodies of committed objects that these specs no longer have.
+    request only, and `files` is what is to be written, nothing for `validate`. `checked` has one entry for each spec,
+    with the findings of its checks. `starts` are the Jobs that a sync would start. `gone` holds the bodies of committed
+    objects that these specs no longer have.
     """
 
     lowered: Said = field(default_factory=dict)
@@ -83,7 +84,7 @@ class Validation:
         return False
 
     def composed(self, outputs: Sequence[OutputFile]) -> Sequence[OutputFile]:
-        """Return outputs of no spec as they are written."""
+        """Return `outputs`, which belong to no spec, as they are to be written: unchanged, or rendered by cdk8s."""
         return outputs
 
     def prepare(self) -> None:

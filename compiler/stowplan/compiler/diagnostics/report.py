@@ -13,8 +13,8 @@ from stowplan.schema.diagnostics import Finding, Severity, dotted
 class Diagnostic:
     """A finding with its location, as users see it. Sorted by location, then code, path and message.
 
-    `field_path` is from `dotted`. If `more` is above 0, this diagnostic stands for that number of others of its code,
-    severity and file, which are not listed.
+    `field_path` is as from `dotted`. If `more` is above 0, this diagnostic stands for that number of others of its
+    code, severity and file, which are not listed.
     """
 
     code: str
@@ -88,7 +88,7 @@ class Report:
 
     @property
     def diagnostics(self) -> list[Diagnostic]:
-        """All diagnostics, sorted by location and code, infos last. Each group that is only counted has one."""
+        """All diagnostics that are not silenced, by location and code, infos last. A group only counted has one."""
         everything = (*self._seen, *self._rest.values())
         found = (d for d in everything if d.severity is not Severity.INFO or d.code not in self._quiet)
         return sorted(found, key=lambda d: (d.severity is Severity.INFO, d.location, d.code, d.field_path, d.message))

@@ -53,7 +53,7 @@ def worst_first(found: Iterable[Risk]) -> tuple[Risk, ...]:
 class Pair:
     """The object in one file of the output before and after the change; None on the side where there is none.
 
-    `source` is the user's file that the object is compiled from.
+    `path` is that of the file in the output folder, `source` the user's file that the object is compiled from.
     """
 
     path: str
@@ -81,7 +81,7 @@ class Pair:
 class Change:
     """A changed object and its identities: `old` is None for a new object, `new` is None for a removed one.
 
-    `path` is that of its file in the output.
+    `path` is that of its file in the output folder of the target. `fields` is empty without `old` or `new`.
     """
 
     action: Action
@@ -109,9 +109,9 @@ class Change:
 
 
 def records(changes: Sequence[Change]) -> list[dict[str, Any]]:
-    """Return one record for each change, as data for programs.
+    """Return one record for each change, in the same order: action, files, identity, `risks` and `fields`.
 
-    A missing field has no `before` or no `after` in its record.
+    An entry of `fields` has `path` and both values: without `before` or `after` where the field is missing.
     """
     return [
         {

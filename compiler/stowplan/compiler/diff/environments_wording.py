@@ -52,7 +52,7 @@ def markdown(columns: Sequence[EnvironmentColumn]) -> str:
 
 
 def records(columns: Sequence[EnvironmentColumn]) -> dict[str, Any]:
-    """Return the comparison as data: `matrix` with all specs, and `behind` with what each environment is behind."""
+    """Return the comparison as data: `matrix`, a list of all specs with their cells, and `behind`, one of all lags."""
     specs = sorted({spec for column in columns for spec in column.cells})
     matrix = [
         spec._asdict()

@@ -16,7 +16,7 @@ class Group:
 
 
 def grouped(changes: Sequence[Change]) -> list[Group]:
-    """Group the changes, in the order of each group's first change."""
+    """Return groups of similar changes, by their first changes in the given order. A replaced object is alone."""
     alike: dict[str, list[Change]] = {}
     for change in changes:
         alike.setdefault(_likeness(change), []).append(change)

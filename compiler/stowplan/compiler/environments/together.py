@@ -43,7 +43,7 @@ def judged(results: Collection[Result]) -> Iterator[Diagnostic]:
 
 
 def left(out: Path, targets: Sequence[Target]) -> Iterator[Diagnostic]:
-    """Yield SP808 for each folder below the output folder `out` that belongs to no target, and SP815 for `adopts`."""
+    """Yield SP808 for each folder below `out` that is of no target, and SP815 for `adopts`; `targets` is not empty."""
     if targets[0].name:
         yield from _adopting(out, targets[0].source)
         folders = {each.relative_to(out).as_posix() for each in inventory_files.holders(out)}

@@ -77,7 +77,7 @@ def data() -> dict[str, str]:
 
 
 def write_files(folder: Path, files: Mapping[str, str]) -> None:
-    """Write `files`, contents by name, into `folder`, and create the folder if needed. Raises `OSError`.
+    """Write `files`, contents by name, into `folder`, over those that are there; make it if needed. Raises `OSError`.
 
     Links are not followed, with one exception: if `folder` is absolute, links above it are followed, because the user
     chose them. A relative path may lead through a repository that others write to.

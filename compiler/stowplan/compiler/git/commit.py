@@ -32,7 +32,7 @@ class CommittedFolder:
 def at_commit(top: Path, folder: Path, revision: str) -> CommittedFolder:
     """Return the folder in the commit `revision`; without files if the commit lacks it or `revision` is the null ID.
 
-    `top` is the work tree. Raises `GitError`, also if the name may mean several commits.
+    `top` is the work tree, with `folder` in it. Raises `GitError`, also if the name may mean several commits.
     """
     if _NO_COMMIT.fullmatch(revision):
         return CommittedFolder(top, {})

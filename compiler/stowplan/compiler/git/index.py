@@ -11,7 +11,7 @@ SUBMODULE, LINK = "160000", "120000"
 
 
 class Held(NamedTuple):
-    """An entry of the index: its path relative to a folder, empty for the folder itself, its mode and Git object ID."""
+    """An entry of the index: path relative to a folder, empty for itself, mode such as `100644`, and Git object ID."""
 
     path: str
     mode: str

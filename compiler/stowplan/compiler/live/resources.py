@@ -42,7 +42,7 @@ class ClusterClient:
 
     @classmethod
     def connect(cls, context: str | None, kubeconfig: str | None) -> "ClusterClient":
-        """Make a client by kubectl's rules. None stands for the current context and for the usual kubeconfig files.
+        """Make a client by kubectl's rules, for a context's name and a kubeconfig's path; None is kubectl's default.
 
         Raises KubeconfigError if the kubeconfig is unreadable or lacks the context, or if its token would be sent by
         plain http to another machine.

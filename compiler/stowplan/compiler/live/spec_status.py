@@ -107,7 +107,7 @@ def assess(script: str, document: dict[str, Any]) -> dict[str, str]:
     """Return the health of a custom resource by the Lua script `script`: a mapping with `status` and `message`.
 
     `document` is the body of the resource. Scripts run in the sandbox of Argo CD: Lua 5.1 with goto, without the
-    libraries string, math and io, for about one second. Raises `TimeoutError` if a script does not end in time.
+    libraries string, math and io, for about one second. Raises `TimeoutError` after that, `LuaError` for a failure.
     """
     runtime = lua.LuaRuntime(register_eval=False, unpack_returned_tuples=False)
     limit = runtime.eval("""function(count) debug.sethook(function() error("instruction limit") end, "", count) end""")

@@ -42,7 +42,7 @@ def age(seconds: int | None) -> str:
 
 
 def records(found: Sequence[SpecStatus]) -> list[dict[str, Any]]:
-    """Return one record for each spec, sorted by kind, namespace and name."""
+    """Return a record with the fields of each status, sorted by kind, namespace and name; `ageSeconds` may be None."""
     return [
         {
             "kind": each.id.kind,

@@ -73,7 +73,7 @@ def pin_changes(before: Lock | None, after: Lock | None) -> tuple[PinChange, ...
 
 
 def records(found: Sequence[PinChange]) -> list[dict[str, Any]]:
-    """Return one record for each move, as data for programs."""
+    """Return a record for each change: `section`, `key`, `change` (`Moving`), and `before` and `after` if known."""
     return [
         {
             "section": each.section.value,

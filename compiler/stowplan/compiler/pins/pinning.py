@@ -26,7 +26,7 @@ class Pinning:
     """The lock of a repository; `lock` is None if there is none, or if it has errors.
 
     `document` is that of the lock file. `severity` is that of references without an entry; None if they are allowed.
-    `collected` are the places of the documents that were read so far; None if nobody asks for them.
+    `of_platform` and `of_spec` add their document with its references to `collected`, unless that is None.
     """
 
     document: Document | None
@@ -36,7 +36,7 @@ class Pinning:
 
     @classmethod
     def of(cls, document: Document | None, platform: Document | None, report: Report) -> "Pinning":
-        """Return the pinning of a repository with these documents of lock file and platform file."""
+        """Return the pinning by lock file and platform file, None if not there; errors of the former are reported."""
         policy = mapping(platform.data, "policy").get("pins") if platform else None
         return cls(document, lock_file.read(document, report), _SEVERITY.get(str(policy)))
 

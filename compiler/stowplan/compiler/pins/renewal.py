@@ -30,7 +30,7 @@ class Choice:
     names: tuple[str, ...] = ()
 
     def covers(self, reference: Reference) -> bool:
-        """Whether the reference is resolved again."""
+        """Whether the reference is resolved again although it has an entry."""
         return self.everything or any(fnmatchcase(reference.wanted.key, name) for name in self.names)
 
     def unknown(self, references: Iterable[Reference]) -> list[str]:
@@ -49,7 +49,8 @@ def renewed(
     """Return the entries of all references: those of the lock, and new ones where it has none or `choice` wants it.
 
     An entry that no reference uses is left out. What cannot be resolved is reported as SP906 at each place that has the
-    reference, and keeps its entry. `resolver` returns the function that asks the remote, which several threads call.
+    reference, and keeps its entry. `resolver` is called once for each section that is asked, first of all, and may
+    raise. It returns the function that asks the remote, which several threads call.
     """
     wanted = [
         each.wanted

@@ -76,7 +76,7 @@ class Experiment:
         return found
 
     def inputs(self) -> Iterator[Input]:
-        """Yield all fields: those of the spec, then of the specs it refers to, then of the platform."""
+        """Yield all fields: of the spec, of the specs it refers to, then the platform's; without a spec, only these."""
         for spec in sorted(self.program.specs, key=lambda each: each.id != self.spec):
             if self.spec is not None:
                 yield from _inputs(spec.document, spec.id, spec.model)
@@ -94,7 +94,7 @@ class Experiment:
     def vanish(self, given: Input) -> list[tuple[ObjectKey, Place]]:
         """Return the object and place of each leaf that disappears if the field is removed; empty if none does.
 
-        If a mapping holds only this field, the whole mapping is removed.
+        If a mapping holds only this field, the whole mapping is removed. Empty also for a default.
         """
         if not given.given:
             return []

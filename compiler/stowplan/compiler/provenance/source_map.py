@@ -56,7 +56,7 @@ class ExplainedLeaf:
 
 
 class SourceMap:
-    """The source map of all `outputs` of one program. A spec is studied once, on first use, for all of its objects."""
+    """The source map of `outputs`, all of a sound `program`, by Stowplan `version`. A spec is studied on first use."""
 
     def __init__(self, program: Program, outputs: Sequence[OutputFile], version: str) -> None:
         self.outputs = outputs
@@ -145,7 +145,7 @@ def _origin(document: Document, leaf: Leaf, program: Program) -> ValueOrigin:
 
 
 class Study:
-    """Results of the experiments with one spec, or with the objects of the platform file."""
+    """Results of the experiments with one spec, or with the objects of the platform file; making it does them all."""
 
     def __init__(self, experiment: Experiment) -> None:
         self.experiment = experiment

@@ -50,7 +50,7 @@ def effects(fields: Sequence[Input], found: Sequence[Effect]) -> Iterator[str]:
 
 
 def records(found: Sequence[ExplainedLeaf]) -> list[dict[str, Any]]:
-    """Return one record for each leaf, as data for programs."""
+    """Return a record for each leaf: its `pointer` (JSON pointer) and `value`, and lists of `origins` and `rules`."""
     return [
         {
             "pointer": pointer(each.leaf.path),

@@ -49,8 +49,8 @@ class Sources:
 class Checkout:
     """The files of a repository: found at once, each read on first use, for whatever number of targets.
 
-    `contents` were just read, by path. `platform` is the platform file as it is written; `runs` is the list of finished
-    runs and `lock` the lock file, None if there is none. Names of files in results are printable paths.
+    `contents` were just read, by path in the repository. `platform` is the platform file as it is written; `runs` is
+    the list of finished runs and `lock` the lock file, None if there is none. Files in results are printable paths.
     """
 
     def __init__(self, repo: Repository, contents: Mapping[str, bytes] | None = None) -> None:
@@ -117,7 +117,7 @@ def lock_at_commit(top: Path, repo: Repository, revision: str) -> "Lock | None":
 
 
 def texts(paths: Sequence[str], report: Report) -> Mapping[str, str]:
-    """Return the contents of files as strings, by printable path; files that cannot be read are reported."""
+    """Return the contents of YAML files (`paths` from the current folder) by printable path; problems are reported."""
     files = Files(Path(), {})
     for path in paths:
         files.documents(path)

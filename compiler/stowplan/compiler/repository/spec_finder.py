@@ -25,10 +25,10 @@ If there are more, a folder was probably copied or linked by mistake.
 class SpecFinder:
     """Lists the YAML files below `specs`.
 
-    Hidden files and folders are skipped, and so are files that do not end in .yaml or .yml. Of the latter, `near` lists
-    those with similar suffixes, and `passed_over` the first few in byte order. Links are followed after all real files,
-    in byte order, and only to files that were not found before. So each file is read once, however many links lead to
-    it.
+    Hidden files and folders are skipped, and so are files that do not end in .yaml or .yml. Of the latter, after `find`
+    (call it once), `near` lists those with similar suffixes, `passed_over` the first few in byte order. Links are
+    followed after all real files, in byte order, and only to files that were not found before. So each file is read
+    once, however many links lead to it.
     """
 
     def __init__(self, files: Files) -> None:

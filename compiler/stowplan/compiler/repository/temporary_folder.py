@@ -17,7 +17,7 @@ _YOUNG_SECONDS = 600
 
 
 class TemporaryFolder:
-    """A folder (`path`) in the system's temporary directory, for this process, until `remove` is called.
+    """A folder (`path`), made at once in the system's temporary directory, for this process, until `remove` is called.
 
     A killed process removes nothing. Therefore each process holds a lock in its folder. The system releases the lock
     when the process and those forked from it have ended. A new process first removes the unlocked folders of the same

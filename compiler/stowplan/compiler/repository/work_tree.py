@@ -22,7 +22,7 @@ class Around(NamedTuple):
 
 
 def around(repo: Repository, out: Path, *, others: bool) -> Around:
-    """Look around the repository `repo` with the output folder `out`; for other platform files only with `others`."""
+    """Return what is around `repo` and its output folder `out`; other platform files only with `others`."""
     top = top_of(out)
     place = Path(os.path.realpath(out)).relative_to(top).as_posix() if top else ""
     return Around(place, _others(repo) if others else None)

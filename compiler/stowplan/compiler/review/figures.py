@@ -56,9 +56,9 @@ def figures(scenes: Scenes) -> tuple[Figure, ...]:
 
 
 def accelerators(bodies: Iterable[Json]) -> tuple[str, str]:
-    """Return the accelerators of training jobs in words, and their hours; empty without any.
+    """Return the accelerators of training jobs in words, and their hours; both empty without any.
 
-    Such as `12 nvidia.com/gpu` and `18 hours of them at most`.
+    `bodies` are those of Jobs and JobSets. Such as `12 nvidia.com/gpu` and `18 hours of them at most`.
     """
     total = _Total()
     for body in bodies:

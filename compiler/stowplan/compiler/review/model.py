@@ -105,7 +105,7 @@ class GraphNode:
     state: ChangeKind
     place: SourceLine | None
     objects: tuple[str, ...]
-    """Paths of the changed files of the output that belong to it, for links to their diffs."""
+    """Paths of the changed files that belong to it, relative to the output folder of its environment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +208,7 @@ class DiffLine:
 
 @dataclass(frozen=True, slots=True)
 class ChangedObject:
-    """A changed object with its diff. `path` is that of its file in the output; unique in a review."""
+    """A changed object with its diff. `path` is that of its file below the whole output folder; unique in a review."""
 
     action: Action
     path: str
@@ -224,7 +224,7 @@ class ChangedObject:
 
 @dataclass(frozen=True, slots=True)
 class Hazard:
-    """A risk of one or more objects: the risk once, and the objects by path."""
+    """A risk of one or more objects: the risk once, and the objects by their `ChangedObject.path`."""
 
     risk: Risk
     objects: tuple[str, ...]

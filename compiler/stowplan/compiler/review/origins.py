@@ -21,7 +21,7 @@ _Where = tuple[ObjectKey, tuple[str, ...]]
 
 
 class Origins:
-    """The origins of the changed values in one output folder.
+    """The origins of the changed values in one output folder; `version` is that of Stowplan.
 
     Each field that differs in a spec gets another value, once, and what changes with it depends on it. Values that
     change for other reasons, such as the platform file or another version of Stowplan, have no origin here.
@@ -34,7 +34,7 @@ class Origins:
         self._left = MOST_EXPERIMENTS
 
     def of(self, change: Change, field: Field) -> tuple[ChangeOrigin, ...]:
-        """Return the origins of a changed field of an object, or of all values below it; empty if none is known."""
+        """Return up to `MOST_ORIGINS` origins of a changed field, or of the values below it; empty if none is known."""
         output = self._scene.places.get(change.path)
         if output is None or output.spec is None:
             return ()

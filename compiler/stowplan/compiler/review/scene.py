@@ -83,14 +83,14 @@ class Scenes:
 
 
 def specs(objects: Objects) -> dict[SpecId, tuple[str, Json]]:
-    """Return the custom resources by spec, each with its path, sorted."""
+    """Return path and body of each custom resource by its spec, which is as from `cut`; sorted by spec."""
     resources = ((path, body) for path, body in objects.items() if body.get("kind") in KINDS)
     found = {cut(SpecId(*identity(body)[1:])): (path, body) for path, body in resources}
     return dict(sorted(found.items()))
 
 
 def runs(objects: Objects) -> Iterator[tuple[SpecId, str, Json]]:
-    """Yield what starts when it is synced, with its spec and path: Jobs and JobSets without gates and held ones."""
+    """Yield spec (as from `cut`), path and body of the Jobs and JobSets that a sync starts: no gates, none held."""
     for path, body in objects.items():
         if body.get("kind") in STARTING_KINDS and not gate.is_gate(body) and (spec := spec_of(body)):
             held = mapping(body, "spec").get("suspend") and not gate.waits(body)

@@ -26,10 +26,10 @@ ARGO_CD = "argocd-controller"
 
 
 def cache(ordinal: int) -> str:
-    """Return the field manager of the cache pod with this number."""
+    """Return the field manager of the cache pod with this number, from 0."""
     return f"stowplan-cache-{ordinal}"
 
 
 def task(name: str, partition: int) -> str:
-    """Return the field manager of the agent for a task (`sync`, `warmup`, `rmr`, `clear`, `copy`) on a partition."""
+    """Return the field manager of a task's agent (`sync`, `warmup`, `rmr`, `clear`, `copy`) on a partition, from 0."""
     return f"stowplan-{name}-{partition}"

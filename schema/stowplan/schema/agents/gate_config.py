@@ -84,7 +84,7 @@ class GateConfig(Model):
 
 
 def digest(resource: Mapping[str, Any]) -> str:
-    """Return a digest of the spec of a custom resource and of its annotation `stowplan.dev/run`, in hexadecimal digits.
+    """Return a digest of the spec of a custom resource and of its annotation `stowplan.dev/run`: 32 hexadecimal digits.
 
     The compiled manifest and the object in the cluster have the same digest: empty fields and null count as missing.
     """

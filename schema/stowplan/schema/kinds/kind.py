@@ -74,7 +74,7 @@ class Kind:
     """Type of the status condition that is true once a spec of this kind is done, for specs that run after it."""
 
     task_fields: tuple[str, str] | None = None
-    """Of a task on a dataset: the fields of its status with the first Job and with the `AttemptCounts`."""
+    """Of a task on a dataset: names of the fields of its status with the first Job and the `AttemptCounts`; or None."""
 
     @property
     def plural(self) -> str:

@@ -21,12 +21,12 @@ class ListingHash:
         self._hash = hashlib.sha256()
 
     def add(self, key: str, size: int, etag: str) -> None:
-        """Add an object, the one with the next key. Its size is in bytes; quotes around its ETag do not count."""
+        """Add the object with the next key, relative to the prefix. Size in bytes; quotes of the ETag do not count."""
         line = json.dumps([key, size, etag.strip('"')], ensure_ascii=False) + "\n"
         # Bytes of a key that are no UTF-8 are single surrogates.
         self._hash.update(line.encode(errors="surrogateescape"))
 
     @property
     def revision(self) -> str:
-        """The hash of what was added so far."""
+        """The hash of what was added so far: `sha256:` and 64 hexadecimal digits."""
         return f"{LISTING}{self._hash.hexdigest()}"

@@ -23,10 +23,11 @@ if TYPE_CHECKING:
 
 
 def compared(checkout: "Checkout", top: Path, base: str | None, targets: "Sequence[Target]") -> "Scenes":
-    """Compare what each target compiles to with its output below `top`: in the commit `base`, or for None as it is.
+    """Compare what each target compiles to with its output below `top`: on the disk, or in an earlier commit.
 
-    Writes nothing. If the specs have errors or a file cannot be read, prints that and raises `typer.Exit`. Raises
-    `typer.BadParameter` if Git does not answer or has no such commit.
+    That commit is the `merge_base` of `base`; None means the disk. Writes nothing. If the specs have errors or a file
+    cannot be read, prints that and raises `typer.Exit`. Raises `typer.BadParameter` if Git does not answer or has no
+    commit `base`.
     """
     from stowplan.compiler.diff.environments import columns  # noqa: PLC0415 - start-up time
     from stowplan.compiler.git.work_tree import GitError  # noqa: PLC0415

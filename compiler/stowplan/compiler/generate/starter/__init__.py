@@ -71,7 +71,7 @@ def _path(folder: Path) -> str:
 def write(
     folder: Path, *, legacy: bool = False, environment_names: Sequence[str] = (), ci: Ci = Ci.CHECK
 ) -> tuple[list[str], list[str]]:
-    """Write the missing files. Return two lists of paths: written files, and existing files, which stay unchanged.
+    """Write the missing files. Return two lists of paths in `folder`: written files, and existing ones, which stay.
 
     `legacy`, `environment_names` and `ci` are as in `files`. Raises `OSError` if a folder cannot be created or is a
     link, or a file cannot be written.

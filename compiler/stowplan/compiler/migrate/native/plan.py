@@ -42,10 +42,10 @@ Step = Move | Write | Omit
 class MigrationPlan:
     """The native kind of a spec, and the steps in the order in which the native fields are written.
 
-    A step on a part of a value comes before the step on the whole. Fields without a step cannot be kept; `reasons` says
-    why, by field, if there is more to say than that there is no such field. `refused` are findings about values that
-    cannot be kept. `needs` is a spec that must become native too, with the path of the reference. `change` says
-    what else changes, in sentences.
+    Without steps the spec stays, and `refused` says why. A step on a part of a value comes before the step on the
+    whole. Fields without a step cannot be kept; `reasons` says why, by old path, if there is more to say than that
+    there is no such field. `refused` are findings about values that cannot be kept. `needs` is a spec that must become
+    native too, with the path of the reference. `change` says what else changes, in sentences.
     """
 
     kind: str

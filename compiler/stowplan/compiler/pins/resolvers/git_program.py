@@ -42,7 +42,10 @@ class Git:
         return self._scheme != "http" or self._is_local
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[bytes]:
-        """Call git; see the exit code for a failure. Raises `UnresolvedError` if it cannot be run, or does not end."""
+        """Call git with these arguments, only if `may_ask` is true; see the exit code for a failure.
+
+        Raises `UnresolvedError` if git cannot be run, or does not end in two minutes.
+        """
         place = (top_of(Path.cwd()) if self.has_credentials else None) or self.scratch
         local = ("-c", "http.followRedirects=false") if self._is_local else ()
         try:

@@ -25,7 +25,7 @@ _REASONS = (
 
 
 def plan(model: DataCube, spec: Spec, scope: Scope) -> MigrationPlan:
-    """Return the plan for a DataCube in either direction."""
+    """Return the plan for the DataCube `spec` with the model `model`, in either direction."""
     source, sink = model.spec.source, model.spec.sink
     if (source.type == "pvc") == (sink.type == "pvc"):
         found = finding("SP427", path("spec.sink.type"), "Not exactly one side is a claim.", "Correct it first.")

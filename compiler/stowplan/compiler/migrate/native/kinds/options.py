@@ -49,7 +49,7 @@ _HINT = "Leave the DataCube as it is."
 
 
 def steps(remote: DataReference, side: FieldPath, new: FieldPath) -> Iterator[Step]:
-    """Yield the steps from the remote side at `side` to the place at `new`."""
+    """Yield the steps from `remote`, at `side` such as `spec.source`, to `new` such as `spec.source.s3`."""
     place = _PLACES[remote.type]
     secret = (*new, "secretRef", "name")
     yield Omit((*side, "type"))

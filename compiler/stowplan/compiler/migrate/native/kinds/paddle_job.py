@@ -45,7 +45,7 @@ _WORKER = path("spec.worker.template")
 
 
 def plan(model: PaddleJob, spec: Spec, scope: Scope) -> MigrationPlan:
-    """Return the plan for a PaddleJob."""
+    """Return the plan for the PaddleJob `spec`, whose model is `model`; in `scope` is what it refers to."""
     job, worker = model.spec, model.spec.worker
     reference = job.sample_set_ref
     needs = SpecId("SampleSet", spec.id.namespace, reference.name) if reference and reference.name else None

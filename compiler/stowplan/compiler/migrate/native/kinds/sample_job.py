@@ -27,7 +27,7 @@ _REASONS = (
 
 
 def plan(model: SampleJob, spec: Spec, scope: Scope) -> MigrationPlan:
-    """Return the plan for a SampleJob of any type."""
+    """Return the plan for the SampleJob `spec` with the model `model`; its SampleSet is looked up in `scope`."""
     reference = model.spec.sample_set_ref
     name = (reference.name if reference else None) or ""
     found = scope.find("SampleSet", spec.id.namespace, name)

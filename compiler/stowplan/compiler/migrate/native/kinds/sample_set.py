@@ -33,7 +33,7 @@ _ELSEWHERE = "a source takes its Secret from its own namespace"
 
 
 def plan(model: SampleSet, spec: Spec, scope: Scope) -> MigrationPlan:
-    """Return the plan for a SampleSet of either driver."""
+    """Return the plan for the SampleSet `spec` with the model `model`, of either driver."""
     of_claim = bool(model.spec.csi and model.spec.csi.driver == "pvc")
     steps = [*_source(model, of_claim=of_claim), *(_claim(model) if of_claim else _juicefs(model, scope))]
     return MigrationPlan(
