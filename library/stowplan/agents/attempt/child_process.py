@@ -52,7 +52,7 @@ def end(process: "subprocess.Popen[bytes]", seconds: float) -> None:
     """End a process that was started with `start_new_session`, and all processes of its process group.
 
     The process gets SIGTERM and at most `seconds` to end. Then the whole group gets SIGKILL. The process may have
-    ended before its children.
+    ended before its children. The caller must still call `process.wait`, and close its pipes.
     """
     if process.poll() is None:
         _signal(process, signal.SIGTERM)

@@ -40,7 +40,8 @@ class Completion:
     laptop, only the complete file is written. `changed` is the folder of a dataset that the transfer changes and does
     not complete: its complete file stays, without the revision, since the dataset holds something else from then on. If
     the transfer `renews` the dataset, copying from the dataset's own source, its success writes the new revision there.
-    All methods may raise OSError.
+    Call `is_done`, then `begin` before the first change, then `end` after success or failure. All methods may raise
+    OSError.
     """
 
     def __init__(
@@ -95,7 +96,7 @@ class Completion:
     def end(self, code: ExitCode, summary: Mapping[str, int | str]) -> None:
         """Write the completion files after the last change of the destination.
 
-        `summary` is added to the fields of the complete file. A failure that a retry may cure writes no file.
+        `summary`, with a `revision` if known, is added to the complete file. A failure that may pass writes no file.
         """
         if code is ExitCode.DONE:
             if self._failed:

@@ -57,7 +57,7 @@ class LockFile:
 
 @contextmanager
 def held(file: LockFile, name: str, stop: Stop, log: Log, *, silence: float = SILENCE_SECONDS) -> Iterator[None]:
-    """Hold the lock of the file during the `with` block. `name` tells people who holds the lock.
+    """Hold the lock of the file during the `with` block. `name`, such as that of a run, tells people who holds it.
 
     If the file still names a holder on another machine, first wait `silence` seconds to see whether that holder lives.
     If the lock is lost during the block, `stop` is set. Raises AttemptError: CONFLICT (5) if another program holds the

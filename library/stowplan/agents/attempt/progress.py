@@ -22,7 +22,7 @@ class LeftOut:
 
 @dataclass
 class Progress:
-    """Counters of one attempt, which all of its threads share."""
+    """Counters of one attempt, which all of its threads share. `began` is its start, by `time.monotonic`."""
 
     files_total: int = 0
     bytes_total: int = 0

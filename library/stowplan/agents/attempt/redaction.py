@@ -44,8 +44,8 @@ def in_url(url: str) -> list[str]:
 class Redactor:
     """Function that replaces secrets in a string by `MASK` and returns the new string.
 
-    It replaces the given secrets, also in percent-encoded, base64 and JSON form. In every URL it also replaces user and
-    password, signatures and tokens.
+    It replaces the given secrets, also in percent-encoded, base64 and JSON form, but none that is shorter than
+    `SHORTEST`. In every URL it also replaces user and password, signatures and tokens.
     """
 
     def __init__(self, secrets: Iterable[str]) -> None:
@@ -89,7 +89,7 @@ def _in_base64(secret: bytes, encode: Callable[[bytes], bytes]) -> Iterator[str]
 
 
 class RedactedStream:
-    """Text stream that redacts each string before writing it."""
+    """Text stream that redacts each string before writing it. A secret split over two strings is not recognised."""
 
     def __init__(self, stream: TextIO, redact: Redactor) -> None:
         self._stream = stream

@@ -35,7 +35,7 @@ Status = dict[str, Any]
 
 
 def no_others(_: Manifest) -> Sequence[tuple[str, Status]]:
-    """Return nothing: a process that applies its own fields alone."""
+    """Return nothing, as `StatusReporter.others` of a process that applies its own fields alone."""
     return ()
 
 

@@ -25,7 +25,7 @@ _BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 
 def read(root: Path, path: str, largest: int = LARGEST) -> bytes | None:
-    """Return the content of a file, or None.
+    """Return the content of the file at `path` below `root`, or None. Raises OSError if it cannot be read.
 
     None if the file is missing, is no regular file or is larger than `largest` bytes, or if a folder in `path` is a
     link.
@@ -56,7 +56,7 @@ def json_value(found: bytes) -> Any:
 
 
 def files(root: Path, path: str, largest: int = LARGEST) -> dict[str, bytes]:
-    """Return the contents of a folder's files by name, without subfolders.
+    """Return the contents of the files in the folder at `path` below `root`, by name, without subfolders.
 
     Empty if the folder is missing, or if a part of `path` is a link. The content of a file is empty if `read` would
     return None for it, and as soon as the files before it have `MOST_BYTES` together. Raises OSError for more than
@@ -74,7 +74,7 @@ def files(root: Path, path: str, largest: int = LARGEST) -> dict[str, bytes]:
 
 
 def names(root: Path, path: str) -> list[str]:
-    """Return the sorted names of a folder's files, without subfolders.
+    """Return the sorted names of everything but folders in the folder at `path` below `root`.
 
     Empty if the folder is missing, or if a part of `path` is a link. Raises OSError for more than `MOST_NAMES` files.
     """
@@ -91,9 +91,9 @@ def _names(folder: ClaimFolder) -> list[str]:
 
 
 def write(root: Path, path: str, text: str) -> None:
-    """Write a file atomically and durably.
+    """Write the file at `path` below `root`, atomically and durably, as UTF-8.
 
-    Missing folders are created. If `path` is a link, the link itself is replaced by the file.
+    Missing folders are created. If `path` is a link, the link itself is replaced by the file. Raises OSError.
     """
     parent, _, name = path.rpartition("/")
     with ClaimFolder.at(root, parent, create=True) as folder:
@@ -101,7 +101,7 @@ def write(root: Path, path: str, text: str) -> None:
 
 
 def remove(root: Path, path: str) -> None:
-    """Remove a file or link if it exists. Raises OSError also if a folder in `path` is a link."""
+    """Remove the file or link at `path` below `root`, if there is one. Raises OSError also if a folder is a link."""
     parent, _, name = path.rpartition("/")
     with suppress(FileNotFoundError), ClaimFolder.at(root, parent) as folder:
         folder.remove_file(name)

@@ -9,7 +9,7 @@ LONGEST = 4096
 
 
 def leave(code: int, reason: str, message: str, counts: dict[str, int], place: Path = PLACE) -> None:
-    """Write the outcome to the file `place` as one JSON object, with the message shortened to fit.
+    """Write the outcome, with `counts` as further fields, to `place` as one JSON object; the message is cut to fit.
 
     If the file is missing, as outside a pod, or cannot be written, nothing happens. `message` must hold no secrets.
     """

@@ -66,7 +66,8 @@ class Changes:
         """Make one Job fail by a deadline, because the helper is lost for the reason `reason`.
 
         The request holds the version of `state`, so a Job that has changed meanwhile (for example, was suspended) is
-        not touched. Returns an exit code if the right to change the Job was missing for too long; otherwise None.
+        not touched. Returns an exit code if the right to change the Job was missing for too long. None otherwise, also
+        if the request failed: call this again as long as `Group.decide` names the Job.
         """
         if name not in self.doomed:
             # Only once for each Job, since that may need many requests.
@@ -78,7 +79,8 @@ class Changes:
     async def note(self, name: str, key: str, value: str) -> int | None:
         """Set the annotation `key` of one Job to `value`.
 
-        Returns an exit code if the right to change the Job was missing for too long; otherwise None.
+        Returns an exit code if the right to change the Job was missing for too long. None otherwise, also if the
+        request failed: call this again as long as `Group.decide` asks for it.
         """
         return await self._change(name, {"metadata": {"annotations": {key: value}}})
 
@@ -94,7 +96,7 @@ class Changes:
         return None
 
     async def end(self, name: str) -> None:
-        """End a Job of a failed group by a deadline, whatever its version, since the group has failed in any case."""
+        """End the Job `name` of a failed group by a deadline, whatever its version. A failure is only logged."""
         for _ in range(_TRIES):
             answer = await self.client.merge_patch(job(self.settings.namespace, name), _ENDING, AWAIT)
             match answer:

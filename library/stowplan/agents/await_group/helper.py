@@ -68,7 +68,7 @@ class Helper:
         return self._crashed(since) or self._silent()
 
     def replaced(self, before: str) -> str:
-        """Return why the deciding Jobs must be ended if the pod `before` served them before; empty if they need not."""
+        """Return why the deciding Jobs must be ended if the pod `before` (empty: none) served them; empty if not."""
         if self.replaceable or before in ("", self.pod):
             return ""
         return f"pod {before} is gone, and what it held is lost; pod {self.pod} has replaced it"

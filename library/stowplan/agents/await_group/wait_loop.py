@@ -70,7 +70,7 @@ class WaitLoop:
         self.changes = Changes(self.settings, self.client, self.log)
 
     async def until_end(self, events: Events) -> int:
-        """Process events until the outcome is certain, and return the exit code that `wait_for_end` returns."""
+        """Process events, which other tasks put into the queue, until the outcome; return its exit code, 0, 1 or 3."""
         while True:
             event = await events.get()
             code = self._take(event)

@@ -60,8 +60,8 @@ APPLY_PATCH = "application/apply-patch+yaml"
 class Client:
     """Client of one API server with the identity of one ServiceAccount, used as an async context manager.
 
-    The methods return refusals and lost connections as values (`Refused`, `Unreachable`) and do not raise them. Raises
-    OSError if the certificate authorities cannot be read.
+    The methods return refusals and lost connections as values (`Refused`, `Unreachable`) and do not raise them. The
+    constructor raises OSError if the certificate authorities cannot be read.
     """
 
     def __init__(self, access: Access, user_agent: str) -> None:

@@ -26,12 +26,12 @@ class ObjectAddress:
 
 
 def collection(kind: str, namespace: str) -> str:
-    """Return the path of all custom resources of a kind of ours in a namespace."""
+    """Return the path of all custom resources of a kind of ours in a namespace. Raises KeyError for other kinds."""
     return f"/apis/{KINDS[kind].api_version}/namespaces/{namespace}/{KINDS[kind].plural}"
 
 
 def resource(kind: str, namespace: str, name: str) -> ObjectAddress:
-    """Return the address of a custom resource of a kind of ours."""
+    """Return the address of a custom resource of a kind of ours, such as `Dataset`. Raises KeyError for others."""
     return ObjectAddress(collection(kind, namespace), name)
 
 

@@ -35,7 +35,7 @@ def main() -> int:
 
 
 async def open_run(given: GateConfig, client: Client, log: Log) -> int:
-    """Open the run when it is time, and return the exit code 0 once it has stayed open."""
+    """Open the run once it need not wait, and return 0 after it has been open for `WATCHED` seconds. Never give up."""
     events: Events = asyncio.Queue()
     loop = OpeningLoop(given, client, log)
     async with asyncio.TaskGroup() as tasks:
@@ -55,7 +55,7 @@ async def _watch(client: Client, place: ObjectAddress, events: Events) -> None:
 
 @dataclass
 class OpeningLoop:
-    """The work of one gate: it takes events, opens the run, and ends."""
+    """The work of one gate: it takes events about `owner`, `waits` and `objects`, opens the run, and ends."""
 
     config: GateConfig
     client: Client
@@ -84,7 +84,7 @@ class OpeningLoop:
         self.log.info("Waiting", waits=", ".join(f"{wait.kind} {wait.name}" for wait in config.waits))
 
     async def until_open(self, events: Events) -> None:
-        """Process events until the run is open and has stayed open for a while."""
+        """Process events, which other tasks put into the queue, until the run has been open for `WATCHED` seconds."""
         while not self._is_done():
             try:
                 async with asyncio.timeout(_TICK):

@@ -25,7 +25,8 @@ def state_of(found: Manifest | None, *, admission: bool) -> WorkloadState:
     """Return the state of a Job or JobSet; None stands for one that does not exist.
 
     With `admission` Kueue holds it back by an annotation. Otherwise it is suspended: as it was compiled, or because
-    Argo CD applied that once more after a gate had opened it. A suspension by anybody else is respected.
+    Argo CD applied that once more after a gate had opened it. A suspension by anybody else is respected: `HELD`. One
+    that is not suspended, or has ended, is `OPEN`.
     """
     if found is None:
         return WorkloadState.ABSENT

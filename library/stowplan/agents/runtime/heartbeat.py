@@ -22,7 +22,7 @@ def path() -> str:
 def beat(trouble: str = "") -> None:
     """Write a heartbeat atomically: the present time, and the problem of what the program serves (empty for none).
 
-    The time is that of the monotonic clock, which cannot be set back.
+    The time is that of the monotonic clock. Call this far more often than every `ALIVE_SECONDS`. Raises OSError.
     """
     with open(f"{path()}.tmp", "w", encoding="utf-8", errors="backslashreplace") as file:  # noqa: PTH123
         file.write(f"{time.monotonic()}\n{trouble}")

@@ -26,7 +26,8 @@ def result_of(
 
     `work` calls the function that it gets with all that it sees. `decide` gets each of these, or None after a second
     without any, and the seconds since the beginning; it returns None to go on. `say` gets what was seen last and these
-    seconds, at most once a minute, to write them to the log.
+    seconds, at most once a minute, to write them to the log. Both are called in the thread of the caller. That of
+    `work` is abandoned, and runs on, if `decide` ends the wait.
     """
     events: Queue[Future[Result] | Seen] = Queue()
     threading.Thread(target=_run, args=(work, events), daemon=True).start()

@@ -45,7 +45,7 @@ class ClaimFolder:
 
     Names are single segments of a path: the methods raise AttemptError (5) for any other string. They raise OSError.
     Several threads may use one object. It is closed by `close`, at the end of a `with` block, or with its last
-    reference. The caller closes each descriptor that a method returns.
+    reference. The caller closes each descriptor that a method returns. The constructor takes over its `descriptor`.
     """
 
     def __init__(self, descriptor: int, where: str) -> None:

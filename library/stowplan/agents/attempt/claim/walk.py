@@ -36,7 +36,7 @@ class Met(NamedTuple):
     """Path relative to the folder of the walk."""
     entry: FolderEntry
     folder: ClaimFolder
-    """The folder that holds it."""
+    """The open folder that holds it, which the walk still uses: do not close it."""
 
 
 @dataclass(slots=True)

@@ -61,7 +61,7 @@ class Other:
 
 @dataclass
 class Lock:
-    """Lock of one dataset or lineage, as one owner, of the run `run`, uses it."""
+    """Lock of one dataset or lineage, as one owner, of the run named `run`, uses it. Only `held` takes it."""
 
     state: StateDirectory
     run: str
@@ -92,7 +92,7 @@ class Lock:
         `before` are the flags of a dead owner whose heir this one is. If that owner held the lock, this one has it at
         once, and at no moment has nobody the lock.
         Raises AttemptError TRANSIENT (10) if others hold the lock for too long, and at the end of the block if the lock
-        was lost. Raises StoppedError if the work must stop.
+        was lost. Raises StoppedError if the work must stop, and what `state` raises before the block.
         """
         if not self._inherit(before):
             self._enter()

@@ -19,7 +19,7 @@ LARGEST = 4096
 class MountedState:
     """Reads, writes and removes marker files and lock flags of a mounted volume (interface `StateDirectory`).
 
-    `directory` is the state directory, relative to the mount. Its methods raise OSError, which the caller must handle.
+    `directory` is relative to the mount, and names to it. Contents to write must be UTF-8. All methods raise OSError.
     """
 
     mount: Path

@@ -7,8 +7,8 @@ from typing import Protocol
 class StateDirectory(Protocol):
     """Access to the state directory of a volume, with or without a mount. Names are paths below the directory.
 
-    Every call reads or changes the present files: no implementation has a cache. Every call may raise AttemptError, and
-    StoppedError if the work must stop.
+    Every call reads or changes the present files: no implementation has a cache. Every call may raise AttemptError,
+    through a mount OSError, and StoppedError if the work must stop.
     """
 
     def read(self) -> Mapping[str, bytes]:

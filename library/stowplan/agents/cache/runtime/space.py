@@ -65,7 +65,7 @@ class Space:
     """Size of the cache in bytes when it last had to drop blocks; None if it has grown since then, or never had to."""
 
     def left(self, pulse: Pulse) -> int | None:
-        """Return the bytes that the cache can still take, by the newest check of the mount; None if unknown.
+        """Return the bytes that the cache can still take; None if unknown. Call this once for each check, in order.
 
         It is the free part of the budget. The part of it that is in memory is at most the available memory of the
         node. A cache that has dropped blocks for lack of space takes no more than it held then, until it grows again.

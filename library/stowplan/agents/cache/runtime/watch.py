@@ -23,7 +23,7 @@ SHARE = 20
 
 @dataclass
 class MountWatch:
-    """Checks the mount in one thread, and measures the size of the dataset in another.
+    """Checks the mount and writes the heartbeat in one thread, and measures the size of the dataset in another.
 
     There are two threads because the measurement of a large dataset may take minutes.
     """

@@ -33,7 +33,7 @@ class ObjectCache(Generic[T]):
     read: Callable[[Manifest], T | None]
     """Function that parses a manifest; None for an object that does not belong into the cache."""
     changed: Callable[[Key], None]
-    """Callback that gets the key of a custom resource each time one of its objects in this cache has changed."""
+    """Callback that `put`, `end` and `delete` call with the key of each custom resource whose object has changed."""
     complete: bool = False
     """Whether all objects of the kind have been listed once."""
     most: int | None = None

@@ -31,7 +31,7 @@ class Poll:
 def look(root: Path, until: Until, revision: str | None = None) -> Poll:
     """Poll the dataset in the directory `root` once. `until` is the state of the dataset that counts as ready.
 
-    With a `revision` it is ready only if its last sync brought that one, whatever `until` is.
+    With a `revision` it is ready only if its last sync brought that one, whatever `until` is. Hangs if the mount does.
     """
     try:
         return _look(root, until, revision)

@@ -26,8 +26,8 @@ def hold(config: LineageConfig, run: str, stop: Stop, log: Log) -> None:
     """Wait for the lineage, write its marker, and hold its lock until `stop`. Never returns.
 
     `run` is the name of the run. Makes the directory of the lineage, which every user may write to, since the program
-    that trains has a user of its own. Raises StoppedError after the stop, AttemptError TRANSIENT (10) if the lock was
-    lost, and OSError if the claim cannot be written to.
+    that trains has a user of its own: the umask of the process is 0 from then on. Raises StoppedError after the stop,
+    AttemptError TRANSIENT (10) if the lock was lost, and OSError if the claim cannot be written to.
     """
     os.umask(0)
     root = Path(config.path)

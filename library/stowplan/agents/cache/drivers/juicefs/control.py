@@ -83,7 +83,7 @@ class Control:
         os.close(self._open())
 
     def fill(self, action: CacheAction, inodes: Sequence[int], threads: int, progress: Progress) -> Filled:
-        """Apply the action to the files and directories with these inode numbers, and return the result.
+        """Apply the action to files and directories by inode numbers, `MOST_PATHS` at most, and return the result.
 
         A directory stands for all files below it. `threads` is the number of threads that the mount's process uses.
         Raises AttemptError TRANSIENT (10) if the mount goes away or refuses. Raises StoppedError if the work must stop;

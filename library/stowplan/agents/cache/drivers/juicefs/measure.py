@@ -28,7 +28,8 @@ _VARIABLES = ("HOME", "PATH")
 class JuiceFS:
     """Measures a dataset in a mount of JuiceFS: `pulse` polls the mount's cache, `extent` adds up the dataset's size.
 
-    One thread may call `pulse` while another one calls `extent`.
+    One thread may call `pulse` while another one calls `extent`. The size is exact if the last `pulse` has found at
+    most `exact_inodes` files and directories in the volume, or if there was none.
     """
 
     def __init__(self, exact_inodes: int = EXACT_INODES) -> None:

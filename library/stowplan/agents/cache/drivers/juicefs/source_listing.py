@@ -38,7 +38,7 @@ class SourceListing:
     def entries(self, prefix: tuple[Bucket, str], listing: ListingHash) -> Generator[Entry]:
         """Yield the objects of the prefix in ascending order of keys, and add each to `listing`. Must be closed.
 
-        Raises AttemptError if they cannot be listed, and StoppedError if the work must stop.
+        `prefix` is the property's value. Raises AttemptError if the listing fails, StoppedError if the work must stop.
         """
         access, secret = (given(self.environment, SOURCE_SECRET_ENV[key]) for key in ("access-key", "secret-key"))
         bucket = replace(prefix[0], credentials=S3Credentials(access, secret) if access and secret else None)

@@ -53,7 +53,7 @@ WHOLE = frozenset({"delete-dst", "dirs", "perms"})
 
 @dataclass(frozen=True)
 class Sync:
-    """One copy from a source into a volume or a claim by `juicefs sync`."""
+    """One copy from a source into a volume or a claim by `juicefs sync`: call `check`, then `fetch`, `run` or both."""
 
     child: Child
     source: str

@@ -35,13 +35,13 @@ LARGEST = LARGEST_HEADER + 4 * (MOST * ENTRY // 3 + 1)
 
 
 def number_of(order: bytes) -> int:
-    """Return the hash of a key, given as its bytes."""
+    """Return the hash of a key, as a number of 64 bits. `order` is `Entry.order`, the bytes of the key."""
     return int.from_bytes(hashlib.blake2s(order, digest_size=8).digest())
 
 
 @dataclass(frozen=True)
 class BroughtHashes:
-    """A record, as one owner sees it that copies from one source."""
+    """Record of which files syncs brought, as one owner sees it that copies from one source. `read` makes it."""
 
     owner: str
     """Tag of the owner: 8 hexadecimal digits."""

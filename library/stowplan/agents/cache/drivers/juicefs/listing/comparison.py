@@ -49,7 +49,7 @@ class Comparison:
     seen: int = 0
     """Number of all entries of the source."""
     listed: int = 0
-    """Number of the objects that are to be files of the destination in the end."""
+    """Number of the objects that are to be files of the destination in the end; `bytes` is their size."""
     bytes: int = 0
     unchanged: int = 0
     unchanged_bytes: int = 0
@@ -75,7 +75,7 @@ class Comparison:
         there: Iterable[Entry] | None,
         progress: Progress,
     ) -> None:
-        """Compare listings in ascending order of keys. What is left out is counted in `progress`.
+        """Compare listings in ascending order of keys. Call this once. What is left out is counted in `progress`.
 
         `chosen` are the keys that the options of the sync select; None for all. `there` is what the destination has;
         None if the options say what is copied. Raises AttemptError CONFLICT (5) if a key cannot be a file.

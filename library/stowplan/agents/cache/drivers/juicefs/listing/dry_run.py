@@ -66,7 +66,7 @@ class DryRun:
                     raise _broken(what)
 
     def chosen(self, address: str, flags: list[str], what: str) -> Generator[str]:
-        """Yield the keys that a sync with these arguments copies from an address, which `what` names for messages."""
+        """Yield the keys, relative to `address`, that a sync with these arguments copies; `what` is for messages."""
         with closing(self._lines(address, what, flags)) as lines:
             for each in lines:
                 if not isinstance(each, ChildEnd) and (found := _CHOSEN.fullmatch(each)):

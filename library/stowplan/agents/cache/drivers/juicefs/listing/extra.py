@@ -16,9 +16,10 @@ _IN_MEMORY = 1 << 20
 
 
 class UnlistedFiles:
-    """Files that the destination has and the source does not list, met in ascending order of keys.
+    """Chooses which files to delete of those that the destination has and the source does not list. Deletes none.
 
-    If the source has moved, those that the record of `brought` has are to be deleted, `most` at most.
+    If the source has moved, they are those that the owner of the record `brought` has brought. With more than `most`,
+    `check` fails. Call `listed` and `meet` in ascending order of keys, and the other methods after that.
     """
 
     def __init__(self, brought: BroughtHashes, most: int) -> None:
@@ -69,7 +70,7 @@ class UnlistedFiles:
         self._open.append((key, is_doomed))
 
     def spare(self) -> None:
-        """Let all files stay."""
+        """Let all files stay: they count as `unknown`. Do not call `doomed` after that."""
         self.unknown, self.count, self.is_blocked = self.unknown + self.count, 0, False
 
     def check(self) -> None:

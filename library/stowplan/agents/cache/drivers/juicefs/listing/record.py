@@ -51,7 +51,7 @@ def entries_of(text: bytes, size: int) -> bytes | None:
 
 @dataclass(frozen=True)
 class VersionRecord:
-    """A record as it was read."""
+    """Record of the versions that a dataset holds, as `read` has parsed it."""
 
     entries: bytes = b""
 
@@ -85,7 +85,7 @@ class VersionRecord:
 
 @dataclass
 class NewVersionRecord:
-    """A record that is made."""
+    """New record of the versions that a dataset holds: call `add` and `keep` in any order, then `content`."""
 
     count: int = 0
     _entries: list[bytes] = field(default_factory=list)

@@ -15,7 +15,7 @@ MOST = 100_000
 
 @dataclass
 class WantedKeys:
-    """Keys without line breaks, in the order in which they were added."""
+    """Keys without line breaks, in the order in which they were added. `kept` makes an empty list."""
 
     count: int = 0
     bytes: int = 0
@@ -43,7 +43,7 @@ class WantedKeys:
             yield add
 
     def lists(self) -> Iterator[Path]:
-        """Yield files with `MOST` keys at most, as `--files-from` takes them. A file is replaced by the next one."""
+        """Yield paths of files of `MOST` keys at most, for `--files-from`. Each file is replaced by the next one."""
         portion = self._folder / "portion"
         keys = filter(_is_listable, self.keys())
         while some := list(islice(keys, MOST)):

@@ -25,7 +25,10 @@ class ClearTask:
     work: TaskWork
 
     def run(self) -> str:
-        """Evict the dataset and return a sentence about the result. Raises AttemptError or StoppedError."""
+        """Evict the dataset and return a sentence about the result. Raises AttemptError, OSError or StoppedError.
+
+        The exit code is 2 if the configuration names a part of the cache, 10 if too much stays or the mount fails.
+        """
         if self.config.cache_paths:
             named = ", ".join(self.config.cache_paths)
             message = f"JuiceFS cannot clear a part of its cache, such as {named}: nothing was cleared"

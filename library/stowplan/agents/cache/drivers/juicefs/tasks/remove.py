@@ -31,7 +31,10 @@ class RemoveTask:
     work: TaskWork
 
     def run(self) -> str:
-        """Remove the paths and return a sentence about the result. Raises AttemptError or StoppedError."""
+        """Remove the paths and return a sentence about the result. Raises AttemptError, OSError or StoppedError.
+
+        If a path is missing, nothing is removed (AttemptError 4), unless an earlier attempt of this run had begun.
+        """
         wanted = [paths.parts(path) for path in self.config.paths]
         if () in wanted:
             raise AttemptError(

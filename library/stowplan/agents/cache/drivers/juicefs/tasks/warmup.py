@@ -46,7 +46,11 @@ class WarmupTask:
     work: TaskWork
 
     def run(self) -> str:
-        """Load the files and return a sentence about the result. Raises AttemptError or StoppedError."""
+        """Load this partition's files and return a sentence about it. Raises AttemptError, OSError or StoppedError.
+
+        If the configuration names a sync, this first waits for its end, and writes the warmup marker when the load has
+        succeeded or failed for good. A cache that is too small is no failure, but a `remark` of the outcome.
+        """
         if self.work.outcome.partition >= self.config.partitions:
             message = f"There is no partition {self.work.outcome.partition}: there are {self.config.partitions}"
             raise AttemptError(ExitCode.BAD_SPEC, "BadPartition", message)
