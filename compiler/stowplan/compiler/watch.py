@@ -42,6 +42,10 @@ class Round:
     seconds: float
 
 
+class EnvironmentGoneError(Exception):
+    """The platform file has no longer the environment that is watched."""
+
+
 @dataclass
 class Watcher:
     """Compiles one repository again and again, in a process that has everything it needs in memory.
@@ -86,12 +90,17 @@ class Watcher:
         self._composer.close()
 
     def round(self) -> Round:
-        """Compile once and, if there is no error, write the output of all targets."""
+        """Compile once and, if there is no error, write the output of all targets.
+
+        Raises EnvironmentGoneError if the platform file has lost the environment `env`.
+        """
         began, checkout, broken = time.perf_counter(), Checkout(self.repo), Report()
         targets = destinations(checkout, self.out, broken)
         if not targets:
             return Round(broken, checkout.texts, (), time.perf_counter() - began)
         chosen = [each for each in targets if self.env in (None, "all", each.name, each.environment.name)]
+        if not chosen:
+            raise EnvironmentGoneError(f"The platform file has no environment {self.env} any more.")
         options = Options(keep_objects=False)
         found = synthesis(checkout, self.out, chosen, {each.name: options for each in chosen}, self._composer)
         report, results = write_all(found, list(strange(self.out, targets, refused=False)))

@@ -20,7 +20,7 @@ from stowplan.compiler.lowering.composer_pool import ComposerPool
 from stowplan.compiler.pipeline import Compiler, Options
 from stowplan.compiler.repository.layout import Repository
 from stowplan.compiler.repository.load import Checkout
-from stowplan.compiler.watch import Watcher
+from stowplan.compiler.watch import EnvironmentGoneError, Watcher
 from stowplan.schema.diagnostics import Severity
 from tests.repositories import synthesised
 
@@ -60,6 +60,17 @@ environments:
   set: {argocd: {repoURL: "https://git.example.com/ml/data.git"}}
   clusters: [{name: a, server: "https://a.example.com"}, {name: b, server: "https://b.example.com"}]
 """
+
+
+def test_an_environment_that_goes_ends_the_watch_of_it(repo: Path) -> None:
+    platform = repo / "stowplan.yaml"
+    before = platform.read_text()
+    platform.write_text(before + ENVIRONMENTS)
+    rounds = Watcher(Repository(repo), repo / "out", env="dev").rounds()
+    next(rounds)
+    platform.write_text(before + ENVIRONMENTS.replace("- name: dev\n", ""))
+    with pytest.raises(EnvironmentGoneError, match="no environment dev"):
+        next(rounds)
 
 
 def test_what_is_wrong_with_environments_together_is_said_and_nothing_is_written(repo: Path) -> None:

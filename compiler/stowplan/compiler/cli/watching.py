@@ -1,7 +1,6 @@
 """The command `watch`."""
 
 import signal
-from contextlib import suppress
 from pathlib import Path
 
 import typer
@@ -19,19 +18,23 @@ def watch(repo: Repo = Path(), out: Out = None, *, env: EnvOption = None, platfo
     from stowplan.compiler.cli.results import counted_line, counts  # noqa: PLC0415 - start-up time
     from stowplan.compiler.diagnostics.console import print_text, terminal  # noqa: PLC0415
     from stowplan.compiler.repository.load import Checkout  # noqa: PLC0415
-    from stowplan.compiler.watch import Watcher  # noqa: PLC0415
+    from stowplan.compiler.watch import EnvironmentGoneError, Watcher  # noqa: PLC0415
 
     source = repository(repo, platform)
     target = writable_output(out, source)
     chosen(Checkout(source), target, env)
     console = terminal()
     _interrupt_on_signals()
-    with suppress(KeyboardInterrupt):
+    try:
         for each in Watcher(source, target, env=env).rounds():
             print_text(console, advising(each.report.diagnostics, again(source, target)), each.texts)
             lines = [counted_line(place, counts(written)) for place, written in each.written]
             text = "nothing written" if each.report.failed else "\n".join(lines)
             typer.echo(f"{text} ({each.seconds:.2f} s)")
+    except KeyboardInterrupt:
+        return
+    except EnvironmentGoneError as error:
+        raise typer.BadParameter(str(error), param_hint="--env") from None
 
 
 def _interrupt_on_signals() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 from stowplan.compiler.diff.change import Action
 from stowplan.compiler.kubernetes.fields import identity, mapping, spec_of
 from stowplan.compiler.review.model import ChangeKind, GraphEdge, GraphNode, NodeKind
+from stowplan.compiler.review.objects import object_path
 from stowplan.compiler.review.runs import spec_name
 from stowplan.compiler.review.scene import Objects, Scene, Scenes, runs, specs
 from stowplan.library.dialects.registry import reading
@@ -99,7 +100,7 @@ def _changed_paths(scene: Scene) -> dict[SpecId, tuple[str, ...]]:
             continue
         body = scene.after.get(change.path) or scene.before.get(change.path) or {}
         if spec := spec_of(body):
-            found.setdefault(spec, []).append(change.path)
+            found.setdefault(spec, []).append(object_path(scene, change.path))
     return {spec: tuple(paths) for spec, paths in found.items()}
 
 

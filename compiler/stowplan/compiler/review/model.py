@@ -105,7 +105,7 @@ class GraphNode:
     state: ChangeKind
     place: SourceLine | None
     objects: tuple[str, ...]
-    """Paths of the changed files that belong to it, relative to the output folder of its environment."""
+    """Paths of the changed files that belong to it, as `ChangedObject.path`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from stowplan.compiler.cli.review.changes import compared
 from stowplan.compiler.cli.review.reviewing import reviewed
 from stowplan.compiler.repository.layout import Repository
 from stowplan.compiler.repository.load import Checkout
-from stowplan.compiler.review.model import Review, RunFate
+from stowplan.compiler.review.model import ChangeKind, Review, RunFate
 from stowplan.compiler.review.page.render import render
 from tests.unit.compiler.review.test_changes import TRAINING
 from tests.unit.users import PLATFORM, laid_out, run
@@ -70,6 +70,14 @@ def test_a_run_names_its_environment() -> None:
     stopped = run("diff", "--base", "HEAD", "--fail-on", "rerun").stderr
     assert "rerun: Job ml/sft-training-node" in stopped
     assert "(stage/s)" in stopped
+
+
+def test_a_node_of_the_picture_links_to_what_changed_in_its_environment() -> None:
+    with_images(stage="2")
+    found = review()
+    changed = {each.path for each in found.objects}
+    linked = [node for node in found.nodes if changed.intersection(node.objects)]
+    assert [(node.title, node.state) for node in linked] == [("Training sft (stage/s)", ChangeKind.REPLACED)]
 
 
 def test_the_comment_shows_the_changes_of_each_environment_by_itself() -> None:
