@@ -36,7 +36,7 @@ It requires the restart policy `Never`.
 
 
 def on_exit(action: str, container: str, codes: Iterable[int]) -> Json:
-    """Return the rule of a Job with an `action`, such as `FailJob`, for pods whose container ends with such a code."""
+    """Return a Job's rule: `action`, such as `FailJob`, if `container` (a name) ends with one of `codes`, ascending."""
     of_container = {"containerName": container, "operator": "In", "values": [int(code) for code in codes]}
     return {"action": action, "onExitCodes": of_container}
 
@@ -52,7 +52,10 @@ def soft_deadline(seconds: int | None) -> int | None:
 
 
 class Task(NamedTuple):
-    """Job before it has its name. `stem` is the name without the hash, `spec` the Job's spec."""
+    """Job before `jobs` or `cron_job` names it. `stem` is the name without the hash, `spec` the Job's spec.
+
+    `component` is the value of a label, `namespace` that of the Job, which may be another one than the spec's.
+    """
 
     stem: str
     component: str

@@ -74,7 +74,7 @@ def task(transfer: Transfer, site: Site, config: str) -> job.Task:
 def memory(limits: Mapping[str, Any]) -> int:
     """Return the memory limit of a container in MiB, rounded down; 0 for an invalid quantity.
 
-    `limits` are the container's limits as quantities, by resource name.
+    `limits` are the container's limits as quantities, by resource name. Without `memory` it raises `KeyError`.
     """
     limit = amount(limits["memory"])
     return int((limit / _MEBIBYTE).to_integral_value(ROUND_FLOOR)) if limit else 0

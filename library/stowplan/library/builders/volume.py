@@ -20,7 +20,8 @@ def part(origin: Origin, *, keep: bool, extra_labels: Mapping[str, str] | None =
 def claim_from_template(name: str, origin: Origin, template: Mapping[str, Any], *, keep: bool = True) -> Manifest:
     """Return a claim from a user's template (`metadata` and `spec` of a claim), with Stowplan's labels added.
 
-    Argo CD does not delete the claim when the spec is removed, unless `keep` is false.
+    Of its `metadata` only labels and annotations count. Argo CD does not delete the claim when the spec is removed,
+    unless `keep` is false.
     """
     given = template.get("metadata") or {}
     own = {key: value for key, value in (given.get("labels") or {}).items() if not labels.is_reserved(key)}

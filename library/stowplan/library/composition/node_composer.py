@@ -25,7 +25,8 @@ class NodeComposer:
     """A Node.js process that renders charts with cdk8s. It starts with the object and runs until `close`.
 
     `packages` is a folder that `unpack` has filled. `patience` is the time in seconds in which Node.js must respond to
-    one request; after it the process is killed. The start raises `NodeError` if no Node.js can be used.
+    one request; after it the process is killed. The start raises `NodeError` if no Node.js can be used. Only one thread
+    of one process may use the object: Node.js cannot tell several apart.
     """
 
     def __init__(self, packages: Path, patience: float = PATIENCE) -> None:
@@ -39,7 +40,8 @@ class NodeComposer:
     def render(self, charts: "Sequence[ChartSource]") -> "list[tuple[Manifest, ...]]":
         """Return the manifests of each chart, in order, as cdk8s renders them.
 
-        Raises `RuntimeError` if cdk8s refuses a chart, or if Node.js ends or does not respond in time.
+        Raises `RuntimeError` if cdk8s refuses a chart, or if Node.js ends or does not respond in time. In the latter
+        cases each later call raises it too.
         """
         from stowplan.library.composition.rendering import render  # noqa: PLC0415 - Node.js starts meanwhile
 
@@ -61,7 +63,7 @@ class NodeComposer:
         return response
 
     def close(self) -> None:
-        """Kill the Node.js process."""
+        """Kill the Node.js process and wait for its end. `packages` remains. Call it also after an error."""
         self._process.kill()
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):

@@ -24,8 +24,8 @@ def unpack(folder: Path) -> None:
     """Write the script and the npm packages into `folder`, in the layout that Node.js expects.
 
     A Python package that jsii made holds its npm package as `_jsii/<name>@<version>.jsii.tgz`. jsii can unpack one only
-    with its kernel, a second Node.js process that takes 0.2 s to start. Only files that Node.js loads are written.
-    Raises `LookupError` if a package is not installed.
+    with its kernel, a second Node.js process that takes 0.2 s to start. Only files that Node.js loads are written; they
+    replace existing ones. The caller removes the folder. Raises `LookupError` if a package is not installed.
     """
     for name in PACKAGES:
         target = folder / _FOLDER / name

@@ -31,8 +31,9 @@ def render(charts: Sequence[ChartSource], exchange: Exchange) -> list[tuple[Mani
 
     The head of an object is what cdk8s knows of it: apiVersion, kind and metadata. All else would come back as it is,
     and stays here. A manifest whose head cannot be carried is not sent to cdk8s and is returned unchanged: Kubernetes
-    refuses it, and the check stage reports that. Raises `RuntimeError` if cdk8s refuses a chart or if the response of
-    Node.js is malformed: these are bugs of Stowplan or of its installation.
+    refuses it, and the check stage reports that. `exchange` is called once, with the request for all charts. Raises
+    `RuntimeError` if cdk8s refuses a chart or if the response of Node.js is malformed: these are bugs of Stowplan or of
+    its installation.
     """
     carried = [[_can_be_carried(_head(manifest)) for manifest in chart.manifests] for chart in charts]
     request = [_request(chart, mask) for chart, mask in zip(charts, carried, strict=True)]

@@ -34,7 +34,7 @@ _SELECTOR = {labels.NAME: COMPONENT, labels.PART_OF: "stowplan"}
 
 
 def manifests(namespace: str, site: Site) -> list[Manifest]:
-    """Return all objects of the reporter in `namespace`. They belong to no spec."""
+    """Return all objects of the reporter of `namespace`. Each namespace of specs has one. They belong to no spec."""
     configuration = _configuration(namespace, site)
     policy = network_policy.closed(_SELECTOR, site.platform.network.egress)
     subject = {"kind": "ServiceAccount", "name": NAME, "namespace": namespace}

@@ -28,7 +28,7 @@ DIALECTS = ByName(_dialect)
 
 
 def reading(kind: object) -> Reading:
-    """Return what others read in documents of a kind, which may be none of ours."""
+    """Return what others read in documents with this `kind`, any value; `NOTHING` if it names no kind of a spec."""
     return DIALECTS[str(kind)].reading if kind in KINDS else NOTHING
 
 

@@ -128,7 +128,7 @@ class StorageDriver(ABC):
         return []
 
     def validate_task(self, task: DataTask, site: Site) -> list[Finding]:
-        """Return findings about the task's options, at paths in its SampleJob."""
+        """Return findings about the options of a SampleJob's task, at paths in the SampleJob; not called for others."""
         return []
 
     def cache_directories(self, dataset: CachedDataset, site: Site) -> tuple[str, ...]:
@@ -159,7 +159,7 @@ class StorageDriver(ABC):
 
     @abstractmethod
     def tasks(self, task: DataTask, site: Site, service_account: str) -> TaskSet:
-        """Return the Jobs of the task, not yet named, and the ConfigMap that the Jobs read.
+        """Return the Jobs of a valid task, one for each of its `stems`, not yet named, and the ConfigMap of all.
 
         `service_account` is the name of the pods' ServiceAccount.
         """

@@ -16,7 +16,8 @@ from stowplan.library.values.names import BLANK_RUN
 class JobEngine(ABC):
     """Turns a training job (`TrainingGroup`) into the objects of a job controller.
 
-    In all methods, `environments` are the framework's variables by role, and `run` is the hash of the run.
+    In all methods, `environments` are the framework's variables by role, and `run` is the hash of the run. The compiler
+    calls `hosts`, for the DNS names in the variables, and then `manifests`, which calls the other methods.
 
     An example is `stowplan.library.engines.toy`::
 

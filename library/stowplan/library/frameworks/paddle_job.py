@@ -45,6 +45,7 @@ _ELASTIC_TIMEOUT = "60"
 class Elastic:
     """The etcd by which the workers of an elastic job find each other. `job_id` identifies the job in the etcd.
 
+    `servers` are its addresses, such as `etcd.ml:2379`, of which Paddle gets the first.
     `size` is the number of workers, or names the ConfigMap with this number and the key in that ConfigMap. `modern`
     selects the variables of the launcher since Paddle 2.3, otherwise those of 2.1 and 2.2. With the latter, each pod of
     a later release trains alone: seen on 2.6.2 and 3.3.1.

@@ -27,7 +27,8 @@ _FLUID_ROLES = {"trainer": "TRAINER", "pserver": "PSERVER"}
 class PaddleLegacy(Framework):
     """Variables of PaddlePaddle before its launcher, from these values of a TrainingJob and from its roles.
 
-    `trainer_count` is the number of devices or CPUs of one trainer.
+    `trainer_count` is the number of devices or CPUs of one trainer. `dense_ports` and `sparse_ports` are numbers of
+    ports, the first of which is `port`. `external_etcd` is the host of the user's etcd; None for that of the master.
     """
 
     job: str

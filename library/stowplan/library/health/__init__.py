@@ -15,7 +15,7 @@ _PART = re.compile(r"^-- part: (\w+)\n", re.MULTILINE)
 
 
 def scripts() -> dict[str, str]:
-    """Return the content of the scripts by `<group>_<Kind>`, the form of a kind in the keys of `argocd-cm`."""
+    """Return all Lua scripts, with their parts, by `<group>_<Kind>`, the form of a kind in the keys of `argocd-cm`."""
     found = sorted(FOLDER.glob("*/*/health.lua"))
     return {f"{path.parent.parent.name}_{path.parent.name}": _whole(path.read_text(encoding="utf-8")) for path in found}
 

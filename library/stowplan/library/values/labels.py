@@ -68,7 +68,7 @@ def standard(spec: SpecId, component: str) -> dict[str, str]:
 
 
 def with_option(options: str, option: str) -> str:
-    """Return the value `options` of `SYNC_OPTIONS`, a list with commas, with one more option at its end."""
+    """Return `options`, a value of `SYNC_OPTIONS` separated by commas, with `option` at its end unless it is in it."""
     own = (each.strip() for each in options.split(","))
     return ",".join(dict.fromkeys([*filter(None, own), option]))
 

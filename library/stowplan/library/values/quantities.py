@@ -11,7 +11,7 @@ _BINARY = ("Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
 
 
 def amount(quantity: object) -> Decimal | None:
-    """Return the exact number of a quantity; None for an invalid one or an exponent of more than three digits."""
+    """Return the exact number of a quantity, 1024 for `1Ki`; None for an invalid one or an exponent over 3 digits."""
     return _amount(str(quantity))
 
 

@@ -39,7 +39,7 @@ all others. `key` is the field by which items of a merged list are equal; absent
 
 
 def of_items(definition: str) -> dict[str, str]:
-    """Return how pod templates merge lists of the type `definition`, as in `Fields`; only `of` if they replace them."""
+    """Return the value in `Fields` for lists of `definition` in pod templates; it has only `of` if none is merged."""
     same = (field for fields in _definitions().values() for field in fields.values() if field.get("of") == definition)
     return next((field for field in same if field.get("strategy") == "merge"), {"of": definition})
 

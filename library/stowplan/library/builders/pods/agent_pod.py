@@ -85,8 +85,10 @@ class AgentPod(NamedTuple):
 
     `component` is the name of the container and the value of a label, `agent` the image. `module` is the Python module
     that the container runs, and `args` are its arguments. `probes` are commands by the name of the container's field,
-    such as `livenessProbe`. `user` is the id of both user and group. `config_map` and `service_account` are names of
-    objects.
+    such as `livenessProbe`; they run every 30 seconds. `user` is the id of both user and group. `config_map` and
+    `service_account` are names of objects in the pod's namespace. `env` comes after the variables of all agents. The
+    affinities are whole fields of a pod, as `affinity.required` returns them. `scratch_size` is the most that `/tmp`
+    may hold, as a quantity. `extra_labels` and `annotations` are the pod's.
     """
 
     component: str
@@ -122,7 +124,7 @@ def template(pod: AgentPod, origin: Origin, site: Site) -> Json:
 
 
 def with_labels(pod: AgentPod, given: Mapping[str, str], site: Site) -> Json:
-    """Return the pod template of any agent, with the labels `given` and the extra labels of `pod`."""
+    """Return the pod template of any agent, with the labels `given`, which the extra labels of `pod` may replace."""
     spec: Json = {
         "automountServiceAccountToken": True,
         "containers": [_container(pod, site)],
@@ -160,7 +162,8 @@ def run_env() -> Json:
 def secret_env(secret: SecretName, variables: Mapping[str, str], *, optional: Sequence[str]) -> tuple[Json, ...]:
     """Return environment variables from a Secret. `variables` has the name of each variable by the key in the Secret.
 
-    The keys in `optional` may be missing; the pod then starts without these variables.
+    The keys in `optional` may be missing; the pod then starts without these variables. It must be in the Secret's
+    namespace, which the variables do not name.
     """
     return tuple(
         {"name": variable, "valueFrom": {"secretKeyRef": _key(secret, key, optional=key in optional)}}

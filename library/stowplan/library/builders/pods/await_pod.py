@@ -58,8 +58,8 @@ FAILED = on_exit("FailJob", CONTAINER, (GROUP_FAILED, ExitCode.BAD_SPEC, ExitCod
 def manifests(group: TrainingGroup, site: Site, run: str) -> list[Manifest]:
     """Return ConfigMaps, Role and RoleBinding of a training job's await agents; an empty list without helpers.
 
-    The Role allows to read and patch the Jobs of the deciders, and to read a pod of a known name. `run` is the hash of
-    the run.
+    The Role allows to read and patch the Jobs of the deciders and, if pods are not replaced alone, to read a pod of a
+    known name. `run` is the hash of the run.
     """
     if not group.helpers:
         return []

@@ -16,7 +16,7 @@ _COMMAND = ("python", "-m", "stowplan.agents.wait_spec")
 
 
 def containers(after: Sequence[SpecId], site: Site) -> tuple[Json, ...]:
-    """Return the init container of a pod whose task runs after the specs `after`; nothing if there are none."""
+    """Return the init container of a pod that runs after the specs `after`, all of one namespace; empty without any."""
     if not after:
         return ()
     args = ["--namespace", after[0].namespace, *(f"--spec={each.kind}/{each.name}" for each in after)]

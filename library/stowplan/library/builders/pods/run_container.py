@@ -16,10 +16,10 @@ _TOKEN = "run-token"  # noqa: S105 - the name of a volume
 
 
 def added(template: Json, run: ObjectId, when: When, site: Site) -> Json:
-    """Return a copy of an agent's pod template with the init container. The other containers lose their token.
+    """Return a copy of an agent's pod template with the init container as its only one. The others lose their token.
 
-    `run` is the Job or JobSet of the training run. Both containers share the scratch volume, by which the first tells
-    the second whether there is anything to do.
+    `run` is the Job or JobSet of the training run. With `when="success"`, the agent has nothing to do after a run that
+    failed. The init container tells it so by a file in the scratch volume, which both mount.
     """
     spec = {**template["spec"], "automountServiceAccountToken": False}
     spec["initContainers"] = [_container(run, when, site)]

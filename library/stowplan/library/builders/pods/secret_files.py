@@ -15,10 +15,10 @@ class Values(NamedTuple):
 
 
 def split(variables: Sequence[Json], confidential: Collection[str]) -> Values:
-    """Move the variables whose names are in `confidential`, if they come from a Secret, into a volume.
+    """Return `variables`, and instead of those in `confidential` that come from a Secret a volume with their values.
 
-    Each is a file with the name of the variable. A variable to which another one refers stays, since Kubernetes
-    replaces references only by variables.
+    `confidential` are names. Each file of the volume has the name of its variable. A variable to which another one
+    refers stays, since Kubernetes replaces references only by variables.
     """
     texts = [str(each.get("value", "")) for each in variables]
     moved = {

@@ -58,7 +58,7 @@ def template(
 
 
 def settled(template: Json) -> Json:
-    """Return a user's pod template without entries that Kubernetes' API server would refuse or drop."""
+    """Return a copy of a user's pod template: no empty lists, floats as text, the last of one `merge_key`."""
     spec = _without_empty_lists(template["spec"])
     for container in containers(spec):
         _merge(container)
@@ -80,7 +80,7 @@ def _without_empty_lists(value: Any) -> Any:
 
 
 def containers(spec: Json) -> list[Json]:
-    """Return all containers of a pod, init containers first."""
+    """Return all containers of the pod with this `spec`, init containers first; not copies."""
     return [container for field in CONTAINER_LISTS for container in spec.get(field) or ()]
 
 

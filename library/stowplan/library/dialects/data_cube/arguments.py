@@ -19,7 +19,7 @@ _REFUSED = {
 
 
 def understood(remote: Remote, arguments: list[str]) -> tuple[Arguments, list[Finding]]:
-    """Return the settings in `arguments`, the list `extraArgs`, and findings about unknown or unusable flags."""
+    """Return the settings that flags in `arguments`, the list `extraArgs`, give, and findings about all else in it."""
     settings: dict[str, Any] = {}
     places: dict[str, int] = {}
     found: list[Finding] = []

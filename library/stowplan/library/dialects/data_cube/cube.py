@@ -33,7 +33,7 @@ _EXECUTOR = {
 
 @dataclass(frozen=True, slots=True)
 class Cube(RemoteSide):
-    """A DataCube with exactly one claim.
+    """A DataCube with exactly one claim, as `view` makes it.
 
     `kind` is what the remote of its remote side declares. `claim`, `executor` and `given`, the options of the executor,
     are empty models if the spec has none. `replaced` are values of variables that replace literal options. `resources`

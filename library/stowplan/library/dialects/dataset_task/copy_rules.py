@@ -17,7 +17,7 @@ TO: FieldPath = (*COPY, "to")
 
 
 def of_copy(copy: CopyTask) -> Iterator[Finding]:
-    """Yield findings that do not depend on the dataset."""
+    """Yield the findings about `spec.copy` of a DatasetTask that do not depend on the dataset."""
     if copy.sub_path:
         yield from claim_paths.sub_path(copy.sub_path, (*COPY, "subPath"), "dataset")
     yield from of_target(copy.to, TO)

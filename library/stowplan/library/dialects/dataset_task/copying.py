@@ -32,10 +32,11 @@ class Copying(NamedTuple):
     """A copy from a directory of a claim, for the spec of `origin`.
 
     `component` names the container, `stem` is the name of the Job without its hash, `configuration_stem` that of the
-    ConfigMap, `account` that of the ServiceAccount. `claim` and `path` are where the data is, `state` is the directory
-    of the copy's state below `.stowplan` in the target, if that is a claim. `links` says what happens to symbolic
-    links. `user` is the id of the pods' user and group. `deadline` is that of the Job in seconds, None for none. If the
-    file `skip_file` exists in the pod, it says why nothing is to be copied; None for no such file.
+    ConfigMap, `account` that of the ServiceAccount. `claim` names the claim with the data, `path` is their directory in
+    it, empty for the root. `state` is the directory of the copy's state below `.stowplan` in the target, if that is a
+    claim. `links` says what happens to symbolic links. `user` is the id of the pods' user and group. `deadline` is that
+    of the Job in seconds, None for none. If the file `skip_file` exists in the pod, it says why nothing is to be
+    copied; None for no such file.
     """
 
     origin: Origin

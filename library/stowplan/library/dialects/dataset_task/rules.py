@@ -15,7 +15,7 @@ from stowplan.schema.platform.platform import Platform
 
 
 def of_spec(model: DatasetTask, platform: Platform) -> Iterator[Finding]:
-    """Yield findings that do not depend on the dataset."""
+    """Yield all findings about a DatasetTask that do not depend on its dataset, also those about a copy."""
     spec = model.spec
     given = {"sync": spec.sync, "warmup": spec.warmup, "evict": spec.evict, "remove": spec.remove, "copy": spec.copy_}
     yield from exactly_one(given, ("spec",), "A task does one thing")
@@ -33,7 +33,7 @@ def of_spec(model: DatasetTask, platform: Platform) -> Iterator[Finding]:
 
 
 def of_dataset(model: DatasetTask, dataset: CachedDataset) -> Iterator[Finding]:
-    """Yield findings about what cannot be done on the task's dataset."""
+    """Yield findings about what cannot be done on `dataset`, the task's. Call it if `of_spec` found no errors."""
     spec, what = model.spec, task.operation(model)
     at, name = ("spec", what), dataset.names.name
     cached = dataset.cached

@@ -42,7 +42,7 @@ def resources(model: DatasetTask, platform: Platform) -> Resources:
 
 
 def data_task(model: DatasetTask, dataset: CachedDataset, context: Context) -> DataTask:
-    """Return a task that is no copy. `dataset` is its dataset."""
+    """Return what a valid DatasetTask that is no copy does on its `dataset`, as a task in the dataset's namespace."""
     spec, own = model.spec, names(model)
     what = cast("Operation", TASKS[operation(model)])
     listed = spec.remove or spec.warmup

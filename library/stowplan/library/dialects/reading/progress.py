@@ -11,7 +11,7 @@ def cached(resource: Json) -> str:
 
 
 def files(resource: Json, task: str) -> str:
-    """Return how many files the attempts of `task` have done, such as `1,000 of 2,000 files`; empty if none counts."""
+    """Return how many files attempts at `task`, such as `sync`, have done: `1 of 2,000 files`; empty if none counts."""
     attempts = [each for each in (resource.get("status") or {}).get("attempts") or [] if each.get("task") == task]
     done, total = (sum(int(each.get(key) or 0) for each in attempts) for key in ("files", "totalFiles"))
     return f"{done:,} of {total:,} files" if total else ""

@@ -34,7 +34,7 @@ def long_name(names: DatasetNames) -> list[Finding]:
 
 
 def sync(dataset: CachedDataset, home: str) -> DataTask:
-    """Return the sync that fills a dataset for the first time. Its Job is in the namespace `home`."""
+    """Return the sync that fills a dataset with a source for the first time. Its Job is in the namespace `home`."""
     return DataTask(
         origin=dataset.origin,
         operation="sync",

@@ -78,7 +78,7 @@ class Fetched(NamedTuple):
 
 
 def fetched(code: TrainingCode, group: TrainingGroup, context: Context) -> Fetched:
-    """Return what clones the repository: an init container of the pods of `group`, whose trainer mounts the result."""
+    """Return what clones the repository for the trainer of `group`, which has one role, before that starts."""
     (role,) = group.roles
     remote = places.remote_of("git", code.git, group.origin.spec.namespace)
     config = _configuration(remote, group, context)

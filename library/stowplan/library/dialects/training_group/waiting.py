@@ -45,7 +45,7 @@ class GivenWait(Protocol):
 
 
 def of_spec(model: Model, lower: Lower[Model], context: Context) -> Wait:
-    """Return what a gate reads of a spec. `lower` compiles the spec only once: `context.waits` keeps the result."""
+    """Return what a gate reads of a spec. `lower` is called once: `context.waits` and, for `own`, `lowered` keep it."""
     spec = context.id(model)
     if spec not in context.waits:
         made = lower(model, context)
@@ -88,10 +88,10 @@ def _decides(work: Manifest, kind: str) -> bool:
 def waiting(
     mount: DatasetMount, given: GivenWait, dataset: CachedDataset, wait: Wait, context: Context, *, number: int = 0
 ) -> DatasetMount:
-    """Return the mount with what its pods, or the run, wait for. `wait` is what a gate reads of the dataset.
+    """Return a copy of the mount with `wait`, and if a gate can wait for the dataset also with `until` and `timeout`.
 
-    `number` counts the datasets for which the job waits, from 0. After a gate the pods look once more: a dataset may be
-    copied anew between the two.
+    `wait` is what a gate reads of the dataset. `number` counts the datasets for which the job waits, from 0. After a
+    gate the pods look once more: a dataset may be copied anew between the two.
     """
     until, name = given.until or step(dataset), dataset.names.name
     closed = _closable(dataset, until) and kueue_gates(context.platform)
@@ -113,7 +113,8 @@ def waiting(
 def gate(mounts: Sequence[DatasetMount], context: Context) -> Gate | None:
     """Return what a run with these mounts waits for if it is compiled closed, else None.
 
-    It waits for datasets first, and then for what the job runs after. That has no time limit.
+    These are datasets, and then what the job runs after (`context.awaited`), which has no time limit. The limit of the
+    run is the longest of all; None if one has none.
     """
     closed = [(mount.until, mount.timeout) for mount in mounts if mount.until]
     closed += [(wait, None) for wait in context.awaited.values()]

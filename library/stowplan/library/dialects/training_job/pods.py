@@ -46,7 +46,7 @@ def framework(model: TrainingJob) -> PaddleLegacy:
 
 
 def template(model: TrainingJob, role: str, layout: Shape, platform: Platform) -> Json:
-    """Return the PodTemplateSpec of a role, built from the spec's fields as by the old operator."""
+    """Return the PodTemplateSpec of a role, as the old operator made it. Raises `ValueError` as `command` does."""
     pod = outline(model, role, layout, platform)
     words = command(model, role)
     optional: dict[str, Any] = {

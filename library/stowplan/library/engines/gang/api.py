@@ -114,7 +114,7 @@ class GangEngine:
 
 
 def marked(template: Json, marks: PodMarks) -> Json:
-    """Return the pod template with the fields of `marks` set."""
+    """Return the pod template with the fields of `marks` set. A scheduler and priority class of its own remain."""
     if not any(marks):
         return template
     metadata = dict(template["metadata"])

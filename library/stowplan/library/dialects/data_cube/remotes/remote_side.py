@@ -65,7 +65,8 @@ class RemoteSide:
     def env(self, option: str) -> str | None:
         """Return the name of the environment variable that carries an option of the remote.
 
-        Return None if the option has no effect on this side, or if neither the options nor the flags give it.
+        Return None if the option has no effect on this side, or if neither the options nor the flags give it. Raises
+        `KeyError` for an option that is not in `options`.
         """
         has_value = options.given(self.reference, option) or option in self.arguments.settings
         return option_env(option) if self.options[option].acts_on(self.side) and has_value else None

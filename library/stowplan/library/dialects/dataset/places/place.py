@@ -71,7 +71,7 @@ def secret_env(
 
 
 def literals(values: Mapping[str, str | None]) -> tuple[Json, ...]:
-    """Return variables with literal values, without the empty ones. `$` is escaped: Kubernetes expands `$(NAME)`."""
+    """Return variables with `values`, by name, that are not empty. `$(` is escaped: Kubernetes expands `$(NAME)`."""
     return tuple({"name": name, "value": value.replace("$(", "$$(")} for name, value in values.items() if value)
 
 

@@ -24,7 +24,7 @@ def remote_of(name: str, place: Place, namespace: str) -> Remote:
 
 
 def findings(name: str, place: Place, path: FieldPath) -> Iterator[Finding]:
-    """Yield findings about a place of the remote `name`, and about its Secret."""
+    """Yield findings about the place of the remote `name` at `path` of a document, and about its Secret."""
     if place.secret_ref:
         yield from secret(place.secret_ref, (*path, "secretRef"))
     yield from PLACES[name].findings(place, path)

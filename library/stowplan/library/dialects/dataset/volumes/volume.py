@@ -60,10 +60,10 @@ class Volume(Generic[Block]):
 
 
 def directory(block: VolumeBlock, model: Dataset, namespace: str) -> str:
-    """Return the directory of the data in the volume, empty for the root. Without one in the spec it is unique."""
+    """Return the directory of the data in the volume, empty for the root; by default `<namespace>/<name>`."""
     return claim_paths.canonical(block.sub_path or f"{namespace}/{model.metadata.name}")
 
 
 def sub_path(path: str | None, at: FieldPath, whole: str) -> list[Finding]:
-    """Return findings about a directory in a volume or claim; `/` is all of it. `whole` is the word for it."""
+    """Return findings at `at` about the directory `path` of a `whole`, such as "volume"; `/` and None are all of it."""
     return claim_paths.sub_path(path, at, whole) if path and path != "/" else []

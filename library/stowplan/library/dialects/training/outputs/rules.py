@@ -24,7 +24,7 @@ def of_spec(model: Training, platform: Platform) -> Iterator[Finding]:
 
 
 def of_places(outputs: Iterable[PlacedOutput], directories: Sequence[Writable]) -> Iterator[Finding]:
-    """Yield findings about outputs in none of `directories`, which last, or that another pod could not read."""
+    """Yield findings about outputs in none of `directories`, which outlive pods, or that another pod could not read."""
     for index, output, home in outputs:
         at = (*PATH, index)
         if home is None:
