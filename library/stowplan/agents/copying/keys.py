@@ -15,7 +15,7 @@ PROTECTED = (STATE_DIRECTORY, "lost+found", ".snapshot")
 
 @dataclass
 class KeyCheck:
-    """Checks keys in the order of a listing, and stores the first problems.
+    """Checks keys in ascending order: call `look` with each, and raise `error` at the end if `count` is not 0.
 
     If there is an object `a`, no key may begin with `a/`, since `a` would have to be a file and a directory. Between
     `a` and `a/…` in the order there are only keys that begin with `a`. So it is enough to store the earlier keys that
@@ -58,7 +58,7 @@ class KeyCheck:
         return found is None
 
     def error(self, ending: str) -> AttemptError:
-        """Return the failure (exit code 5) that names the first refused keys. `ending` is its last sentence."""
+        """Return the failure (exit code 5) that names the first refused keys, and ends with the words `ending`."""
         more = f" and {self.count - len(self.refused)} more" if self.count > len(self.refused) else ""
         message = f"{self.count} names cannot be used: {'; '.join(self.refused)}{more}"
         return AttemptError(ExitCode.CONFLICT, "UnsafeKeys", f"{message}. Leave them out by `exclude`. {ending}")

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 class Patterns:
     """Patterns as those of the Hub's command line: `*` also matches `/`, and `folder/` matches everything below.
 
-    Paths are relative to the source or destination.
+    Paths are relative to the source or destination, and letters of another case are other letters.
     """
 
     include: Sequence[str]

@@ -27,7 +27,7 @@ from stowplan.schema.agents.transfer_config import PvcEndpoint
 
 
 def main() -> int:
-    """Run one attempt of the transfer that the command line names, and return its exit code."""
+    """Run one attempt by `sys.argv` and `os.environ`; return its exit code. Standard streams are replaced."""
     given = arguments(sys.argv[1:])
     hide()
     log = Log(given.log_format, identity(os.environ))

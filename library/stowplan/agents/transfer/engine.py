@@ -69,10 +69,10 @@ _PROBE = "stowplan-probe"
 
 
 def key_check(state: ClaimFolder, *, git: bool = False) -> KeyCheck:
-    """Return the check of keys for a destination. `state` is the transfer's own directory in the same claim.
+    """Return the check of keys for a copy to a claim: it refuses names in `PROTECTED`, and `.git` unless `git` is true.
 
-    A file is made and removed there, to see whether the claim folds case. `git` is true if folders `.git` may be among
-    the data.
+    `state` is the transfer's own directory in the same claim. A file is made and removed there, to see whether the
+    claim folds case. Raises OSError.
     """
     os.close(state.new(_PROBE))
     folds = state.stat(_PROBE.upper()) is not None
@@ -134,8 +134,9 @@ class Engine(Protocol):
     def download(self, work: TransferWork, state: ClaimFolder, completion: Completion) -> str:
         """Copy from the remote side to the claim, and return a sentence about the result.
 
-        `state` is the directory in the claim where this transfer stores its state. The engine calls
-        `completion.begin()` before the first change of the destination. At the end all fetched data must be durable.
+        `state` is the directory in the claim where this transfer stores its state; the caller closes it. The engine
+        calls `completion.begin()` before the first change of the destination. At the end all fetched data must be
+        durable, and `work.progress` must count each file and byte as done, or the attempt fails.
         """
 
     def upload(self, work: TransferWork, state: ClaimFolder | None) -> str:

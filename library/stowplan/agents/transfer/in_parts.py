@@ -21,10 +21,10 @@ class PartFetcher(Protocol[P]):
     work: TransferWork
 
     def part(self, parts: PartFile[P], extent: Extent) -> None:
-        """Fetch the bytes of `extent`, write them to `parts.draft`, and call `parts.done`. Any thread calls this."""
+        """Fetch `extent` into `parts.draft`, call `parts.done`, and count it in the progress. Any thread calls this."""
 
     def complete(self, parts: PartFile[P]) -> None:
-        """Verify a file of which all parts are present, and move it to its path in the destination."""
+        """Verify a file with all of its parts, move it to its path in the destination, and count it in the progress."""
 
 
 def fetch_in_parts(
@@ -34,7 +34,7 @@ def fetch_in_parts(
 
     `ended` is then called in its thread, with the first error of any part or of the completion, or None; it is not
     called after a StoppedError. `part_size` in bytes is for a file that no earlier attempt began. Fetched parts are
-    deleted if the file has changed since, or if they are damaged.
+    deleted if the file has changed since, or if they are damaged. Raises OSError for the file, and StoppedError.
     """
     parts = PartFile(fetcher.folder, entry, part_size)
     missing, present = parts.missing, parts.present

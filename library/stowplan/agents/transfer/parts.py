@@ -121,7 +121,8 @@ class PartFile(Generic[P]):
     """Incomplete file with the fetched parts of one version, and its journal. Threads may write parts in parallel.
 
     It continues the incomplete file of an earlier attempt in `folder`, which then also determines the part size in
-    bytes. Write each part in `missing` to `draft`, then call `done`; in the end `finish` and `place`, or `close` alone.
+    bytes. Write each part in `missing` to `draft`, then call `done`; in the end `finish` and `place`, or `close` alone,
+    which leaves both files for the next attempt; `forget` deletes them. The constructor and the methods raise OSError.
     """
 
     def __init__(self, folder: ClaimFolder, entry: P, part_size: int) -> None:

@@ -40,7 +40,8 @@ class TransferRun:
     def all(self) -> str:
         """Copy and return a sentence about the result. Raises AttemptError or StoppedError.
 
-        A download always writes completion files. An upload does so only if it has a state directory that it can write.
+        A download always waits for the lock of the destination, copies nothing if this run has succeeded before, and
+        writes completion files. An upload does so only if it has a state directory that it can write.
         """
         if not self.settings.claim.is_dir():
             raise AttemptError(

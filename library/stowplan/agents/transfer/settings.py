@@ -74,7 +74,7 @@ class TransferArguments(Arguments):
 
 @dataclass(frozen=True, slots=True)
 class TransferSettings:
-    """Settings that every engine needs, whatever the remote side is."""
+    """Settings that every engine needs. `upload` is False if the sink is a claim, else True."""
 
     config: TransferConfig
     upload: bool
@@ -110,7 +110,7 @@ class TransferSettings:
 
 
 def arguments(words: Sequence[str]) -> TransferArguments:
-    """Parse the command line. Raises SystemExit: 2 for wrong arguments, 0 after `--help`."""
+    """Parse the command line after the program's name. Raises SystemExit: 2 for wrong arguments, 0 after `--help`."""
     known = parser("stowplan.agents.transfer", about=_ABOUT, codes=_CODES)
     if Path(sys.argv[0]).name == _COMMAND:
         known.prog = _COMMAND

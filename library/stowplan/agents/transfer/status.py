@@ -41,7 +41,8 @@ def _ended(outcome: AttemptOutcome) -> dict[str, Any]:
 class DatasetStatus:
     """Status of one attempt to fill a dataset or to do a task on it. It begins when this object is created.
 
-    `kind` is that of the object with the status. `phase` is true if no reporter sets the phase and the conditions.
+    `kind` is that of the object with the status. `task` is `copy` if the source is a claim, otherwise `sync`. `phase`
+    is true if no reporter sets the phase and the conditions.
     """
 
     def __init__(self, kind: str, task: Literal["sync", "copy"], outcome: AttemptOutcome, *, phase: bool) -> None:

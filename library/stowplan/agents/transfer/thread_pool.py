@@ -25,8 +25,8 @@ MOST_FAILURES = 100
 class ThreadPool:
     """Pool of `size` threads that run tasks. Its queue holds at most `size` tasks, and `give` waits while it is full.
 
-    `translate` turns an exception of a task into a failure. As a context manager it ends the work early on an error;
-    after success `end` must be called.
+    `translate` turns an exception of a task into a failure; `failures` counts them. As a context manager it ends the
+    work early on an error; after success `end` must be called. The threads run from the constructor on.
     """
 
     def __init__(self, size: int, stop: Stop, log: Log, translate: Translate) -> None:
@@ -91,9 +91,10 @@ class ThreadPool:
         self._stop.check()
 
     def judge(self) -> None:
-        """Raise AttemptError if a task failed: the first failure of the gravest kind.
+        """Raise AttemptError if a task failed so far: the first failure of the gravest kind.
 
-        The gravest are those that no retry can cure; then come those that all requests of the attempt have.
+        The gravest are those that no retry can cure; then come those that all requests of the attempt have. An
+        exception that `translate` does not know goes before all of them, and is raised itself.
         """
         if self._bug:
             raise self._bug

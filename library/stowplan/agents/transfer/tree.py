@@ -59,11 +59,11 @@ class Found:
 
 
 class Tree:
-    """Directory `path` of a claim. Keys are paths relative to it.
+    """Directory `path` of a claim, until `close`. Keys are paths relative to it. Any thread may use it.
 
     The methods raise OSError, with ENOTDIR if a directory of the key is a symbolic link, and AttemptError (5) if a
     segment of the key is `..`. The constructor raises AttemptError (5) if a segment of `path` is a link or a file.
-    `create` creates missing directories of `path`.
+    `create` creates missing directories of `path`; without it they raise FileNotFoundError.
     """
 
     def __init__(self, claim: Path, path: str, *, create: bool) -> None:

@@ -28,7 +28,7 @@ TAG = 16
 
 
 class BroughtName(NamedTuple):
-    """A name that a copy has brought."""
+    """A name that a copy has brought. `key` is its path relative to the destination, with `/` at a folder's end."""
 
     key: str
     listed: bool
@@ -43,7 +43,8 @@ class BroughtNames:
     So files of an earlier source can be deleted. The record is the file `name` in `folder`, which `close` closes.
     `source` names where the present copy is from, and `owner` is the spec whose source it is; empty for a copy that
     leaves files of earlier sources alone. Others may change the record: what is read for a deletion must be what this
-    object has written. Call `prepare`, then `lines`, `begin` before the first change, and `finish` after the last one.
+    object has written. Call `prepare`, then `lines`, `begin` before the first change, and `finish` after the last one;
+    without a change `begin` may be left out. Methods raise OSError.
     """
 
     def __init__(self, folder: ClaimFolder, name: str, owner: str, source: str) -> None:
@@ -56,7 +57,7 @@ class BroughtNames:
 
     @classmethod
     def of(cls, settings: TransferSettings, source: str) -> Self:
-        """Open the record for the destination of a copy. `source` is a string that differs for each source."""
+        """Open the record for a copy's destination; the caller closes it. `source` differs for each source."""
         config = settings.config
         directory = config.state.directory if config.state else STATE_DIRECTORY
         root = directory.partition(STATE_DIRECTORY)[0] + STATE_DIRECTORY

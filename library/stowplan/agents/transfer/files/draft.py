@@ -19,7 +19,7 @@ The record of an attempt counts a file as copied, after a crash of the cluster n
 class Draft:
     """Open file of a copy, with a temporary name in `folder`, which is on the file system of the destination.
 
-    Any thread may write. Methods raise OSError, for example if the file system is full.
+    Write its bytes, from any thread, then call `finish` and `place`; `close` alone leaves it. Methods raise OSError.
     """
 
     def __init__(self, folder: ClaimFolder, name: str, descriptor: int) -> None:

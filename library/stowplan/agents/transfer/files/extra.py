@@ -96,8 +96,8 @@ class Extra:
     def find(self, protected: Sequence[str]) -> None:
         """Look through the destination, which this does not change, and count what remains (`files_unknown`).
 
-        `protected` are keys that are no data. Raises AttemptError (5) if the source has moved, and more files would be
-        deleted than are allowed: then nothing is copied either.
+        `protected` are keys, without a final `/`, that are passed over with all below them. Raises AttemptError (5) if
+        the source has moved, and more files would be deleted than are allowed: then nothing is copied either.
         """
         self._lines = self._brought.lines()
         self._line = next(self._lines, None)

@@ -122,6 +122,7 @@ class Source:
 
     tree: Tree
     links: Links
+    """`follow`: links are what they stand for; `skip`: they are left out; `fail`: each is a problem."""
     patterns: Patterns
     refused: Callable[[str], bool]
     """Function that returns whether the destination refuses a path, which is without a final `/`."""

@@ -37,7 +37,7 @@ class Routes:
         self._lock = threading.Lock()
 
     def handle_request(self, request: Any) -> Any:
-        """Send a request and return the answer. The message of an error names the proxy."""
+        """Send a request and return the answer. Errors name the proxy; AttemptError if no address is allowed."""
         proxy = proxy_url(request.url.scheme, request.url.netloc.decode("ascii"))
         try:
             return self._transport(proxy).handle_request(request)

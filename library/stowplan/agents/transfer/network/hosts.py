@@ -139,5 +139,5 @@ class Hosts:
 
 
 def is_host(text: str) -> bool:
-    """Return whether a string of a spec is `host` or `host:port`."""
+    """Return whether a string of a spec is `host` or `host:port`, in lower case."""
     return bool(_LISTED.fullmatch(text))

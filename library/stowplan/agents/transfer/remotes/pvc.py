@@ -104,7 +104,7 @@ class Copy:
     work: TransferWork
 
     def all(self, pool: ThreadPool) -> None:
-        """Copy all files, each in a task of `pool`. Raises AttemptError if one cannot be copied."""
+        """Copy all files, each in a task of `pool`, and end the pool. Raises AttemptError if one cannot be copied."""
         files = size = 0
         for each in self.source.walk():
             self.work.stop.check()

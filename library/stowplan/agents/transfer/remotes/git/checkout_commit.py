@@ -46,7 +46,8 @@ class CommitCheckout:
         """Fetch and check out a commit; return the final target and the full name of its commit.
 
         The final target differs from `wanted` if the branch moved meanwhile. `ref` is the ref of the spec, None for
-        HEAD. `fresh` is True for a clone that this transfer creates, where no edited files can be lost.
+        HEAD. `fresh` is True for a clone that this transfer creates, where no edited files can be lost. Sets the
+        outcome's revision, and counts in the progress. Raises AttemptError: 5 if edits or commits would be lost.
         """
         checkout = Checkout(self.repository)
         if fresh:
@@ -197,7 +198,10 @@ class CommitCheckout:
             inner.adopt(WantedRef("commit", name, name, name), fresh=fresh)
 
     def adopt(self, wanted: WantedRef, *, fresh: bool) -> None:
-        """Bring a commit to the place of a submodule, which may be new. `fresh`: whether the clone around it is new."""
+        """Do what `run` does for a submodule, whose place may be new. `fresh`: whether the clone around it is new.
+
+        Raises AttemptError (5) if something else is in its place.
+        """
         repository, address, path = self.repository, self.address, self.repository.path
         text = f"gitdir: {os.path.relpath(repository.directory, path)}\n"
         with self.repository.folder(path) as files:

@@ -45,7 +45,7 @@ class GitDownload:
         return self.git.settings.address.directory
 
     def run(self) -> str:
-        """Download and return a sentence about the result."""
+        """Download and return a sentence about the result. Raises AttemptError, StoppedError and OSError."""
         work = self.git.work
         try:
             self.around.remove_folder(self._name)

@@ -19,7 +19,7 @@ from stowplan.agents.transfer.tree import Tree, blocks
 
 @dataclass(frozen=True)
 class Edits:
-    """Paths of tracked files that Git takes for edited."""
+    """Paths, relative to the work tree, of tracked files that Git takes for edited."""
 
     edited: list[str] = field(default_factory=list)
     """Files that differ from the checked-out commit, in the work tree or in the index."""

@@ -32,7 +32,7 @@ _FILE_BYTES = 512
 
 
 class PrivateDirectory:
-    """Git's own directory `path`, in a new folder below `scratch`, for the one in the claim.
+    """Git's own directory `path`, in a new folder below `scratch`, for `claim`, which is the one in the claim.
 
     It holds the data of `claim` as it was when this object was made. `publish` brings changes to the claim. Raises
     AttemptError (5) if there is too much data, and OSError, for example if `claim` has no folder `objects`.

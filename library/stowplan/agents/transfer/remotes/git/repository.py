@@ -57,12 +57,12 @@ class Repository:
         return self.elsewhere or self.path / ".git"
 
     def folder(self, path: Path, *, create: bool = False) -> ClaimFolder:
-        """Open the folder `path`, such as `directory`, without following a link in the claim. The caller closes it."""
+        """Open a folder of the claim by its absolute path, such as `directory`, without links. The caller closes it."""
         claim = self.git.settings.common.claim
         return ClaimFolder.at(claim, str(path.relative_to(claim)), create=create)
 
     def tree(self, path: Path, *, create: bool) -> Tree:
-        """Open the folder `path`, such as the work tree, for keys below it. The caller closes it."""
+        """Open a folder of the claim by its absolute path, for keys below it. The caller closes it."""
         claim = self.git.settings.common.claim
         return Tree(claim, str(path.relative_to(claim)), create=create)
 

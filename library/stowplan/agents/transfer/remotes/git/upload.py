@@ -25,7 +25,7 @@ class GitUpload:
     """Absolute path of the repository's work tree."""
 
     def run(self) -> str:
-        """Push and return a sentence about the result."""
+        """Push and return a sentence about the result. Raises AttemptError: 5 if the server has commits of others."""
         url = self.git.settings.address.url
         repository = self._found()
         branch, commit = self._head(repository)

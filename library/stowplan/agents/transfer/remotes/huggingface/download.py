@@ -36,7 +36,7 @@ def chosen(found: Iterable[RemoteFile], names: Sequence[str], patterns: Patterns
 
 @dataclass
 class HubDownload:
-    """Download of the files of one commit in one attempt: call `compare`, then `fetch`, which ends the pool."""
+    """Download of one commit's files, which are sorted by key: call `compare`, then `fetch`, which ends the pool."""
 
     files: Sequence[RemoteFile]
     fetcher: HubFetcher

@@ -68,7 +68,7 @@ class HubFetcher:
         self._digest(parts).advance()
 
     def complete(self, parts: PartFile[RemoteFile]) -> None:
-        """Verify a file of which all parts are present, and move it to its path in the destination."""
+        """Verify a file with all of its parts, and move it to its path. Raises AttemptError (11) for another digest."""
         digest = self._digest(parts).finish(self.work.stop.check)
         self._digests.pop(parts.entry.identity, None)
         _verify(parts.entry, digest)

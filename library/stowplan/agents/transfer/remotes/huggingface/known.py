@@ -23,7 +23,7 @@ Line = tuple[str, int, int]
 class Known:
     """Recorded digests of files in the destination, by key. Any thread may use it.
 
-    `wanted` has the digests of the files that are to be there. Other records are dropped.
+    `wanted` has the digests of the files that are to be there. Other records are dropped. Methods raise OSError.
     """
 
     def __init__(self, state: ClaimFolder, wanted: Mapping[str, str]) -> None:

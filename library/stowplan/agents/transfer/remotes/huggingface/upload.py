@@ -33,7 +33,7 @@ MOST = 5_000
 
 @dataclass
 class HubUpload:
-    """Upload of files to one branch in one attempt."""
+    """Upload of files to one branch in one attempt: call `run` once. The caller closes `tree` and `hub.http`."""
 
     settings: HuggingFaceSettings
     hub: Hub
@@ -48,7 +48,7 @@ class HubUpload:
     """Paths in the repository of files that the progress already counts as done."""
 
     def run(self) -> str:
-        """Upload and return a sentence about the result. Raises AttemptError if a file could not be sent."""
+        """Upload, if need be to a new private repository; return a sentence about the result. Raises AttemptError."""
         self.work.progress.files_total = len(self.files)
         self.work.progress.bytes_total = sum(each.found.size for each in self.files)
         if large := [each.path for each in self.files if each.found.size > LARGE]:

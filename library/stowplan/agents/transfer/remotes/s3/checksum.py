@@ -46,7 +46,7 @@ def joined(algorithm: str, first: bytes, second: bytes, length: int) -> bytes:
 
 
 class Crc:
-    """Cyclic redundancy check of `size` bytes, big-endian, with the interface of a digest of hashlib."""
+    """Running cyclic redundancy check. `model` and `size` are one pair of `CRCS`. The digest is big-endian."""
 
     def __init__(self, model: Model, size: int) -> None:
         self._model, self._size, self._value = model, size, 0
@@ -71,12 +71,12 @@ _SIZES = {algorithm: len(new().digest()) for algorithm, new in _DIGESTS.items()}
 
 
 def new_digest(algorithm: str) -> Digest:
-    """Return an empty digest of an algorithm of S3, by its name in lower case."""
+    """Return an empty digest by its name: a key of `CRCS`, `sha1`, `sha256`, `sha512` or `md5`. KeyError for others."""
     return _DIGESTS[algorithm]()
 
 
 def digest_of(algorithm: str, data: bytes) -> bytes:
-    """Return the checksum of bytes by an algorithm of S3, by its name in lower case."""
+    """Return the checksum of bytes, not encoded. `algorithm` is a name as for `new_digest`."""
     digest = new_digest(algorithm)
     digest.update(data)
     return digest.digest()
@@ -99,7 +99,7 @@ class Checksum:
 
 
 def from_headers(headers: Mapping[str, str]) -> Checksum | None:
-    """Return the cheapest checksum in the headers `x-amz-checksum-*`, in lower case; None if none can be computed."""
+    """Return the cheapest checksum in headers `x-amz-checksum-*`, by lower-case name; None if none is computable."""
     for algorithm, size in _SIZES.items():
         text, dash, count = headers.get(f"x-amz-checksum-{algorithm}", "").partition("-")
         of_pieces = bool(dash) or headers.get("x-amz-checksum-type") == "COMPOSITE"
@@ -124,7 +124,7 @@ class Proof:
     _known: dict[int, bytes] = field(default_factory=dict)
 
     def watch(self, extent: Extent) -> "PieceChecksums | None":
-        """Return an object that computes the checksums of the pieces in a part; None if the part cuts a piece."""
+        """Return an object that takes a part's bytes and records its pieces' checksums; None if it cuts a piece."""
         whole = extent.start % self.piece == 0 and (extent.end % self.piece == 0 or extent.end == self.size)
         return PieceChecksums(self, extent.start // self.piece) if whole else None
 
@@ -133,7 +133,7 @@ class Proof:
         return new_digest(self.checksum.algorithm)
 
     def learn(self, number: int, digest: bytes) -> None:
-        """Record the checksum of a piece, counted from 0."""
+        """Record the checksum, not encoded, of the piece with this number, from 0."""
         self._known[number] = digest
 
     def found(self, descriptor: int, check: Callable[[], None]) -> bytes:

@@ -40,7 +40,7 @@ SAVE_SECONDS, SYNC_SECONDS = 0.5, 10.0
 
 @dataclass
 class S3Download:
-    """Download of one source in one attempt: call `compare`, then `fetch`, which ends the pool."""
+    """Download of one source in one attempt: fold the journal, call `compare`, then `fetch`, which ends the pool."""
 
     source: ObjectSource
     client: RestClient

@@ -35,7 +35,7 @@ class S3Fetcher:
     """Checksums of objects that are fetched in parts, by `S3Object.identity`."""
 
     def whole(self, entry: S3Object) -> None:
-        """Fetch an object in one request. Raises AttemptError, and ChangedError if it has changed since the listing."""
+        """Fetch an object to its path by one request. Raises AttemptError: ChangedError for another version."""
         self.work.attempts.run(entry.key, lambda: self._whole(entry))
         self.work.progress.add(files=1, size=entry.size)
 
@@ -79,7 +79,7 @@ class S3Fetcher:
         self.work.progress.add(size=extent.end - extent.start)
 
     def complete(self, parts: PartFile[S3Object]) -> None:
-        """Verify a file of which all parts are present, and move it to its path in the destination."""
+        """Verify a file with all of its parts, and move it to its path. Raises AttemptError: 11 for a bad checksum."""
         entry = parts.entry
         descriptor = parts.finish(entry.modified)
         proof = self._proofs.pop(entry.identity, None)

@@ -35,7 +35,7 @@ Others may write to the file. As Python objects its content can take twenty time
 """
 
 Marks = dict[str, Any]
-"""Content of a `FinishedEntries` as plain data, for `progress.json`."""
+"""Content of a `FinishedEntries` as plain data, by the names of its public fields, for `progress.json`."""
 
 WINDOW = 10_000
 """Maximum distance in the listing from the oldest unfinished entry to an entry whose fetch begins."""
@@ -86,7 +86,7 @@ class FinishedEntries:
 
 
 class Journal:
-    """Files in the state directory of one transfer. Call `fold`, fill a `new_listing`, then `save`, and `finish`."""
+    """Files in a transfer's directory `state`. Call `fold`, fill a `new_listing`, `save` at times, and `finish`."""
 
     def __init__(self, state: ClaimFolder) -> None:
         self._state = state

@@ -53,7 +53,7 @@ def of_prefix(bucket: Bucket, prefix: str, stop: Stop, log: Log, redact: Redacto
 
 
 def listed(bucket: Bucket, prefix: str, stop: Stop, log: Log, redact: Redactor) -> Listed:
-    """List the objects below a prefix. Raises AttemptError, and StoppedError if the work must stop."""
+    """Return the sums and the hash of a listing below a prefix. Raises AttemptError, and StoppedError after a stop."""
     with closing(_client(bucket, stop, log, redact)) as client:
         try:
             return _listed(objects(client, prefix), stop)

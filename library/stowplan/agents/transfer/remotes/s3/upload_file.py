@@ -35,7 +35,7 @@ class Section:
 
     @property
     def checksum(self) -> bytes:
-        """Checksum that the store is to keep."""
+        """Checksum by `keeper.ALGORITHM`, not encoded, that the store is to keep."""
         return self._sent[1]
 
     @cached_property
@@ -136,7 +136,8 @@ class Sender:
 class UploadInParts:
     """Multipart upload of one large file, whose parts are separate tasks. The last task to end completes the object.
 
-    `ended` is then called with the first error of any part, or None; it is not called after a StoppedError.
+    `ended` is then called in its thread with the first error of any part, or None; it is not called after a
+    StoppedError. `key` is the full key, `part_size` the size in bytes of the parts of a new upload.
     """
 
     sender: Sender
@@ -154,7 +155,10 @@ class UploadInParts:
     """The upload from `begin` on."""
 
     def begin(self) -> range:
-        """Start or continue the upload, and return the numbers of all parts. Call `send` with each of them then."""
+        """Start or continue the upload, and return the numbers of all parts. Call `send` once with each of them then.
+
+        Raises AttemptError and OSError; then `ended` is not called.
+        """
         keeper = self.sender.keeper
         self._descriptor = self.sender.tree.reader(self.found.real)
         try:

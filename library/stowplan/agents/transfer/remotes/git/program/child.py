@@ -29,7 +29,7 @@ _CHUNK = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class ProgramResult:
-    """Exit code, standard output and end of standard error of a program."""
+    """Exit code (`-9` after signal 9), standard output and end of standard error of a program."""
 
     code: int
     output: bytes

@@ -20,7 +20,7 @@ LONGEST = 65536
 
 
 class PasswordSocket:
-    """Socket in a folder that only this user can enter, and the thread that serves it until `close`."""
+    """Socket in a private folder, served by a thread until `close`. Without `credentials` its answers are empty."""
 
     def __init__(self, folder: Path, hosts: Hosts, credentials: GitCredentials | None, log: Log) -> None:
         self._hosts, self._credentials, self._log = hosts, credentials, log

@@ -25,7 +25,7 @@ from stowplan.schema.agents.exit_codes import ExitCode
 
 
 class Xet:
-    """Reader of the files of one commit. Any thread may read; at most `streams` do at the same time."""
+    """Reader of one commit's files, by a `Hub.xet_connection`. Any thread may read, at most `streams` at a time."""
 
     def __init__(self, hub: Hub, commit: str, connection: dict[str, str], streams: int, stop: Stop) -> None:
         import hf_xet  # noqa: PLC0415 - a large library that not each transfer needs

@@ -155,7 +155,7 @@ def seconds_of(text: str) -> int | None:
 
 
 def bad(what: str) -> AttemptError:
-    """Return the failure for an invalid answer. `what` ends its message: `The server sent <what>`."""
+    """Return the failure (10) for an invalid answer. `what` ends its message: `The server sent <what>`."""
     return AttemptError(ExitCode.TRANSIENT, "BadAnswer", f"The server sent {what}")
 
 

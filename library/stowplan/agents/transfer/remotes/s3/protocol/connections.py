@@ -36,7 +36,7 @@ class Incoming:
         return {name.lower(): value for name, value in self.response.getheaders()}
 
     def read(self, most: int) -> tuple[bytes, bool]:
-        """Return the first bytes of the body, at most `most`, and whether they are the whole body. Call it once."""
+        """Return the body's first bytes, at most `most`, and whether they are all. Call it once. Raises LineError."""
         with _line():
             data = self.response.read(most)
             # This also reads the end of a body of unknown length, so that the connection can be reused.
@@ -64,7 +64,7 @@ class _Response(http.client.HTTPResponse):
 
 @dataclass
 class Connections:
-    """Pool of reusable connections to the server of one bucket. A request uses a connection alone."""
+    """Pool of reusable connections to one bucket's server, for any thread. `close` closes those not in use."""
 
     bucket: Bucket
     _idle: list[http.client.HTTPConnection] = field(default_factory=list)

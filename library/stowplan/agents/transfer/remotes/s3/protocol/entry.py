@@ -110,6 +110,7 @@ class Version:
     """What an answer says of the version of its object. A field is empty if the server does not say it."""
 
     etag: str
+    """ETag in lower case, without quotes and `W/`."""
     modified: str
     """The header Last-Modified, as it came."""
 

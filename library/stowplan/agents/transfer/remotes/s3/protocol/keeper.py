@@ -38,7 +38,7 @@ class Keeper:
     def call(
         self, method: str, key: str, query: Query = (), body: bytes | Body = b"", *, headers: Mapping[str, str]
     ) -> Response:
-        """Send a request by `RestClient.call` with the `headers` of a checksum, or without them if they are refused."""
+        """Send a request as `RestClient.call` does, with a checksum's `headers`, or without if those are refused."""
         if not self.sends:
             return self.client.call(method, key, query, body)
         response = self.client.call(method, key, query, body, headers=headers, accepted=(400, 501))
@@ -55,9 +55,9 @@ class Keeper:
 
 
 def check_kept(key: str, sent: bytes, kept: str) -> None:
-    """Raise AttemptError (11) if an answer says that the store has another checksum than was sent.
+    """Raise AttemptError (11) if an answer says that the store has another checksum of the object than was sent.
 
-    `kept` is as the answer has it, empty if it does not say.
+    `sent` is not encoded. `kept` is in Base64, as the answer has it; empty if it does not say.
     """
     if kept and kept != text_of(sent):
         message = f"{key}: its bytes have the {ALGORITHM} {text_of(sent)}, but the server says {kept[:40]!r}"

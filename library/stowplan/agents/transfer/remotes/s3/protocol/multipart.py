@@ -80,7 +80,7 @@ class Ongoing:
 
 
 def begin(keeper: Keeper, key: str) -> Ongoing:
-    """Start a multipart upload of the object with this full key."""
+    """Start a multipart upload of the object with this full key, and return it. Raises AttemptError if refused."""
     response = keeper.call(
         "POST", key, [("uploads", "")], headers={"x-amz-checksum-algorithm": ALGORITHM.upper(), **FULL_OBJECT}
     )
@@ -98,8 +98,8 @@ def _keeps(algorithm: str, kind: str) -> bool:
 def send(client: RestClient, upload: Ongoing, number: int, data: bytes | Body, checksum: bytes) -> Stored:
     """Send part `number`, counted from 1, of an upload, and return it as the server has it.
 
-    The server compares the data with its digest in the signature. Raises AttemptError if the answer has no ETag, since
-    the upload cannot be completed without it.
+    The server compares the data with its digest in the signature. `checksum`, by `keeper.ALGORITHM` and not encoded, is
+    sent if the upload keeps one. Raises AttemptError, also if the answer has no ETag, which `complete` needs.
     """
     headers = {HEADER: text_of(checksum)} if upload.keeps else {}
     query = [("partNumber", str(number)), ("uploadId", upload.id)]
@@ -112,10 +112,11 @@ def send(client: RestClient, upload: Ongoing, number: int, data: bytes | Body, c
 
 
 def complete(client: RestClient, upload: Ongoing, parts: Mapping[int, Stored]) -> None:
-    """Complete an upload, so that its parts, by number, become the object.
+    """Complete an upload, so that its parts, at least one, by number from 1, become the object.
 
     If the server has no such upload, an earlier try may have completed it without its answer being received. Then the
-    size of the object is checked. Raises AttemptError if it differs, or if the server cannot complete the upload.
+    size of the object is checked. Raises AttemptError if it differs, or if the server cannot complete the upload. Each
+    part needs its checksum if `upload.keeps`; `stored` does not give it.
     """
     key, ordered = upload.key, sorted(parts.items())
     listed = "".join(

@@ -63,7 +63,7 @@ class Prover:
     def proof(self, entry: S3Object, headers: Headers, part_size: int) -> Proof | None:
         """Return the checksum of an object that an answer about it has; None if it has none that can be computed.
 
-        `part_size` is the size in bytes of the parts of the download.
+        `part_size` is the size in bytes of the parts of the download. The server may be asked for the uploaded parts.
         """
         checksum, whole = from_headers(headers) or self._of_etag(entry, headers), entry.size or 1
         if checksum is None:

@@ -29,7 +29,7 @@ _WAYS: tuple[Way, ...] = (_form, _percent, str)
 
 
 class KeyEncoding:
-    """Decoder of the keys of one store.
+    """Decoder of the keys of one store, all of which begin with `prefix`.
 
     Most keys are the same in all encodings. For the first ones that are not, `lists` is asked for what begins with each
     possible key: the right one is listed by the same text. If it returns None, since the account may not list that,
@@ -41,7 +41,7 @@ class KeyEncoding:
         self._ways = _WAYS
 
     def decoded(self, texts: Iterable[str], *, said: bool) -> list[str]:
-        """Return the keys. `said` is whether the answer with these texts says that they are encoded.
+        """Return the keys in the order of `texts`. `said` is whether the answer with them says that they are encoded.
 
         Raises AttemptError if the store lists one of them by none of its possible keys, or by several.
         """

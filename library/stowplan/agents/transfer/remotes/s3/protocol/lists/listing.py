@@ -32,6 +32,7 @@ _NO_CHARACTER = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ff
 class Pages:
     """Pages of the objects below a prefix, with at most `most` objects each. Iterate once.
 
+    Keys are relative to the prefix: that of an object with the prefix as its key is empty. A page may have no object.
     A store that does not know the second version of the list, as Huawei OBS and Baidu BOS, is asked by the first one.
     """
 
@@ -177,7 +178,7 @@ def sorted_objects(client: RestClient, prefix: str) -> Iterator[S3Object]:
 
 
 def present(client: RestClient, prefix: str) -> Iterator[S3Object]:
-    """Yield objects below a prefix in ascending order of keys, and leave out some if the store has another order."""
+    """Yield what `objects` does, but of a store with another order leave out some objects rather than raise."""
     last = ""
     try:
         for entry in objects(client, prefix):
