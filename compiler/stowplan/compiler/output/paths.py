@@ -24,7 +24,6 @@ ROOT, ROOT_PROJECT = f"{ARGOCD}/root.yaml", f"{ARGOCD}/root-project.yaml"
 
 _PART = r"[^./\\\x00-\x1f\x7f\ud800-\udfff][^/\\\x00-\x1f\x7f\ud800-\udfff]*"
 _SAFE = re.compile(rf"{_PART}(?:/{_PART})*")
-_ALL_SAFE = re.compile(rf"{_SAFE.pattern}(?:\n{_SAFE.pattern})*")
 
 
 def safe(path: str) -> bool:
@@ -73,23 +72,8 @@ def problems(outputs: Sequence[_Placed]) -> list[tuple[_Placed, Finding]]:
 
     Paths collide if they are equal, if they differ in case only (macOS), or if one is a folder of the other.
     """
-    given = [output.path for output in outputs]
-    found = [] if _all_safe(given) else [(output, _unsafe(output)) for output in outputs if not safe(output.path)]
-    return found if all_apart(given) else found + _collisions(outputs)
-
-
-def _all_safe(given: Sequence[str]) -> bool:
-    """Whether all paths are safe; one match of all paths together is far cheaper than one per path."""
-    text = "\n".join(given)
-    return text.count("\n") == len(given) - 1 and _ALL_SAFE.fullmatch(text) is not None
-
-
-def all_apart(given: Sequence[str]) -> bool:
-    """Whether no path equals another path or is a folder of it, also where case does not count."""
-    names = set(folded("\n".join(given)).split("\n"))
-    folders = {path.rpartition("/")[0] for path in names}
-    above = {folder for path in folders for folder in parents(path)}
-    return len(names) == len(given) and names.isdisjoint(folders) and names.isdisjoint(above)
+    unsafe = [(output, _unsafe(output)) for output in outputs if not safe(output.path)]
+    return unsafe + _collisions(outputs)
 
 
 def _collisions(outputs: Sequence[_Placed]) -> list[tuple[_Placed, Finding]]:

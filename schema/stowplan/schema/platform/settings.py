@@ -15,8 +15,6 @@ from stowplan.schema.platform.profiles import Profiles
 KUBERNETES_VERSIONS = ("1.35", "1.36", "1.37")
 """Minor versions that the Kubernetes project supports, oldest first: https://kubernetes.io/releases/."""
 
-JUICEFS_VERSIONS = ("1.2", "1.3", "1.4")
-
 
 class Digests(Model):
     """Digests of the agent images, `sha256:...`."""
