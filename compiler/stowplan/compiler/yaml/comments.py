@@ -76,9 +76,10 @@ def read(text: str, root: Node) -> dict[FieldPath, Note]:
 
 
 def written(text: str, root: Node, notes: Mapping[FieldPath, Note]) -> str:
-    """Return the document `text` with the comments `notes`, by the path of their field or `END`; others are dropped.
+    """Return the document `text` with the comments and blank lines in `notes`, which are as `read` returns them.
 
-    `root` has the positions of the values in `text`.
+    Comments already in `text` stay. Notes at a path that is neither `END` nor that of a field or list item of `text`
+    are dropped. `root` has the positions of the values in `text`.
     """
     fields = _fields(root)
     lines = text.splitlines()

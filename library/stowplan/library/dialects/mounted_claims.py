@@ -30,7 +30,11 @@ def of_template(template: dict[str, Any] | None, pods: int, whose: str, path: Fi
 
 
 def of_volumes(volumes: Sequence[Json], pods: int, whose: str, path: FieldPath) -> Iterator[MountedClaim]:
-    """Yield the claims in the list of volumes at `path`; nothing for a role without pods."""
+    """Yield the claims in a list of volumes of pods, as Kubernetes writes it; nothing if `pods` is 0.
+
+    `pods` is the number of pods with these volumes, `whose` their role or job in messages, such as `the job`. `path` is
+    that of the list in the document of the spec.
+    """
     for index, volume in enumerate(volumes if pods > 0 else ()):
         source = volume.get("persistentVolumeClaim") or {}
         if source.get("claimName"):

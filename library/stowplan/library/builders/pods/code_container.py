@@ -67,7 +67,10 @@ def is_ours(container: Json) -> bool:
 
 
 def rules(template: Json) -> Iterator[Json]:
-    """Yield the rule of a Job that fails at once if the code can never be fetched; nothing for pods without code."""
+    """Yield the rule of `podFailurePolicy` that fails a Job at once if the code of its pods can never be fetched.
+
+    `template` is the Job's pod template. Without an init container that fetches code there is no rule.
+    """
     for each in filter(is_ours, template["spec"].get("initContainers") or ()):
         yield on_exit("FailJob", each["name"], PERMANENT)
 

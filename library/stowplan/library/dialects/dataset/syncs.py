@@ -26,10 +26,10 @@ def deleting(sync: DataTask, given: Deletion) -> DataTask:
 
 
 def home(dataset: CachedDataset, context: Context) -> tuple[str, list[Finding]]:
-    """Return the namespace of a sync's Job, and findings if no namespace is possible.
+    """Return the namespace of the Job of a sync, and findings at paths in the Dataset if none is possible.
 
-    A transfer mounts the dataset, so it is in the dataset's namespace. `juicefs sync` reads the Secret of the volume.
-    The findings are at paths in the Dataset.
+    A transfer mounts the dataset, so it is in the dataset's namespace. `juicefs sync` is in that of the Secrets of the
+    volume and the source, which must be one. With findings there is no Job.
     """
     own, source = dataset.names.namespace, dataset.source
     if source is None or source.remote or not dataset.cached:

@@ -88,10 +88,11 @@ def _decides(work: Manifest, kind: str) -> bool:
 def waiting(
     mount: DatasetMount, given: GivenWait, dataset: CachedDataset, wait: Wait, context: Context, *, number: int = 0
 ) -> DatasetMount:
-    """Return a copy of the mount with `wait`, and if a gate can wait for the dataset also with `until` and `timeout`.
+    """Return a copy of the mount whose field `wait` is the init container that waits for the dataset.
 
-    `wait` is what a gate reads of the dataset. `number` counts the datasets for which the job waits, from 0. After a
-    gate the pods look once more: a dataset may be copied anew between the two.
+    If a gate can wait for it too, the copy also has `until` and `timeout`; the pods then look once more, as a dataset
+    may be copied anew between the two. `given` is the user's field `wait` of the dataset, `wait` what a gate reads of
+    it, and `number`, from 0, that of the dataset among those that are waited for: it makes the container's name unique.
     """
     until, name = given.until or step(dataset), dataset.names.name
     closed = _closable(dataset, until) and kueue_gates(context.platform)

@@ -25,7 +25,11 @@ _REASONS = (
 
 
 def plan(model: DataCube, spec: Spec, scope: Scope) -> MigrationPlan:
-    """Return the plan for the DataCube `spec` with the model `model`, in either direction."""
+    """Return the plan for the DataCube `spec` with the model `model`: to a Dataset if its sink is the claim.
+
+    If its source is the claim, the plan is to a DatasetTask of the spec in `scope` that has the data. Unless exactly
+    one side is a claim, the plan has no steps, and SP427 in `refused`.
+    """
     source, sink = model.spec.source, model.spec.sink
     if (source.type == "pvc") == (sink.type == "pvc"):
         found = finding("SP427", path("spec.sink.type"), "Not exactly one side is a claim.", "Correct it first.")

@@ -119,7 +119,11 @@ class Journal:
         self._state.sync()
 
     def listing(self) -> Iterator[tuple[S3Object, bool]]:
-        """Yield (object, wanted) for each listed object in ascending order of keys; `wanted`: it had to be fetched."""
+        """Yield (object, wanted) for each object in the last `new_listing`, in ascending order of keys.
+
+        `wanted` says that it had to be fetched when it was listed. Yields nothing without a listing, as after `fold` or
+        `finish`, and ends before the first damaged line. Raises OSError.
+        """
         return _entries(self._state, _LISTING)
 
     def save(self, marks: Marks, *, synced: bool) -> None:

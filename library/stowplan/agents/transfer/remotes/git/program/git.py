@@ -99,7 +99,10 @@ class Git:
         return done.output
 
     def tried(self, place: GitPlace | None, *words: str, feed: bytes = b"") -> ProgramResult:
-        """Run Git as `offline` does, with the same parameters, but return the result even if it fails."""
+        """Run Git as `offline` does, with the arguments `words`, and return the result even if it fails.
+
+        Raises StoppedError if the attempt ends first, and AttemptError (5) for too much output.
+        """
         return child.run(self._call(words, place, online=False, feed=feed), self.work.stop)
 
     def streamed(self, place: GitPlace, *words: str, feed: bytes = b"") -> Iterator[bytes]:

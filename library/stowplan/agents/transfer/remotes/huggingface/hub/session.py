@@ -39,8 +39,9 @@ Sent = Callable[[int], None]
 def connect(settings: HuggingFaceSettings, stop: Stop, sent: Sent) -> httpx2.Client:
     """Return a client that sends credentials only to the Hub, and connects only to allowed hosts.
 
-    Any thread may use the client, which must be closed. A request may raise StoppedError, and AttemptError (exit code
-    5) for a redirect to a forbidden host or an answer that is too large.
+    Any thread may use the client, which must be closed. `sent` gets the number of bytes of each chunk of a PUT request
+    once it is sent. A request may raise StoppedError, and AttemptError (exit code 5) for a redirect to a forbidden host
+    or an answer that is compressed or too large.
     """
     hosts, network, connections = settings.hosts, settings.common.network, settings.common.streams + 2
     verify = ssl.create_default_context()
