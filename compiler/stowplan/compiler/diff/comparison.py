@@ -18,12 +18,11 @@ from stowplan.compiler.output.read_back import reread
 from stowplan.compiler.output.render import carries_header, render
 from stowplan.library.manifest import Json
 from stowplan.library.values import labels
+from stowplan.library.values.names import hash_of
 
 _MASKED = ("Secret",)
 _RIGHTS = (*ROLES, "RoleBinding", "ClusterRoleBinding")
 _HIDDEN = "(not shown)"
-_HASHED = re.compile(r"-[a-z2-7]{8}$")
-"""Hash at the end of a name, made from the object's content; see `stowplan.library.values.names.content_hash`."""
 
 
 def compare(before: Mapping[str, bytes], outputs: Sequence[OutputFile]) -> list[Change]:
@@ -40,9 +39,7 @@ def compare(before: Mapping[str, bytes], outputs: Sequence[OutputFile]) -> list[
     unchanged = (each.manifest.body for each in outputs if each.path in before and each.path not in changed)
     for path, found in remotes.reached(pairs, unchanged).items():
         more.setdefault(path, []).extend(found)
-    for path, risk in unvouched(before, outputs).items():
-        more.setdefault(path, []).append(risk)
-    for path, risk in moved(pairs, outputs).items():
+    for path, risk in (*unvouched(before, outputs).items(), *moved(pairs, outputs).items()):
         more.setdefault(path, []).append(risk)
     changes = (_change(pair, names, pods, more.get(pair.path, ())) for pair in pairs)
     # Others only refer to an object with a new hash in its name.
@@ -75,9 +72,9 @@ class _Renaming:
             for pair in pairs
             if pair.before and pair.after and pair.action is Action.REPLACED
             # A name that a user chose may be part of any value, such as the tag of an image.
-            if _HASHED.search(identity(pair.before).name) and _HASHED.search(identity(pair.after).name)
+            if hash_of(identity(pair.before).name) and hash_of(identity(pair.after).name)
         }
-        hashes = {old.rpartition("-")[2]: new.rpartition("-")[2] for old, new in self._new.items()}
+        hashes = {hash_of(old): hash_of(new) for old, new in self._new.items()}
         words = sorted(self._new.keys() | hashes.keys(), key=len, reverse=True)
         self._new = hashes | self._new
         self._pattern = re.compile("|".join(map(re.escape, words))) if words else None

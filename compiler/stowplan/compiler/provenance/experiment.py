@@ -17,13 +17,13 @@ from stowplan.compiler.lowering import output_layout
 from stowplan.compiler.lowering.lower import context_of, lower
 from stowplan.compiler.lowering.plain_objects import plain_objects
 from stowplan.compiler.lowering.platform_objects import delivered, places
-from stowplan.compiler.model import Program, Spec
+from stowplan.compiler.model import Program
 from stowplan.compiler.provenance.candidates import GONE, below, candidates, changed
 from stowplan.compiler.provenance.leaves import Leaf, Place, leaves
 from stowplan.compiler.specs import platform_rules
 from stowplan.compiler.specs.validate import read_spec
 from stowplan.library.manifest import Manifest
-from stowplan.library.values.names import HASH_LENGTH
+from stowplan.library.values.names import hash_of
 from stowplan.schema.diagnostics import FieldPath, has_errors
 from stowplan.schema.export.plain_schema import plain_schema
 from stowplan.schema.kinds.table import KINDS
@@ -32,7 +32,6 @@ from stowplan.schema.parse_model import read
 from stowplan.schema.platform.platform import Platform
 
 _schema = cache(plain_schema)
-_HASH = re.compile(rf"-([a-z2-7]{{{HASH_LENGTH}}})$")
 HASH = "<hash>"
 _UNTOUCHED = (("apiVersion",), ("kind",))
 _NAME, _NAMESPACE = ("metadata", "name"), ("metadata", "namespace")
@@ -84,8 +83,11 @@ class Experiment:
 
     def depend(self, given: Input) -> list[tuple[ObjectKey, Place]]:
         """Return the object and place of each leaf that changes if the field gets another value; empty if none does."""
-        for program in self._variants(given):
-            objects = self._objects(program)
+        spec = self.program.spec(given.spec) if given.spec else None
+        model = type(spec.model if spec else self.program.platform)
+        for value in candidates(given.value, below(_schema(model), given.path)):
+            program = self._with(given, value)
+            objects = self._objects(program) if program else None
             found = list(self._differences(objects)) if objects else []
             if found:
                 return found
@@ -114,25 +116,16 @@ class Experiment:
                 if found is not None and found.value != leaf.value:
                     yield key, place
 
-    def _variants(self, given: Input) -> Iterator[Program]:
-        model = type(self._model(given.spec))
-        for value in candidates(given.value, below(_schema(model), given.path)):
-            program = self._with(given, value)
-            if program is not None:
-                yield program
-
-    def _model(self, spec: SpecId | None) -> Model:
-        found = self.program.spec(spec) if spec else None
-        return found.model if found else self.program.platform
-
     def _with(self, given: Input, value: Any) -> Program | None:
         """Return the program with one field changed; None if it is invalid with this value."""
-        data = changed(given.document.data, given.path, value)
         if given.spec is None:
-            return self._on(data)
+            return self._on(changed(given.document.data, given.path, value))
         specs = {each.id: each for each in self.program.specs}
         for spec, path in self._together(given):
-            changed_spec = self._read(specs[spec].document, path, value)
+            document = specs[spec].document
+            node = Node(changed(document.data, path, value), START, START)
+            document = Document(document.file, document.index, node)
+            changed_spec = read_spec(document, self.program.platform, Report())
             if changed_spec is None:
                 return None
             specs[spec] = changed_spec
@@ -169,11 +162,6 @@ class Experiment:
         paths = [path for _, path in field.names(given.document.data)]
         return SpecId(field.kind, given.spec.namespace, str(given.value)) if given.path in paths else None
 
-    def _read(self, document: Document, path: FieldPath, value: Any) -> Spec | None:
-        data = changed(document.data, path, value)
-        changed_document = Document(document.file, document.index, Node(data, START, START))
-        return read_spec(changed_document, self.program.platform, Report())
-
     def _objects(self, program: Program) -> Objects | None:
         """Return the objects that the program compiles to for this spec (or the platform file); None after an error."""
         report = Report()
@@ -205,7 +193,7 @@ def flattened(manifests: Sequence[Manifest]) -> Objects:
 
     A hash depends on nearly all fields of a spec, so it would hide what a value really comes from.
     """
-    hashes = {found[1] for each in manifests if each.name != each.stem and (found := _HASH.search(each.name))}
+    hashes = {found for each in manifests if each.name != each.stem and (found := hash_of(each.name))}
     if not hashes:
         return {key_of(each): leaves(each.body) for each in manifests}
     replaced = partial(re.compile("|".join(sorted(hashes))).sub, HASH)

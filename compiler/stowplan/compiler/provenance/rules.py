@@ -258,12 +258,7 @@ def _fits(place: str, pattern: str) -> bool:
     """Whether a pattern matches a place. `**` at its end matches any steps, and at its beginning any prefix."""
     if pattern.startswith("/**/"):
         return place.endswith(pattern[3:])
-    if pattern.endswith("/**"):
-        return _steps_fit(place.split("/"), pattern[:-3].split("/"), whole=False)
-    return _steps_fit(place.split("/"), pattern.split("/"), whole=True)
-
-
-def _steps_fit(place: list[str], pattern: list[str], *, whole: bool) -> bool:
-    if len(place) < len(pattern) or (whole and len(place) != len(pattern)):
+    steps, wanted = place.split("/"), pattern.removesuffix("/**").split("/")
+    if len(steps) < len(wanted) or (len(steps) > len(wanted) and not pattern.endswith("/**")):
         return False
-    return all(fnmatchcase(step, wanted) for step, wanted in zip(place, pattern, strict=False))
+    return all(fnmatchcase(step, each) for step, each in zip(steps, wanted, strict=False))

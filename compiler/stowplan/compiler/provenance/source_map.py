@@ -1,6 +1,6 @@
 """The source map: the origins of every leaf of every output."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -102,14 +102,11 @@ def reduced(program: Program, spec: SpecId | None) -> Program:
     trains = found if spec.kind in TRAINING_KINDS else None
     before = [each.spec for each in run_order.of_model(trains.model, spec.namespace)] if trains else []
     users = [each for each in program.specs if each.id == spec or each.id in before]
-    names = {text for each in users for text in _texts(each.document.data)}
+    found_leaves = (leaf for each in users for leaf in leaves(each.document.data).values())
+    names = {leaf.value for leaf in found_leaves if isinstance(leaf.value, str)}
     own = (each.id for each in program.specs if each.id.namespace == spec.namespace)
     near = {each for each in own if each.kind in DATASET_KINDS and each.name in names} | {each.id for each in users}
     return replace(program, specs=tuple(each for each in program.specs if each.id in near))
-
-
-def _texts(data: object) -> Iterator[str]:
-    return (leaf.value for leaf in leaves(data).values() if isinstance(leaf.value, str))
 
 
 def _with_hash(entry: ExplainedLeaf) -> ExplainedLeaf:

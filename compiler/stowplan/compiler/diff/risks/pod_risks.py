@@ -43,7 +43,8 @@ def added(pair: Pair, pods: Pods) -> Iterator[Risk]:
         return
     before = pair.before or {}
     known = {trait.risk for trait in _traits(before, pods)}
-    holders = set(_holders(before))
+    paths = [path for pod in _pods(before) for path in (pod.spec_path, *(path for path, _ in pod.containers))]
+    holders = {_place(before, path) for path in paths}
     new = {trait.risk for trait in _traits(pair.after, pods) if not trait.implied or trait.holder in holders}
     yield from new - known
 
@@ -53,12 +54,6 @@ def _pods(body: Json) -> tuple[Pod, ...]:
     own = identity(body)
     known = KINDS.get(own.kind)
     return () if known and known.group == own.group else pods_anywhere(body)
-
-
-def _holders(body: Json) -> Iterator[FieldPath]:
-    for pod in _pods(body):
-        for path in (pod.spec_path, *(path for path, _ in pod.containers)):
-            yield _place(body, path)
 
 
 def _traits(body: Json, pods: Pods) -> Iterator[_Trait]:
