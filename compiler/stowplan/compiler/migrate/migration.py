@@ -29,15 +29,6 @@ class Migration:
     diagnostics: tuple[Diagnostic, ...]
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class _Edit:
-    """Replacement of the characters from `start` to `end` by `text`."""
-
-    start: int
-    end: int
-    text: str
-
-
 def migrate(text: str, file: str) -> Migration:
     """Migrate one file's source, with a diagnostic for each change; `file` is the path that diagnostics name.
 
@@ -61,7 +52,8 @@ def migrate(text: str, file: str) -> Migration:
     result = editor.result()
     sound = _means(result, file) == [_without_empties(_canonical(each)[0]) for each in documents]
     for document, findings in found:
-        report.add(*(diagnose(document, each if sound else _by_hand(each)) for each in findings))
+        by_hand = [] if sound else [replace(each, severity=Severity.ERROR, hint=_BY_HAND) for each in findings]
+        report.add(*(diagnose(document, each) for each in by_hand or findings))
     return Migration(result if sound else None, tuple(report.diagnostics))
 
 
@@ -87,21 +79,17 @@ def _without_empties(data: Any) -> Any:
     return {key: value for key, value in parts.items() if value not in ({}, None)}
 
 
-def _by_hand(found: Finding) -> Finding:
-    return replace(found, severity=Severity.ERROR, hint=_BY_HAND)
-
-
 class _Editor:
-    """Collects the edits of one source."""
+    """Collects the edits of one source, each with start and end of the characters that it replaces, and their text."""
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._edits: set[_Edit] = set()
+        self._edits: set[tuple[int, int, str]] = set()
 
     def result(self) -> str:
         text = self._text
-        for edit in sorted(self._edits, reverse=True):
-            text = text[: edit.start] + edit.text + text[edit.end :]
+        for start, end, new in sorted(self._edits, reverse=True):
+            text = text[:start] + new + text[end:]
         return text
 
     def change(self, node: Node, before: Any, after: Any) -> None:
@@ -184,7 +172,7 @@ class _Editor:
         return len(self._text) if found < 0 else found + 1
 
     def _add(self, start: int, end: int, text: str) -> None:
-        self._edits.add(_Edit(start, end, text))
+        self._edits.add((start, end, text))
 
 
 def _new_name(name: str, value: Any, added: dict[str, Any]) -> str | None:

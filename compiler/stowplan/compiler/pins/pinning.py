@@ -59,8 +59,10 @@ class Pinning:
         if self.document and self.lock:
             known = frozenset(each for own in used for each in own)
             entries = [(each, key) for each in Section for key in getattr(self.lock, each.value)]
-            found = (_unused(section, key) for section, key in entries if f"{section} {key}" not in known)
-            report.add_findings(self.document, found)
+            for section, key in entries:
+                if f"{section} {key}" not in known:
+                    message, hint = f"Nothing refers to {key} any more.", "`stowplan pin` removes the entry."
+                    report.add_findings(self.document, [finding("SP903", (section.value, key), message, hint)])
 
     def _pinned(self, document: Document, own: Sequence[FloatingReference], report: Report) -> Document:
         if own:
@@ -84,12 +86,6 @@ class Pinning:
             if pin and pin.revision != digest:
                 message = f"The lock file has {pin.revision} for {key}, and the spec another digest."
                 yield finding("SP904", path, message, "Remove the digest here, or the entry there.")
-
-
-def _unused(section: Section, key: str) -> Finding:
-    message = f"Nothing refers to {key} any more."
-    hint = "`stowplan pin` removes the entry."
-    return finding("SP903", (section.value, key), message, hint)
 
 
 def _named(section: Section, key: str) -> str:

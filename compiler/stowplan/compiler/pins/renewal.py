@@ -72,14 +72,10 @@ def renewed(
         section, key = each.wanted.section, each.wanted.key
         answer = answers.get((section, key))
         if isinstance(answer, UnresolvedError):
-            _report(each, answer, report)
+            for use in each.uses:
+                report.add(Diagnostic("SP906", Severity.ERROR, use.location, use.field, answer.message, answer.hint))
             answer = None
         pin = answer or entry(lock, section, key)
         if pin is not None:
             found[section][key] = pin
     return found
-
-
-def _report(reference: Reference, error: UnresolvedError, report: Report) -> None:
-    for use in reference.uses:
-        report.add(Diagnostic("SP906", Severity.ERROR, use.location, use.field, error.message, error.hint))

@@ -46,7 +46,8 @@ def _value(place: FloatingReference, wanted: str) -> Any:
 def _with(node: Node, path: FieldPath, value: Any) -> Node:
     """Return a copy of a node with another value at a path; mappings and the item at the end are made if missing."""
     if not path:
-        children = {key: replace(node, data=each, children={}) for key, each in value.items()} if _is_map(value) else {}
+        fields = value if isinstance(value, dict) else {}
+        children = {key: replace(node, data=each, children={}) for key, each in fields.items()}
         return Node(value, node.mark, node.key_mark, children, node.file)
     part, rest = path[0], path[1:]
     below = node.child(part) or replace(node, data={}, children={})
@@ -56,9 +57,5 @@ def _with(node: Node, path: FieldPath, value: Any) -> Node:
         items[int(part) :] = [made, *items[int(part) + 1 :]]
         return replace(node, data=[each.data for each in items], children=items)
     # A mapping that is null has no children; the pin makes it one.
-    data = {**(node.data if _is_map(node.data) else {}), part: made.data}
+    data = {**(node.data if isinstance(node.data, dict) else {}), part: made.data}
     return replace(node, data=data, children={**node.children, str(part): made})
-
-
-def _is_map(value: Any) -> bool:
-    return isinstance(value, dict)

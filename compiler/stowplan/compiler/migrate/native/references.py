@@ -39,12 +39,8 @@ def _needed(each: Draft, kept: dict[SpecId, Draft]) -> Finding | None:
         return None
     needed, at = each.plan.needs
     message = f"{needed} does not become a Dataset, so this spec stays a {each.spec.id.kind}."
-    return finding(
-        "SP427",
-        at,
-        message,
-        f"Migrate both together; the finding at {needed.kind} {needed.name} says what is in the way.",
-    )
+    hint = f"Migrate both together; the finding at {needed.kind} {needed.name} says what is in the way."
+    return finding("SP427", at, message, hint)
 
 
 def _needing(each: Draft, kept: dict[SpecId, Draft], scope: Scope) -> Finding | None:

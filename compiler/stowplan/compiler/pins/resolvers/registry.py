@@ -12,12 +12,6 @@ from stowplan.schema.lock import Pin
 Resolver = Callable[[FloatingReference], Pin]
 """Asks a remote for the pin of a reference. Raises `UnresolvedError`."""
 
-_MODULES = {
-    Section.IMAGES: "images",
-    Section.GIT: "git",
-    Section.HUGGINGFACE: "huggingface",
-    Section.S3: "s3",
-}
 _FOR_ANY = frozenset({Section.HUGGINGFACE, Section.S3})
 """Sections whose credentials do not say which servers they are for, as those of registries and of git do."""
 
@@ -28,7 +22,8 @@ def resolver(section: Section, trust: Trust) -> Resolver:
     `trust` says which servers get credentials that do not say it themselves.
     """
     try:
-        module = import_module(f"{__package__}.{_MODULES[section]}")
+        # Each section has a module of its name.
+        module = import_module(f"{__package__}.{section}")
     except ModuleNotFoundError as error:
         raise MissingPackageError(error.name or "") from None
     found: Resolver = partial(module.resolve, trust=trust) if section in _FOR_ANY else module.resolve

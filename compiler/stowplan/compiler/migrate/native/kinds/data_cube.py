@@ -38,15 +38,16 @@ def plan(model: DataCube, spec: Spec, scope: Scope) -> MigrationPlan:
 
 
 def _to_claim(spec: Spec, model: DataCube, scope: Scope) -> MigrationPlan:
-    side = path("spec.source")
+    side, executor = path("spec.source"), model.spec.executor
+    given = (executor.options if executor else None) or ExecutorOptions()
     steps = [
         *options.steps(model.spec.source, side, path(f"spec.source.{model.spec.source.type}")),
         Omit(path("spec.sink.type")),
         *_claim(spec, model.spec.sink.pvc or ClaimReference()),
         *_TO_REFRESH,
-        *_deletes(model),
+        *_deletes(given),
     ]
-    refused = [*options.refused(model.spec.source, side), *_mirror(model), *_shared(spec, scope)]
+    refused = [*options.refused(model.spec.source, side), *_mirror(model, given), *_shared(spec, scope)]
     if model.spec.sink.options:
         refused.append(finding("SP427", path("spec.sink.options"), "A claim has no options.", "Remove them."))
     change = "The copy is a new run, which copies what differs, and is tried again if it fails."
@@ -85,9 +86,7 @@ def _claim(spec: Spec, claim: ClaimReference) -> Iterator[Step]:
     yield Omit(path("spec.sink.pvc.readOnly"), "only a source is mounted read-only")
 
 
-def _deletes(model: DataCube) -> Iterator[Step]:
-    executor = model.spec.executor
-    given = (executor.options if executor else None) or ExecutorOptions()
+def _deletes(given: ExecutorOptions) -> Iterator[Step]:
     if given.sync:
         yield Write(path("spec.refresh.delete"), value=True, old=_SYNC)
         yield Move(_MAX_DELETE, path("spec.refresh.maxDelete"))
@@ -96,10 +95,8 @@ def _deletes(model: DataCube) -> Iterator[Step]:
         yield Omit(_MAX_DELETE, "it has no effect without `sync`")
 
 
-def _mirror(model: DataCube) -> Iterator[Finding]:
+def _mirror(model: DataCube, given: ExecutorOptions) -> Iterator[Finding]:
     """Yield a finding about a cube that deletes in the claim, unless a refresh can do the same."""
-    executor = model.spec.executor
-    given = (executor.options if executor else None) or ExecutorOptions()
     if not given.sync:
         return
     if not model.spec.schedule:
