@@ -1,6 +1,6 @@
 """One report of the reports of all targets."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from stowplan.compiler.diagnostics.report import Diagnostic, Report
@@ -34,15 +34,9 @@ def combined(reports: Sequence[tuple[Target, Report]]) -> Report:
 
 def _names(targets: Sequence[Target], everywhere: Sequence[Target]) -> list[str]:
     """Return the names of some targets, with one name for all clusters of an environment."""
-    number: Mapping[str, int] = {
-        name: sum(each.environment.name == name for each in everywhere) for name in _environments(everywhere)
-    }
     names: list[str] = []
-    for name in _environments(targets):
+    for name in dict.fromkeys(each.environment.name for each in targets):
         own = [each for each in targets if each.environment.name == name]
-        names += [name] if len(own) == number[name] else [each.name for each in own]
+        number = sum(each.environment.name == name for each in everywhere)
+        names += [name] if len(own) == number else [each.name for each in own]
     return names
-
-
-def _environments(targets: Sequence[Target]) -> list[str]:
-    return list(dict.fromkeys(each.environment.name for each in targets))

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from stowplan.schema.diagnostics import FieldPath, Finding, finding
-from stowplan.schema.platform.environments import Environment, JsonOperation, SpecPatch
+from stowplan.schema.platform.environments import JsonOperation, SpecPatch
 from stowplan.schema.platform.platform import Platform
 
 ALL = "all"
@@ -24,7 +24,9 @@ def findings(platform: Platform) -> Iterator[Finding]:
         yield from _twice([each.name for each in environment.clusters], (*path, "clusters"), "cluster")
         for number, patch in enumerate(environment.patches):
             yield from _patch(patch, (*path, "patches", number))
-        yield from _start(environment, path)
+        if environment.start and environment.runs == "automatic":
+            message = "`start` names runs, but every run starts here by itself: `runs` is `automatic`."
+            yield finding("SP805", (*path, "start"), message, "Write `runs: manual`, or remove `start`.")
 
 
 def _twice(names: Sequence[str], path: FieldPath, what: str) -> Iterator[Finding]:
@@ -48,9 +50,3 @@ def _operation(operation: JsonOperation, path: FieldPath) -> Iterator[Finding]:
     given = {"value": "value" in operation.model_fields_set, "from": operation.from_ is not None}
     if needed and not given[needed]:
         yield finding("SP202", (*path, needed), f'The field "{needed}" is missing.', f"Add `{needed}`.")
-
-
-def _start(environment: Environment, path: FieldPath) -> Iterator[Finding]:
-    if environment.start and environment.runs == "automatic":
-        message = "`start` names runs, but every run starts here by itself: `runs` is `automatic`."
-        yield finding("SP805", (*path, "start"), message, "Write `runs: manual`, or remove `start`.")

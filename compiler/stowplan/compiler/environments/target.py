@@ -3,7 +3,7 @@
 They are the clusters of the environments; without environments it is one, the whole repository.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -155,7 +155,7 @@ def _target(
     parts = [environment.name, *([cluster.name] if cluster else [])]
     before = _given(root.data, "name")
     adopted = applications.get("/".join(parts)) == before
-    own_argocd = _argocd(root.data, environment, cluster) | ({"name": before} if adopted else {})
+    own_argocd = _argocd(root.data, parts, cluster) | ({"name": before} if adopted else {})
     root = _merged(root, own_argocd, _with_destination(place), ("argocd",))
     patches = tuple(
         Patch(each, (*path, "patches", index), source.root.nearest((*path, "patches", index))[0])
@@ -180,13 +180,12 @@ def _merged(root: Node, patch: dict[str, Any], node: Node, holder: tuple[str, ..
     return placed(merged(root.data, whole, None), root, positions, positions)
 
 
-def _argocd(data: dict[str, Any], environment: Environment, cluster: Cluster | None) -> dict[str, Any]:
-    """Return the fields of `argocd` of a target that differ from those of the platform file `data`."""
-    parts = [environment.name, *([cluster.name] if cluster else [])]
+def _argocd(data: dict[str, Any], parts: Sequence[str], cluster: Cluster | None) -> dict[str, Any]:
+    """Return the fields of `argocd` of the target `parts` that differ from those of the platform file `data`."""
     own: dict[str, Any] = {
         "name": "-".join([_given(data, "name"), *parts]),
         "path": "/".join([_given(data, "path").rstrip("/"), *parts]).removeprefix("./"),
-        "labels": {ENVIRONMENT: environment.name, **({CLUSTER: cluster.name} if cluster else {})},
+        "labels": {ENVIRONMENT: parts[0], **({CLUSTER: cluster.name} if cluster else {})},
     }
     if cluster:
         own["labels"] = {**cluster.labels, **own["labels"]}

@@ -30,19 +30,14 @@ def context_of(program: Program, version: str) -> Context:
 
 def lower(specs: Iterable[Spec], program: Program, context: Context, report: Report) -> list[Unit]:
     """Lower specs; return one unit for each, in their order. Findings go to `report`."""
-    return [_unit(spec, program, context, report) for spec in specs]
-
-
-def _unit(spec: Spec, program: Program, context: Context, report: Report) -> Unit:
-    lowered = lower_spec(spec.model, context)
-    found = [each for each in lowered.findings if not _about_other_spelling(each, spec)]
-    report.add_findings(spec.document, [*found, *_missing_keys(spec, lowered.unit, program)])
-    return lowered.unit
-
-
-def _about_other_spelling(found: Finding, spec: Spec) -> bool:
-    """Whether a finding is SP407 at a field that the user wrote under a legacy name, which SP212 reports already."""
-    return found.code == "SP407" and not spec.document.root.nearest(found.path)[1]
+    units = []
+    for spec in specs:
+        lowered, root = lower_spec(spec.model, context), spec.document.root
+        # A field that the user wrote under a legacy name is not at its path, and SP212 reports it already.
+        found = [each for each in lowered.findings if each.code != "SP407" or root.nearest(each.path)[1]]
+        report.add_findings(spec.document, [*found, *_missing_keys(spec, lowered.unit, program)])
+        units.append(lowered.unit)
+    return units
 
 
 def _missing_keys(spec: Spec, unit: Unit, program: Program) -> Iterator[Finding]:

@@ -26,7 +26,10 @@ class TemporaryFolder:
 
     def __init__(self, prefix: str) -> None:
         for folder in _old(Path(tempfile.gettempdir()), prefix):
-            _remove_unheld(folder)
+            # An error means that another process removes or changes the folder, which is not needed here.
+            with suppress(OSError), lock.held(folder) as alone:
+                if alone:
+                    shutil.rmtree(folder)
         self.path = Path(tempfile.mkdtemp(prefix=prefix))
         self._held = ExitStack()
         self._held.enter_context(lock.held(self.path))
@@ -49,10 +52,3 @@ def _old(top: Path, prefix: str) -> Iterator[Path]:
                 found = path.lstat()
                 if S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and found.st_mtime < latest:
                     yield path
-
-
-def _remove_unheld(folder: Path) -> None:
-    # An error means that another process removes or changes the folder, which is not needed here.
-    with suppress(OSError), lock.held(folder) as alone:
-        if alone:
-            shutil.rmtree(folder)
