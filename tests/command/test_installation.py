@@ -144,7 +144,7 @@ def test_a_command_without_its_extra_names_what_installs_it(
     ("source", "package", "extra"),
     [
         ({"type": "git", "urlEnv": "URL"}, "httpx", "transfer"),
-        ({"type": "huggingface", "repoEnv": "URL"}, "httpx2", "huggingface"),
+        ({"type": "huggingface", "repoEnv": "URL"}, "huggingface_hub", "huggingface"),
         ({"type": "s3", "uri": "s3://models/gemma/"}, "anycrc", "transfer"),
     ],
 )
