@@ -32,10 +32,10 @@ def lower(specs: Iterable[Spec], program: Program, context: Context, report: Rep
     """Lower specs; return one unit for each, in their order. Findings go to `report`."""
     units = []
     for spec in specs:
-        lowered, root = lower_spec(spec.model, context), spec.document.root
+        lowered, document = lower_spec(spec.model, context), spec.document
         # A field that the user wrote under a legacy name is not at its path, and SP212 reports it already.
-        found = [each for each in lowered.findings if each.code != "SP407" or root.nearest(each.path)[1]]
-        report.add_findings(spec.document, [*found, *_missing_keys(spec, lowered.unit, program)])
+        found = [x for x in lowered.findings if x.code != "SP407" or document.root.nearest(x.path)[1]]
+        report.add_findings(document, [*found, *_missing_keys(spec, lowered.unit, program)])
         units.append(lowered.unit)
     return units
 
