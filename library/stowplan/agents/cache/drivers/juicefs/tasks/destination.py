@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path, PurePosixPath
+from typing import Protocol
 from urllib.parse import quote
 
 from stowplan.agents.attempt.claim.folder import ClaimFolder
@@ -27,7 +28,7 @@ _NAME = "sync"
 """Name of a holder of the lock that has no run."""
 
 
-class Destination:
+class Destination(Protocol):
     """Place that a sync fills. Methods raise AttemptError, OSError or StoppedError."""
 
     child: Child
@@ -39,18 +40,19 @@ class Destination:
 
     def past(self, marks: Marks) -> Past:
         """Return the marker files that exist now, after creating the destination if it is missing."""
-        raise NotImplementedError
+        ...
 
     def locked(self) -> AbstractContextManager[None]:
         """Return a context manager that holds the lock of the dataset."""
-        raise NotImplementedError
+        ...
 
     def folder(self) -> ClaimFolder | None:
         """Return the folder to delete files in, which the caller must close; None for a volume without a mount."""
-        return None
+        ...
 
     def settle(self) -> None:
-        """Make sure that the copied files survive a crash of the machine. JuiceFS commits each file as it is closed."""
+        """Make sure that the copied files survive a crash of the machine."""
+        ...
 
 
 def of(config: SyncConfig, work: TaskWork, environment: Mapping[str, str]) -> Destination:
@@ -60,7 +62,7 @@ def of(config: SyncConfig, work: TaskWork, environment: Mapping[str, str]) -> De
     return VolumeDestination(config, work, environment)
 
 
-class VolumeDestination(Destination):
+class VolumeDestination:
     """A directory of a JuiceFS volume, through its metadata engine."""
 
     def __init__(self, config: SyncConfig, work: TaskWork, environment: Mapping[str, str]) -> None:
@@ -71,7 +73,7 @@ class VolumeDestination(Destination):
         own = {**credentials.volume_variables(environment), config.volume: metadata}
         self.child = Child(own, work.stop, work.redact)
         self.address = f"jfs://{config.volume}{config.destination}"
-        self.state = VolumeState(self.child, f"jfs://{config.volume}{(config.root or '').rstrip('/')}/")
+        self.state: StateDirectory = VolumeState(self.child, f"jfs://{config.volume}{(config.root or '').rstrip('/')}/")
         self._work, self._environment = work, environment
 
     def past(self, marks: Marks) -> Past:
@@ -87,8 +89,14 @@ class VolumeDestination(Destination):
         work = self._work
         return Lock(self.state, work.run or _NAME, work.stop, work.log).held()
 
+    def folder(self) -> ClaimFolder | None:
+        return None
 
-class ClaimDestination(Destination):
+    def settle(self) -> None:
+        """Do nothing: JuiceFS commits each file as it is closed."""
+
+
+class ClaimDestination:
     """A directory of a mounted claim of any storage."""
 
     def __init__(self, config: SyncConfig, mount: str, work: TaskWork) -> None:
@@ -97,7 +105,7 @@ class ClaimDestination(Destination):
         self.child = Child({}, work.stop, work.redact)
         # JuiceFS decodes the path of the address.
         self.address = f"file://{quote(f'{self._mount}{config.destination}')}"
-        self.state = MountedState(self._mount, str(self._path / STATE_DIRECTORY))
+        self.state: StateDirectory = MountedState(self._mount, str(self._path / STATE_DIRECTORY))
         self._work = work
 
     def past(self, marks: Marks) -> Past:
