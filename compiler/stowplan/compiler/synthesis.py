@@ -57,7 +57,7 @@ def write_all(found: Synthesis, foreign: Sequence[Diagnostic]) -> tuple[Report, 
     """Write the output of all targets, unless there is an error in any of them.
 
     Returns the report at the end, with the errors of writing, and what was written for each target, in their order;
-    nothing after an error before. `foreign` are the diagnostics about what lies beside the output of targets.
+    nothing after an error before. `foreign` are diagnostics about files that belong to no target.
     """
     report, results = found.report, list[WriteResult]()
     report.add(*foreign)

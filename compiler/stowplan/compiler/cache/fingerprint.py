@@ -23,7 +23,7 @@ class UnusualError(Exception):
 
 
 def inputs(repo: Repository, contents: dict[str, bytes] | None = None) -> str:
-    """Return a digest of the files beside `specs` and of all below it: names, and contents of YAML files and the lock.
+    """Return a digest of the inputs: names of files in the folder and below `specs`, contents of YAML and lock files.
 
     Adds the contents to `contents`, if given, by path relative to the folder of `repo`. For inputs that `load` would
     report as wrong, or would follow because they are links, clear `contents` and return an empty string.

@@ -56,7 +56,7 @@ def write(found: "Synthesis", foreign: "Sequence[Diagnostic]") -> "tuple[Report,
     """Write the output of all targets, unless there is an error in any of them.
 
     Return the report at the end, and how each target ended, in the order of `found.parts`. `foreign` are diagnostics
-    about what lies beside the output of targets, for the report.
+    about files in the output folder that belong to no target; they are added to the report.
     """
     from stowplan.compiler.synthesis import write_all  # noqa: PLC0415 - start-up time
 
@@ -85,23 +85,23 @@ def check(found: "Synthesis", foreign: "Sequence[Diagnostic]") -> "tuple[Report,
     Raises what `compare_with_git` raises.
     """
     report = found.report
-    beside = Report()
-    beside.add(*foreign)
+    foreign_report = Report()
+    foreign_report.add(*foreign)
     ended = [Ended(_numbers(each), {"starts": []}) for each in found.parts]
     if not report.failed:
-        compare_with_git(found.out, found.repo.folder, beside)
-        ended = [_compared(each, again(found.repo, found.out), beside) for each in found.parts]
+        compare_with_git(found.out, found.repo.folder, foreign_report)
+        ended = [_compared(each, again(found.repo, found.out), foreign_report) for each in found.parts]
         report = found.report
-    report.add(*beside.diagnostics)
+    report.add(*foreign_report.diagnostics)
     return report, ended
 
 
-def _compared(part: "CompiledTarget", advice: str, beside: Report) -> Ended:
+def _compared(part: "CompiledTarget", advice: str, foreign_report: Report) -> Ended:
     from stowplan.compiler.cli.ending import completed  # noqa: PLC0415 - start-up time
     from stowplan.compiler.output.up_to_date import compare  # noqa: PLC0415
 
     comparison = compare(part.compiled.files, part.out, part.compiled.committed, part.report)
-    sound = not (part.report.failed or beside.failed)
+    sound = not (part.report.failed or foreign_report.failed)
     lines = [*_start_lines(part)] if sound else []
     if not comparison.same:
         remedy = completed(comparison.remedy, advice)

@@ -124,7 +124,7 @@ def strays(committed: Committed) -> Mapping[ObjectId, Json]:
 
 
 def spoiled(committed: Committed, reading: Reading) -> list[Diagnostic]:
-    """Return what is to be said of an inventory that is broken, or lacks specs of which there are files.
+    """Return diagnostics of an inventory that is broken, or that lacks specs although their files are there.
 
     It is an error; it is a warning if the user recompiles all specs, or the one whose entries are lost.
     """

@@ -15,7 +15,7 @@ KINDS = {model.__name__.lower(): model for model in json_schema.MODELS}
 
 
 class FieldText(NamedTuple):
-    """What is said of one field: its path below the model, its type, whether it must be given, and its description.
+    """Description of one field: its path below the model, its type, whether it must be given, and its description.
 
     `limits` are sentences about its values, such as `One of: a, b.` and `Default: a.`; empty if there are none.
     """

@@ -22,6 +22,9 @@ from stowplan.schema.file_names import LONGEST_PATH
 MOST_LINKS = 40
 """Maximum number of links that are followed in one path, as in Linux, so that circles of links end."""
 
+MOST_FOLDER_LINKS = 100_000
+"""Maximum number of links to folders that one walk follows. Folders that link to each other stand for any number."""
+
 OUT, NOWHERE, CIRCLE = "leads out of the source", "leads nowhere", "leads in a circle"
 
 
@@ -81,10 +84,6 @@ def _status(root: ClaimFolder, at: str, name: str) -> os.stat_result:
     if found is None:
         raise LinkError(NOWHERE)
     return found
-
-
-MOST_FOLDER_LINKS = 100_000
-"""Maximum number of links to folders that one walk follows. Folders that link to each other stand for any number."""
 
 
 @dataclass(slots=True)

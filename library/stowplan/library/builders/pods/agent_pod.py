@@ -227,7 +227,7 @@ _CONTAINER_SECURITY: Json = {
 
 
 def control(name: str, command: Sequence[str], site: Site, **fields: Any) -> Json:
-    """Return a container of the image `control` beside those of a user or an agent, with the resources of `control`.
+    """Return a container with the image and the resources `control`, for a pod with containers of a user or an agent.
 
     `command` is its whole command. `fields` are more fields by their names in Kubernetes, such as `args` or
     `volumeMounts`; they take the place of those that are set here, such as the security context.

@@ -20,6 +20,9 @@ from stowplan.agents.transfer.remotes.git.work_tree import Checkout
 from stowplan.agents.transfer.tree import Tree
 from stowplan.schema.agents.exit_codes import ExitCode
 
+_LONGEST_LINK = 4096
+"""Maximum bytes of the file that leads from a submodule to its own Git directory."""
+
 
 class Earlier:
     """What the destination has beside the clone of the present source, by the record of earlier syncs.
@@ -104,10 +107,6 @@ class Earlier:
                 " Save what is needed of it and undo the changes, or remove the clone"
             )
             raise AttemptError(ExitCode.CONFLICT, error.reason, message) from None
-
-
-_LONGEST_LINK = 4096
-"""Maximum bytes of the file that leads from a submodule to its own Git directory."""
 
 
 def check(clone: Repository) -> int:

@@ -32,6 +32,8 @@ MOST_BYTES = "stowplan_most_bytes"
 CAS_HEADER = "x-xet-cas-url"
 """Header with the address of the Xet store (`huggingface_hub.constants.HUGGINGFACE_HEADER_X_XET_ENDPOINT`)."""
 
+_LOGGERS = ("huggingface_hub", "py.warnings")
+
 Sent = Callable[[int], None]
 """Function that gets the number of bytes of each chunk that was sent to a storage."""
 
@@ -121,9 +123,6 @@ class _Bounded(httpx2.SyncByteStream):
 
     def close(self) -> None:
         self._inner.close()
-
-
-_LOGGERS = ("huggingface_hub", "py.warnings")
 
 
 class _Forward(logging.Handler):

@@ -23,6 +23,12 @@ from stowplan.agents.transfer.remotes.huggingface.hub.repository import Hub
 from stowplan.agents.transfer.tree import blocks
 from stowplan.schema.agents.exit_codes import ExitCode
 
+MOST_FILES = 10_000
+"""Maximum number of files that are copied."""
+
+_FOLDER = "xet"
+"""Folder in the state directory, and in the directory of the library."""
+
 
 class Xet:
     """Reader of one commit's files, by a `Hub.xet_connection`. Any thread may read, at most `streams` at a time."""
@@ -71,13 +77,6 @@ def connect(hub: Hub, commit: str, streams: int, stop: Stop) -> Xet | None:
 def _seconds(text: str) -> int:
     """Parse the time, in seconds since 1970, at which the token expires; 0 if it is missing or invalid."""
     return int(text) if text.isdecimal() and len(text) < 12 else 0
-
-
-MOST_FILES = 10_000
-"""Maximum number of files that are copied."""
-
-_FOLDER = "xet"
-"""Folder in the state directory, and in the directory of the library."""
 
 
 @contextmanager
