@@ -11,8 +11,9 @@ from functools import partial
 from pathlib import Path
 
 from stowplan.agents.attempt.child_process import LOOK_SECONDS, bound, end, output
-from stowplan.agents.attempt.failure import AttemptError, StoppedError
+from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.stop import Stop
+from stowplan.agents.transfer.remotes.git.program.idle import Idle
 from stowplan.schema.agents.exit_codes import ExitCode
 
 END_SECONDS = 2.0
@@ -93,10 +94,15 @@ def running(call: Call, stop: Stop) -> Iterator["Program"]:
 
 
 class Program:
-    """Running program. Its input is written and its errors are read in threads. The methods raise StoppedError."""
+    """Running program. Its input is written and its errors are read in threads.
+
+    The methods raise StoppedError if the attempt ends first, and AttemptError (10) if the program waits for what never
+    comes.
+    """
 
     def __init__(self, process: "subprocess.Popen[bytes]", feed: bytes, stop: Stop) -> None:
         self._process, self._stop, self._errors = process, stop, bytearray()
+        self._idle = Idle(process.pid)
         works = (partial(_feed, process, feed), self._read_errors)
         self._threads = [threading.Thread(target=each, daemon=True) for each in works]
         for each in self._threads:
@@ -104,7 +110,9 @@ class Program:
 
     def pieces(self) -> Iterator[bytes]:
         """Yield standard output in pieces of any size, until its end."""
-        return output(self._process, self._stop.check)
+        for chunk in output(self._process, self._check):
+            yield chunk
+            self._idle.reset()
 
     def result(self, output: bytes = b"") -> ProgramResult:
         """Wait for the end of the program after that of its output, and return the result with `output`."""
@@ -113,11 +121,15 @@ class Program:
                 self._process.wait(LOOK_SECONDS)
                 break
             except subprocess.TimeoutExpired:
-                if self._stop.is_set():
-                    raise StoppedError from None
+                pass
+            self._check()
         for each in self._threads:
             each.join()
         return ProgramResult(self._process.returncode, output, self._errors.decode(errors="replace"))
+
+    def _check(self) -> None:
+        self._stop.check()
+        self._idle.check()
 
     def _read_errors(self) -> None:
         """Read standard error, and keep its last `LAST_ERRORS` bytes."""
