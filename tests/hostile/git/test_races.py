@@ -12,6 +12,7 @@ from stowplan.agents.transfer.remotes.git.checkout_commit import CommitCheckout
 from stowplan.agents.transfer.remotes.git.commit import contents
 from stowplan.agents.transfer.remotes.git.lfs.objects import LfsContent
 from stowplan.agents.transfer.remotes.git.lfs.upload import LfsUpload
+from stowplan.agents.transfer.remotes.git.program import idle
 from stowplan.agents.transfer.remotes.git.program.lfs_pointer import object_key
 from stowplan.agents.transfer.remotes.git.remote import find
 from stowplan.agents.transfer.remotes.git.repository import Repository
@@ -32,6 +33,12 @@ NAMES = [
     for name in (end, f"{oid[2:4]}/{end}", f"{oid[:2]}/{oid[2:4]}/{end}", f"incomplete/{end}")
 ]
 ATTRIBUTES = b"*.big filter=lfs diff=lfs merge=lfs -text\n"
+
+
+@pytest.fixture(autouse=True)
+def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pipe makes Git wait forever."""
+    monkeypatch.setattr(idle, "IDLE_SECONDS", 5.0)
 
 
 @pytest.fixture

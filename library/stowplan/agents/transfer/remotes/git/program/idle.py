@@ -25,22 +25,24 @@ class Idle:
     def __init__(self, session: int) -> None:
         self._session = session
         self._seen: dict[str, str] = {}
-        self._since: float | None = None
+        self._since = self._next = 0.0
 
     def reset(self) -> None:
-        """Begin again: the program had something to do, or itself was made to wait."""
-        self._since = None
+        """Begin again: the program had something to do, or was itself made to wait."""
+        self._seen = {}
 
     def check(self) -> None:
-        """Raise AttemptError (10) if nothing ran since an earlier check, at least `IDLE_SECONDS` ago."""
+        """Raise AttemptError (10) if nothing has run for `IDLE_SECONDS`. Called often, it looks ten times meanwhile."""
         now = time.monotonic()
-        if self._since is not None and now - self._since < IDLE_SECONDS:
+        if now < self._next:
             return
+        self._next = now + IDLE_SECONDS / 10
         seen = _sleeping(self._session)
-        if self._since is not None and seen and seen == self._seen:
-            message = f"A program did nothing for {IDLE_SECONDS:.0f} seconds: files were replaced while it read them"
+        if not seen or seen != self._seen:
+            self._seen, self._since = seen, now
+        elif now - self._since >= IDLE_SECONDS:
+            message = f"Git did nothing for {IDLE_SECONDS:.0f} seconds: others replaced a file by a pipe while it read it"
             raise AttemptError(ExitCode.TRANSIENT, "Idle", message)
-        self._seen, self._since = seen, now
 
 
 def _sleeping(session: int) -> dict[str, str]:
