@@ -41,7 +41,9 @@ class Idle:
         if not seen or seen != self._seen:
             self._seen, self._since = seen, now
         elif now - self._since >= IDLE_SECONDS:
-            message = f"Git did nothing for {IDLE_SECONDS:.0f} seconds: others replaced a file by a pipe while it read it"
+            message = (
+                f"Git did nothing for {IDLE_SECONDS:.0f} seconds: others replaced a file by a pipe while it read it"
+            )
             raise AttemptError(ExitCode.TRANSIENT, "Idle", message)
 
 

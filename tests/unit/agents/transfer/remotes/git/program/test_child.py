@@ -13,7 +13,7 @@ from stowplan.agents.transfer.remotes.git.program import idle
 from stowplan.agents.transfer.remotes.git.program.child import Call, run, running
 from stowplan.schema.agents.exit_codes import ExitCode
 
-LONG = "import time\nend = time.monotonic() + 3\n"
+LONG = "import time\nend = time.monotonic() + 2\n"
 COMPUTES = f"{LONG}while time.monotonic() < end: pass"
 LOOKS = f"{LONG}while time.monotonic() < end: time.sleep(0.05)"
 WAITS_FOR_CHILD = f"import subprocess, sys\nsubprocess.run([sys.executable, '-c', {LOOKS!r}], check=True)"
@@ -38,7 +38,7 @@ def test_pipe_that_nobody_writes_to(tmp_path: Path, words: tuple[str, ...]) -> N
     assert (caught.value.code, caught.value.reason) == (ExitCode.TRANSIENT, "Idle")
 
 
-@pytest.mark.parametrize("program", [COMPUTES, LOOKS, WAITS_FOR_CHILD])
+@pytest.mark.parametrize("program", [COMPUTES, LOOKS, WAITS_FOR_CHILD], ids=["computes", "looks", "waits"])
 def test_silent_work(tmp_path: Path, program: str) -> None:
     assert run(call(tmp_path, sys.executable, "-c", program), Stop()).code == 0
 
