@@ -42,6 +42,7 @@ ELSEWHERE = {
     "runtime/settings.py": {"read_bytes"},
     "transfer/command.py": {"read_text"},
     "transfer/remotes/git/program/git.py": {"shutil.rmtree", "tempfile.mkdtemp", "tempfile.gettempdir"},
+    "transfer/remotes/git/program/idle.py": {"glob", "iterdir", "read_text"},  # /proc
     "transfer/remotes/git/private.py": PRIVATE,  # Git's own directory in scratch
     "transfer/remotes/git/program/lfs_filter.py": {"tempfile.SpooledTemporaryFile"},
     "transfer/remotes/git/commit/attributes.py": {"tempfile.TemporaryFile"},  # in scratch
