@@ -54,8 +54,8 @@ class Call:
 def run(call: Call, stop: Stop) -> ProgramResult:
     """Run the program, wait for its end, and return its result, whatever its exit code.
 
-    Raises StoppedError if the attempt ends first; all processes are then gone. Raises AttemptError (5) for too much
-    output.
+    Raises StoppedError if the attempt ends first; all processes are then gone. Raises AttemptError: 5 for too much
+    output, 10 if the program waits for what never comes.
     """
     kept = bytearray()
     with running(call, stop) as program:

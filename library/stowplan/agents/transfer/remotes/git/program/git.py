@@ -101,7 +101,8 @@ class Git:
     def tried(self, place: GitPlace | None, *words: str, feed: bytes = b"") -> ProgramResult:
         """Run Git as `offline` does, with the arguments `words`, and return the result even if it fails.
 
-        Raises StoppedError if the attempt ends first, and AttemptError (5) for too much output.
+        Raises StoppedError if the attempt ends first, and AttemptError: 5 for too much output, 10 if Git waits for what
+        never comes.
         """
         return child.run(self._call(words, place, online=False, feed=feed), self.work.stop)
 

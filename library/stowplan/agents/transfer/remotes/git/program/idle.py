@@ -12,7 +12,7 @@ IDLE_SECONDS = 60.0
 """Seconds in which no process of a program ran at all, after which it is ended. A program that computes, waits for a
 child or for a server runs many times in this time."""
 
-_SWITCHES = "voluntary_ctxt_switches:"
+_SWITCHES = "voluntary_ctxt_switches"
 
 
 class Idle:
@@ -25,7 +25,9 @@ class Idle:
     def __init__(self, session: int) -> None:
         self._session = session
         self._seen: dict[str, str] = {}
-        self._since = self._next = 0.0
+        self._since = time.monotonic()
+        # Most programs end before the first look, which reads the states of all processes of the container.
+        self._next = self._since + IDLE_SECONDS / 10
 
     def reset(self) -> None:
         """Begin again: the program had something to do, or was itself made to wait."""
@@ -42,7 +44,8 @@ class Idle:
             self._seen, self._since = seen, now
         elif now - self._since >= IDLE_SECONDS:
             message = (
-                f"Git did nothing for {IDLE_SECONDS:.0f} seconds: others replaced a file by a pipe while it read it"
+                f"Git did nothing for {IDLE_SECONDS:.0f} seconds, so it was ended. It waits like this if others put a"
+                " pipe in the place of a file of the clone"
             )
             raise AttemptError(ExitCode.TRANSIENT, "Idle", message)
 
@@ -56,10 +59,12 @@ def _sleeping(session: int) -> dict[str, str]:
             if os.getsid(int(process.name)) != session:
                 continue
             for thread in (process / "task").iterdir():
-                words = (thread / "status").read_text(errors="replace").split()
-                if words[words.index("State:") + 1] not in "SZ":
+                lines = (thread / "status").read_text(errors="replace").splitlines()
+                fields = {key: value.strip() for key, _, value in (line.partition(":") for line in lines)}
+                # `S (sleeping)`: in a wait that a signal ends; `Z (zombie)`: over.
+                if fields["State"][0] not in "SZ":
                     return {}
                 # Some kernels have no such line.
-                if _SWITCHES in words:
-                    found[str(thread)] = words[words.index(_SWITCHES) + 1]
+                if _SWITCHES in fields:
+                    found[str(thread)] = fields[_SWITCHES]
     return found
