@@ -1,4 +1,4 @@
-"""Manifest: one complete Kubernetes object as plain data."""
+"""Manifests, complete Kubernetes objects as plain data, and the named parts of what a spec compiles to."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,17 +16,19 @@ class Manifest:
     `body` is the object as plain data. It is never changed; a changed object is a new manifest. `stem` is the object's
     name without a hash at its end. It names the file, so that a new hash is an edit of the same file. `run` is True for
     objects of a run: Jobs, and objects that only these Jobs use. They are compiled once, and the committed ones are
-    reused until their spec changes.
+    reused until their spec changes. `clustered` is True for an object of a spec that has no namespace; an object that
+    names none otherwise gets that of its chart.
     """
 
     body: Json
     stem: str
     run: bool = False
+    clustered: bool = False
 
-    def __init__(self, body: Json, stem: str, run: bool = False) -> None:  # noqa: FBT001, FBT002 - a field
+    def __init__(self, body: Json, stem: str, run: bool = False, clustered: bool = False) -> None:  # noqa: FBT001, FBT002 - fields
         # Same effect as `frozen`, without a call for each field, in a third of the time: each spec has several
         # manifests.
-        self.__dict__.update(body=body, stem=stem, run=run)
+        self.__dict__.update(body=body, stem=stem, run=run, clustered=clustered)
 
     @property
     def api_version(self) -> str:
@@ -42,7 +44,7 @@ class Manifest:
 
     @property
     def namespace(self) -> str:
-        """Namespace; empty for cluster-scoped kinds."""
+        """Namespace; empty for cluster-scoped kinds, and before its chart gives it that of its spec."""
         return str(self.body["metadata"].get("namespace", ""))
 
     @property
@@ -83,9 +85,31 @@ class ExternalReference(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """A part that has a name, such as `sync`: objects of its own, and smaller parts. Each part becomes a construct.
+
+    `name` is unique among the parts beside it.
+    """
+
+    name: str
+    own: tuple[Manifest, ...] = ()
+    parts: tuple["Part", ...] = ()
+
+    @property
+    def manifests(self) -> tuple[Manifest, ...]:
+        """Its own objects, and then those of its parts."""
+        return (*self.own, *(manifest for part in self.parts for manifest in part.manifests))
+
+
+@dataclass(frozen=True, slots=True)
 class Unit:
-    """Result of compiling one spec: no manifests if it has errors. `externals` is sorted."""
+    """Result of compiling one spec: no parts if it has errors. `externals` is sorted."""
 
     spec: SpecId
-    manifests: tuple[Manifest, ...]
+    parts: tuple[Part, ...]
     externals: tuple[ExternalReference, ...] = ()
+
+    @property
+    def manifests(self) -> tuple[Manifest, ...]:
+        """All objects, in the order of the parts."""
+        return tuple(manifest for part in self.parts for manifest in part.manifests)

@@ -1,17 +1,17 @@
 """Runs that are compiled closed, and the gate: the agent that opens one when all that it waits for is ready."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from stowplan.library.builders import network_policy
 from stowplan.library.builders.config_map import named_config_map
-from stowplan.library.builders.metadata import Part, manifest
+from stowplan.library.builders.metadata import Head, manifest
 from stowplan.library.builders.pods import agent_pod
 from stowplan.library.builders.rbac import COMPONENT as ACCESS
 from stowplan.library.builders.rbac import custom_resources, role_binding, service_account
 from stowplan.library.ir.data import Site
 from stowplan.library.ir.gate import Gate
 from stowplan.library.ir.training import TrainingGroup
-from stowplan.library.manifest import Json, Manifest
+from stowplan.library.manifest import Json, Manifest, Part
 from stowplan.library.values import labels, names
 from stowplan.schema.agents.gate_config import (
     ADMISSION_GATE,
@@ -70,13 +70,13 @@ def waits(body: Json) -> str:
     return str((body["metadata"].get("annotations") or {}).get(GATE_ANNOTATION) or "")
 
 
-def manifests(group: TrainingGroup, made: Sequence[Manifest], site: Site) -> list[Manifest]:
-    """Return the objects of the gate of a run; an empty list if the run waits for none, or its user holds it back.
+def parts(group: TrainingGroup, made: Iterable[Manifest], site: Site) -> tuple[Part, ...]:
+    """Return the part `gate` of a run; no part if the run waits for none, or its user holds it back.
 
     `made` are the objects of the run. All objects of the gate belong to the run too, except the ServiceAccount.
     """
     if group.gate is None or group.suspend:
-        return []
+        return ()
     helpers = {role.name for role in group.helpers}
     workloads = [each for each in made if each.kind in _PLURALS]
     workloads.sort(key=lambda each: each.body["metadata"]["labels"][labels.COMPONENT] not in helpers | {"group"})
@@ -90,18 +90,21 @@ def manifests(group: TrainingGroup, made: Sequence[Manifest], site: Site) -> lis
     name = group.names.part(
         COMPONENT, names.content_hash(run, blank, config.model_dump(mode="json", exclude_none=True))
     )
-    own = Part(origin, COMPONENT)
+    own = Head(origin, COMPONENT)
     job = _job_spec(group, group.gate, site, config_map=name, account=account)
     policy = network_policy.closed(labels.component_selector(origin.spec, COMPONENT), site.platform.network.egress)
-    binding = role_binding(name, Part(origin, ACCESS), [(home, account)])
-    return [
+    binding = role_binding(name, Head(origin, ACCESS), [(home, account)])
+    rights = (
         service_account(account, origin, namespace=home),
         manifest("NetworkPolicy", name, own, stem=stem, run=True, spec=policy),
-        named_config_map(name, own, config, stem=stem),
         manifest("Role", name, own, stem=stem, run=True, rules=_rules(config, workloads)),
         Manifest(binding.body, stem=stem, run=True),
+    )
+    opener = (
+        named_config_map(name, own, config, stem=stem),
         manifest("Job", name, own._replace(labels={labels.RUN_HASH: run}), stem=stem, run=True, spec=job),
-    ]
+    )
+    return (Part(COMPONENT, opener, (Part(ACCESS, rights),)),)
 
 
 def _config(group: TrainingGroup, gate: Gate, workloads: Sequence[Manifest]) -> GateConfig:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from stowplan.library.builders.metadata import Part, manifest
+from stowplan.library.builders.metadata import Head, manifest
 from stowplan.library.ir.data import Origin
 from stowplan.library.manifest import Json, Manifest
 from stowplan.library.values import names
@@ -118,8 +118,8 @@ def jobs(tasks: Sequence[Task], origin: Origin, run: str) -> list[Manifest]:
 
 
 def _job(task: Task, origin: Origin, suffix: str) -> Manifest:
-    part = Part(origin, task.component, namespace=task.namespace)
-    return manifest("Job", names.with_hash(task.stem, suffix), part, stem=task.stem, run=True, spec=task.spec)
+    head = Head(origin, task.component, namespace=task.namespace)
+    return manifest("Job", names.with_hash(task.stem, suffix), head, stem=task.stem, run=True, spec=task.spec)
 
 
 def cron_job(task: Task, origin: Origin, *, schedule: str, time_zone: str | None) -> Manifest:
@@ -142,5 +142,5 @@ def cron_job(task: Task, origin: Origin, *, schedule: str, time_zone: str | None
         spec["suspend"] = True
     if time_zone:
         spec["timeZone"] = time_zone
-    part = Part(origin, task.component, namespace=task.namespace)
-    return manifest("CronJob", name, part, stem=task.stem, spec=spec)
+    head = Head(origin, task.component, namespace=task.namespace)
+    return manifest("CronJob", name, head, stem=task.stem, spec=spec)

@@ -37,8 +37,8 @@ _VERSIONS = {
 _NONE: Mapping[str, str] = {}
 
 
-class Part(NamedTuple):
-    """The part of a spec's objects to which an object belongs: `component`, such as `runtime`, is the value of a label.
+class Head(NamedTuple):
+    """What the metadata of an object is made from. `component`, such as `runtime`, is the value of a label.
 
     `labels` and `annotations` are those of the object besides the ones that every object has. `namespace` is by default
     that of the spec, and empty for cluster-scoped kinds.
@@ -51,33 +51,34 @@ class Part(NamedTuple):
     namespace: str | None = None
 
 
-def manifest(kind: str, name: str, part: Part, *, stem: str = "", run: bool = False, **fields: Any) -> Manifest:
+def manifest(kind: str, name: str, head: Head, *, stem: str = "", run: bool = False, **fields: Any) -> Manifest:
     """Return an object of one of Kubernetes' own kinds with `fields`, such as `spec`, after its metadata.
 
     `stem` is the name without a hash at its end, by default `name`. `run` is true for an object of a run. Raises
     `KeyError` for a kind that Stowplan never makes.
     """
-    body = {"apiVersion": _VERSIONS[kind], "kind": kind, "metadata": metadata(kind, name, part), **fields}
-    return Manifest(body, stem=stem or name, run=run)
+    body = {"apiVersion": _VERSIONS[kind], "kind": kind, "metadata": metadata(kind, name, head), **fields}
+    return Manifest(body, stem or name, run, clustered=head.namespace == "")
 
 
-def metadata(kind: str, name: str, part: Part) -> Json:
-    """Return ObjectMeta with the standard labels, the annotation with the spec's file, and the sync wave of `kind`."""
-    spec = part.origin.spec
-    home = spec.namespace if part.namespace is None else part.namespace
-    notes = dict(part.annotations)
-    if part.origin.source:
-        notes[labels.SOURCE] = part.origin.source
+def metadata(kind: str, name: str, head: Head) -> Json:
+    """Return ObjectMeta with the component, the annotation with the spec's file, and the sync wave of `kind`.
+
+    The labels and the namespace of the spec come from its chart.
+    """
+    spec, home = head.origin.spec, head.namespace
+    notes = dict(head.annotations)
+    if head.origin.source:
+        notes[labels.SOURCE] = head.origin.source
     if kind in EARLY_KINDS:
         notes[labels.SYNC_WAVE] = EARLY_WAVE
-    tags = labels.standard(spec, part.component)
+    tags = {labels.COMPONENT: head.component}
     meta: Json = {"name": name, "labels": tags}
-    if home:
+    if home and home != spec.namespace:
         meta["namespace"] = home
-        if home != spec.namespace:
-            tags[labels.SPEC_NAMESPACE] = spec.namespace
-    if part.labels:
-        tags |= part.labels
+        tags[labels.SPEC_NAMESPACE] = spec.namespace
+    if head.labels:
+        tags |= head.labels
     if notes:
         meta["annotations"] = notes
     return meta

@@ -4,6 +4,9 @@ from stowplan.library.builders.metadata import EARLY_WAVE
 from stowplan.library.manifest import Manifest
 from stowplan.library.values import labels
 
+LABELS = {labels.PART_OF: "stowplan", labels.MANAGED_BY: "stowplan"}
+"""Labels of all Namespaces, which their chart gives."""
+
 
 def namespace(name: str, pod_security: str) -> Manifest:
     """Return the Namespace `name`, which enforces the Pod Security level `pod_security`, such as `restricted`.
@@ -18,11 +21,7 @@ def namespace(name: str, pod_security: str) -> Manifest:
         "kind": "Namespace",
         "metadata": {
             "name": name,
-            "labels": {
-                labels.PART_OF: "stowplan",
-                labels.MANAGED_BY: "stowplan",
-                "pod-security.kubernetes.io/enforce": pod_security,
-            },
+            "labels": {"pod-security.kubernetes.io/enforce": pod_security},
             "annotations": {
                 labels.COMPARE_OPTIONS: labels.IGNORE_EXTRANEOUS,
                 labels.SYNC_OPTIONS: labels.KEEP,
@@ -30,4 +29,4 @@ def namespace(name: str, pod_security: str) -> Manifest:
             },
         },
     }
-    return Manifest(body, stem=name)
+    return Manifest(body, stem=name, clustered=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from stowplan.library.builders.metadata import Part, manifest
+from stowplan.library.builders.metadata import Head, manifest
 from stowplan.library.ir.data import Origin
 from stowplan.library.manifest import Json, Manifest
 from stowplan.library.values import labels
@@ -21,7 +21,7 @@ def network_policy(
     spec = origin.spec
     selector = labels.component_selector(spec, component) if component else labels.spec_selector(spec)
     egress = _without_link_local(network.egress) if network.deny_link_local else _rules(network.egress)
-    return manifest("NetworkPolicy", name, Part(origin, "access", namespace=namespace), spec=_closed(selector, egress))
+    return manifest("NetworkPolicy", name, Head(origin, "access", namespace=namespace), spec=_closed(selector, egress))
 
 
 def closed(selector: Mapping[str, str], egress: Sequence[EgressRule]) -> Json:

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 
-from stowplan.library.builders.metadata import Part, manifest
+from stowplan.library.builders.metadata import Head, manifest
 from stowplan.library.ir.data import Origin
 from stowplan.library.manifest import Json, Manifest
 from stowplan.schema.kinds.table import KINDS
@@ -13,8 +13,8 @@ COMPONENT = "access"
 
 def service_account(name: str, origin: Origin, *, namespace: str) -> Manifest:
     """Return a ServiceAccount whose token is not mounted by default."""
-    part = Part(origin, COMPONENT, namespace=namespace)
-    return manifest("ServiceAccount", name, part, automountServiceAccountToken=False)
+    head = Head(origin, COMPONENT, namespace=namespace)
+    return manifest("ServiceAccount", name, head, automountServiceAccountToken=False)
 
 
 def status_role(name: str, origin: Origin, after: Sequence[SpecId] = ()) -> Manifest:
@@ -29,7 +29,7 @@ def status_role(name: str, origin: Origin, after: Sequence[SpecId] = ()) -> Mani
         custom_resources(kind, [each.name for each in after if each.kind == kind], ["get", "watch"])
         for kind in sorted({each.kind for each in after})
     ]
-    return manifest("Role", name, Part(origin, COMPONENT), rules=rules)
+    return manifest("Role", name, Head(origin, COMPONENT), rules=rules)
 
 
 def custom_resources(kind: str, names: Collection[str], verbs: list[str]) -> Json:
@@ -42,8 +42,8 @@ def custom_resources(kind: str, names: Collection[str], verbs: list[str]) -> Jso
     }
 
 
-def role_binding(name: str, part: Part, accounts: Collection[tuple[str, str]]) -> Manifest:
+def role_binding(name: str, head: Head, accounts: Collection[tuple[str, str]]) -> Manifest:
     """Return a RoleBinding of the Role with the same name to ServiceAccounts, given as (namespace, name) pairs."""
     subjects = [{"kind": "ServiceAccount", "name": n, "namespace": ns} for ns, n in sorted(accounts)]
     role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": name}
-    return manifest("RoleBinding", name, part, roleRef=role, subjects=subjects)
+    return manifest("RoleBinding", name, head, roleRef=role, subjects=subjects)

@@ -6,7 +6,7 @@ from typing import Any
 
 from stowplan.library.builders import job
 from stowplan.library.builders.config_map import config_map
-from stowplan.library.builders.metadata import Part
+from stowplan.library.builders.metadata import Head
 from stowplan.library.builders.pods import agent_pod, order_container, secret_files
 from stowplan.library.ir.data import Site, Transfer
 from stowplan.library.manifest import Json, Manifest
@@ -42,8 +42,8 @@ def configuration(transfer: Transfer) -> Manifest:
 
     Without a schedule, the ConfigMap belongs to a run.
     """
-    part, run = Part(transfer.origin, transfer.component), transfer.schedule is None
-    return config_map(transfer.configuration_stem, part, transfer.config, run=run)
+    head, run = Head(transfer.origin, transfer.component), transfer.schedule is None
+    return config_map(transfer.configuration_stem, head, transfer.config, run=run)
 
 
 def manifests(transfer: Transfer, site: Site, marker: str) -> list[Manifest]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from stowplan.library.builders.metadata import Part, manifest
+from stowplan.library.builders.metadata import Head, manifest
 from stowplan.library.ir.data import Origin
 from stowplan.library.manifest import Manifest
 from stowplan.library.values import labels
@@ -12,9 +12,9 @@ _KEPT = {labels.SYNC_OPTIONS: labels.KEEP, labels.COMPARE_OPTIONS: labels.IGNORE
 _REMOVED = {labels.SYNC_OPTIONS: labels.REMOVE}
 
 
-def part(origin: Origin, *, keep: bool, extra_labels: Mapping[str, str] | None = None) -> Part:
-    """Return the part of volumes and claims. Argo CD does not delete them when the spec is removed, if `keep`."""
-    return Part(origin, "volume", extra_labels or {}, _KEPT if keep else _REMOVED)
+def head(origin: Origin, *, keep: bool, extra_labels: Mapping[str, str] | None = None) -> Head:
+    """Return the head of volumes and claims. Argo CD does not delete them when the spec is removed, if `keep`."""
+    return Head(origin, "volume", extra_labels or {}, _KEPT if keep else _REMOVED)
 
 
 def claim_from_template(name: str, origin: Origin, template: Mapping[str, Any], *, keep: bool = True) -> Manifest:
@@ -25,7 +25,7 @@ def claim_from_template(name: str, origin: Origin, template: Mapping[str, Any], 
     """
     given = template.get("metadata") or {}
     own = {key: value for key, value in (given.get("labels") or {}).items() if not labels.is_reserved(key)}
-    ours = part(origin, keep=keep, extra_labels=own)
+    ours = head(origin, keep=keep, extra_labels=own)
     ours = ours._replace(annotations={**(given.get("annotations") or {}), **ours.annotations})
     spec = {"volumeMode": "Filesystem", **(template.get("spec") or {})}
     return manifest("PersistentVolumeClaim", name, ours, spec=spec)

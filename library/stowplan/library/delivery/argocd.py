@@ -1,13 +1,14 @@
 """AppProject and Applications, by which Argo CD 3.2 and later finds and syncs the output."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from copy import deepcopy
 
 from stowplan.library.builders.metadata import EARLY_WAVE
+from stowplan.library.composition.tree import ChartSource
 from stowplan.library.engines.jobset import JOB_SET
 from stowplan.library.engines.kinds import JOB
 from stowplan.library.engines.registry import ENGINE_KINDS
-from stowplan.library.manifest import Json, Manifest
+from stowplan.library.manifest import Json, Manifest, Part
 from stowplan.library.values import labels
 from stowplan.schema.agents.gate_config import ADMISSION_GATE, GATE_ANNOTATION
 from stowplan.schema.kinds.table import KINDS
@@ -90,6 +91,13 @@ def allowed_kinds(platform: Platform) -> list[GroupKind]:
     return [unique[key] for key in sorted(unique)]
 
 
+def chart(argocd: ArgoCD, own: Sequence[Manifest], root: Sequence[Manifest]) -> ChartSource:
+    """Return the chart of Argo CD's objects: the project and Applications of the output, and those of the root."""
+    tags = {**argocd.labels, labels.PART_OF: "stowplan", labels.MANAGED_BY: "stowplan"}
+    parts = (Part("applications", tuple(own)), Part("root", tuple(root)))
+    return ChartSource("argocd", (), parts, argocd.namespace, tags)
+
+
 def app_project(platform: Platform) -> Manifest:
     """Return the AppProject of all Applications except the root Application."""
     argocd = platform.argocd
@@ -122,7 +130,7 @@ def _project(
     An empty `clusterResourceWhitelist` allows no kind.
     """
     allowed = list(kinds)
-    metadata = _metadata(argocd, name)
+    metadata = _metadata(name)
     metadata["annotations"][labels.SYNC_WAVE] = EARLY_WAVE
     spec: Json = {
         "clusterResourceWhitelist": _whitelist(kind for kind in allowed if kind.cluster_scoped),
@@ -149,7 +157,7 @@ def application(
     the sync option `Delete=false`. `allowEmpty` is off, so an empty folder never removes all objects.
     """
     name = f"{argocd.name}-{part}"
-    metadata = _metadata(argocd, name)
+    metadata = _metadata(name)
     metadata["annotations"][labels.COMPARE_OPTIONS] = _ALL_FIELDS
     if cascade:
         metadata["finalizers"] = [_CASCADE]
@@ -190,7 +198,7 @@ def root_application(argocd: ArgoCD, folder: str) -> Manifest:
     a stale operation came back and stayed open forever.
     """
     destination = {"server": IN_CLUSTER, "namespace": argocd.namespace}
-    metadata = _metadata(argocd, _root(argocd))
+    metadata = _metadata(_root(argocd))
     metadata["annotations"][labels.COMPARE_OPTIONS] = _SERVER_SIDE_DIFF
     return _application(
         argocd,
@@ -230,13 +238,8 @@ def _application(
     return Manifest(body, stem=str(metadata["name"]))
 
 
-def _metadata(argocd: ArgoCD, name: str) -> Json:
-    return {
-        "name": name,
-        "namespace": argocd.namespace,
-        "labels": {**argocd.labels, labels.PART_OF: "stowplan", labels.MANAGED_BY: "stowplan"},
-        "annotations": {labels.SYNC_OPTIONS: labels.SKIP_DRY_RUN},
-    }
+def _metadata(name: str) -> Json:
+    return {"name": name, "annotations": {labels.SYNC_OPTIONS: labels.SKIP_DRY_RUN}}
 
 
 def _cluster(argocd: ArgoCD) -> dict[str, str]:

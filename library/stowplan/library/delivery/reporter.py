@@ -7,11 +7,12 @@ from stowplan.library.builders import network_policy
 from stowplan.library.builders.config_map import content
 from stowplan.library.builders.metadata import EARLY_KINDS, EARLY_WAVE
 from stowplan.library.builders.pods import agent_pod
+from stowplan.library.composition.tree import ChartSource
 from stowplan.library.engines.api import JobEngine
 from stowplan.library.engines.jobset import JOB_SET
 from stowplan.library.engines.registry import JOB_ENGINES
 from stowplan.library.ir.data import Placement, Site
-from stowplan.library.manifest import Json, Manifest
+from stowplan.library.manifest import Json, Manifest, Part
 from stowplan.library.values import labels, names
 from stowplan.schema.agents.reporter_config import ReporterConfig
 from stowplan.schema.kinds.table import KINDS
@@ -33,20 +34,21 @@ _READ = ("get", "list", "watch")
 _SELECTOR = {labels.NAME: COMPONENT, labels.PART_OF: "stowplan"}
 
 
-def manifests(namespace: str, site: Site) -> list[Manifest]:
-    """Return all objects of the reporter of `namespace`. Each namespace of specs has one. They belong to no spec."""
+def chart(namespace: str, site: Site) -> ChartSource:
+    """Return the chart of the reporter of `namespace`. Each namespace of specs has one. It belongs to no spec."""
     configuration = _configuration(namespace, site)
     policy = network_policy.closed(_SELECTOR, site.platform.network.egress)
     subject = {"kind": "ServiceAccount", "name": NAME, "namespace": namespace}
     role = {"apiGroup": _RBAC, "kind": "Role", "name": NAME}
-    return [
-        configuration,
-        _made("v1", "ServiceAccount", namespace, {"automountServiceAccountToken": False}),
-        _made(f"{_RBAC}/v1", "Role", namespace, {"rules": _rules(site)}),
-        _made(f"{_RBAC}/v1", "RoleBinding", namespace, {"roleRef": role, "subjects": [subject]}),
-        _made("networking.k8s.io/v1", "NetworkPolicy", namespace, {"spec": policy}),
-        _made("apps/v1", "Deployment", namespace, {"spec": _deployment(configuration.name, site)}),
-    ]
+    access = (
+        _made("v1", "ServiceAccount", {"automountServiceAccountToken": False}),
+        _made(f"{_RBAC}/v1", "Role", {"rules": _rules(site)}),
+        _made(f"{_RBAC}/v1", "RoleBinding", {"roleRef": role, "subjects": [subject]}),
+        _made("networking.k8s.io/v1", "NetworkPolicy", {"spec": policy}),
+    )
+    deployment = _made("apps/v1", "Deployment", {"spec": _deployment(configuration.name, site)})
+    parts = (Part("access", access),)
+    return ChartSource(f"{namespace}.{COMPONENT}", (configuration, deployment), parts, namespace, _labels())
 
 
 def _configuration(namespace: str, site: Site) -> Manifest:
@@ -55,7 +57,7 @@ def _configuration(namespace: str, site: Site) -> Manifest:
     config = ReporterConfig(namespace=namespace, jobSets=has_job_sets, mxnetSuccess=site.platform.mxnet.success)
     data = content(config)
     name = names.with_hash(NAME, names.content_hash(data), names.SUBDOMAIN_LIMIT)
-    return _made("v1", "ConfigMap", namespace, {"immutable": True, "data": data}, name)
+    return _made("v1", "ConfigMap", {"immutable": True, "data": data}, name)
 
 
 def _engine(site: Site) -> JobEngine:
@@ -120,8 +122,8 @@ def _labels() -> dict[str, str]:
     return {**_SELECTOR, labels.COMPONENT: COMPONENT, labels.MANAGED_BY: "stowplan"}
 
 
-def _made(api_version: str, kind: str, namespace: str, fields: Json, name: str = NAME) -> Manifest:
-    metadata: Json = {"name": name, "namespace": namespace, "labels": _labels()}
+def _made(api_version: str, kind: str, fields: Json, name: str = NAME) -> Manifest:
+    metadata: Json = {"name": name}
     if kind in EARLY_KINDS:
         metadata["annotations"] = {labels.SYNC_WAVE: EARLY_WAVE}
     return Manifest({"apiVersion": api_version, "kind": kind, "metadata": metadata, **fields}, stem=NAME)

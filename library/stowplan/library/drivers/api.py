@@ -22,7 +22,7 @@ class StorageDriver(ABC):
         from stowplan.library.builders import dataset_transfer, job, volume
         from stowplan.library.builders.config_map import config_map
         from stowplan.library.builders.dataset_transfer import Course
-        from stowplan.library.builders.metadata import Part, manifest
+        from stowplan.library.builders.metadata import Head, manifest
         from stowplan.library.builders.pods import affinity, agent_pod
         from stowplan.library.drivers.api import StorageDriver
         from stowplan.library.values import labels
@@ -62,13 +62,13 @@ class StorageDriver(ABC):
             def volume(self, dataset, site):
                 names, origin = dataset.names, dataset.origin
                 shelf = dataset.volume.shelf if dataset.volume else names.name
-                part = volume.part(origin, keep=dataset.retained)
+                head = volume.head(origin, keep=dataset.retained)
                 own = {"csi": {"driver": "toy.example.com", "volumeHandle": shelf}, "capacity": {"storage": "1Ti"}}
                 shared = {"accessModes": ["ReadWriteMany"], "storageClassName": ""}
                 wanted = {"resources": {"requests": own["capacity"]}, "volumeName": names.volume}
                 return [
-                    manifest("PersistentVolume", names.volume, part._replace(namespace=""), spec={**shared, **own}),
-                    manifest("PersistentVolumeClaim", names.claim, part, spec={**shared, **wanted}),
+                    manifest("PersistentVolume", names.volume, head._replace(namespace=""), spec={**shared, **own}),
+                    manifest("PersistentVolumeClaim", names.claim, head, spec={**shared, **wanted}),
                 ]
 
             def near(self, dataset, *, required):
@@ -81,8 +81,8 @@ class StorageDriver(ABC):
                 own = {"partitions": dataset.partitions, "cacheSizeMiB": size}
                 filled = {"mountOptions": [], "synced": dataset.source is not None, "warmed": dataset.warmed}
                 config = RuntimeConfig.model_validate({**_shared(origin.spec, site), **own, **filled})
-                part = Part(origin, "runtime")
-                configuration = config_map(f"{names.base}-runtime", part, config, run=False)
+                head = Head(origin, "runtime")
+                configuration = config_map(f"{names.base}-runtime", head, config, run=False)
                 resources = site.platform.resources.runtime
                 fields = {"restart_policy": "Always", "resources": resources}
                 pod = _pod(dataset, "runtime", ("runtime",), configuration, service_account, **fields)
@@ -96,8 +96,8 @@ class StorageDriver(ABC):
                 front = {"clusterIP": "None", "selector": chosen}
                 return [
                     configuration,
-                    manifest("Service", names.service, part, spec=front),
-                    manifest("StatefulSet", names.runtime, part, spec=pods),
+                    manifest("Service", names.service, head, spec=front),
+                    manifest("StatefulSet", names.runtime, head, spec=pods),
                 ]
 
             def tasks(self, task, site, service_account):
@@ -108,7 +108,7 @@ class StorageDriver(ABC):
                 more = {"strategy": task.strategy, "threshold": 1, "afterRun": task.after_run}
                 config = WarmupConfig.model_validate({**_shared(origin.spec, site), **own, **more})
                 stem, once = task.configuration_stem, task.schedule is None
-                configuration = config_map(stem, Part(origin, "warmup"), config, run=once)
+                configuration = config_map(stem, Head(origin, "warmup"), config, run=once)
                 resources = site.platform.resources.task
                 jobs = []
                 for index, name in enumerate(task.stems):

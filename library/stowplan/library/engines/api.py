@@ -9,7 +9,7 @@ from stowplan.library.engines.kinds import EngineKind
 from stowplan.library.ir.data import Site
 from stowplan.library.ir.placement import Offer
 from stowplan.library.ir.training import Environments, Hosts, TrainingGroup, with_hosts
-from stowplan.library.manifest import Json, Manifest
+from stowplan.library.manifest import Json, Part
 from stowplan.library.values.names import BLANK_RUN
 
 
@@ -17,17 +17,17 @@ class JobEngine(ABC):
     """Turns a training job (`TrainingGroup`) into the objects of a job controller.
 
     In all methods, `environments` are the framework's variables by role, and `run` is the hash of the run. The compiler
-    calls `hosts`, for the DNS names in the variables, and then `manifests`, which calls the other methods.
+    calls `hosts`, for the DNS names in the variables, and then `trainers`, which calls the other methods.
 
     An example is `stowplan.library.engines.toy`::
 
         '''One object of a toy controller for each job.'''
 
-        from stowplan.library.builders.metadata import Part, metadata
+        from stowplan.library.builders.metadata import Head, metadata
         from stowplan.library.engines.api import JobEngine
         from stowplan.library.engines.gang.pod_group import SKIP_DRY_RUN
         from stowplan.library.engines.kinds import EngineKind
-        from stowplan.library.manifest import Manifest
+        from stowplan.library.manifest import Manifest, Part
 
         PODS = ("spec", "roles", "*", "template")
         TOY = EngineKind("toy.example.com", "v1", "ToyRun", "toyruns", pods=PODS, starts=True)
@@ -41,10 +41,10 @@ class JobEngine(ABC):
 
             def objects(self, group, pods, gang, site, run):
                 name = f"{group.names.base}-{run}"
-                meta = metadata(TOY.kind, name, Part(group.origin, "group", annotations=SKIP_DRY_RUN))
+                meta = metadata(TOY.kind, name, Head(group.origin, "group", annotations=SKIP_DRY_RUN))
                 roles = [{"name": role, "template": template} for role, template in pods.items()]
                 body = {"apiVersion": TOY.api_version, "kind": TOY.kind, "metadata": meta, "spec": {"roles": roles}}
-                return [Manifest(body, stem=group.names.base, run=True)]
+                return Part("trainers", (Manifest(body, stem=group.names.base, run=True),))
 
 
         ENGINE = ToyEngine()
@@ -80,15 +80,14 @@ class JobEngine(ABC):
         """
 
     @abstractmethod
-    def objects(
-        self, group: TrainingGroup, pods: Mapping[str, Json], gang: GangEngine, site: Site, run: str
-    ) -> list[Manifest]:
-        """Return all objects of one run, including those of the gang engine. `pods` are its finished templates."""
+    def objects(self, group: TrainingGroup, pods: Mapping[str, Json], gang: GangEngine, site: Site, run: str) -> Part:
+        """Return the part `trainers` of one run, with the objects of the gang engine. `pods` are finished templates.
 
-    def manifests(
-        self, group: TrainingGroup, environments: Environments, gang: GangEngine, site: Site
-    ) -> list[Manifest]:
-        """Return all objects of one run; their names end in its hash.
+        It holds a part for each role that has an object of its own.
+        """
+
+    def trainers(self, group: TrainingGroup, environments: Environments, gang: GangEngine, site: Site) -> Part:
+        """Return the part `trainers`: all objects of one run, whose names end in its hash.
 
         `environments` must hold the DNS names for `BLANK_RUN`.
         """

@@ -10,7 +10,7 @@ from stowplan.library.engines.gang.api import GangEngine
 from stowplan.library.engines.kinds import JOB
 from stowplan.library.ir.data import Site
 from stowplan.library.ir.training import Environments, TrainingGroup
-from stowplan.library.manifest import Json, Manifest
+from stowplan.library.manifest import Json, Part
 from stowplan.library.values import names
 
 
@@ -27,17 +27,17 @@ class CoreEngine(JobEngine):
         marks = gang.workload(group, site).hashed
         return names.content_hash(fixed, marks, await_pod.configurations(group, site), group.run, *gate.mark(group))
 
-    def objects(
-        self, group: TrainingGroup, pods: Mapping[str, Json], gang: GangEngine, site: Site, run: str
-    ) -> list[Manifest]:
-        """Return the Service, the objects of the await agents and of the gang engine, and the Jobs, in this order."""
+    def objects(self, group: TrainingGroup, pods: Mapping[str, Json], gang: GangEngine, site: Site, run: str) -> Part:
+        """Return the Service and the gang engine's objects, with a part for await and for each role."""
         marks = gang.workload(group, site)
-        return [
-            indexed.service(group, run),
-            *await_pod.manifests(group, site, run),
-            *gang.manifests(group, pods, site, run),
-            *(indexed.job(group, role, pods[role.name], marks, run) for role in group.roles),
-        ]
+        return Part(
+            "trainers",
+            (indexed.service(group, run), *gang.manifests(group, pods, site, run)),
+            (
+                *await_pod.parts(group, site, run),
+                *(indexed.role(group, role, pods[role.name], marks, run) for role in group.roles),
+            ),
+        )
 
 
 ENGINE = CoreEngine()

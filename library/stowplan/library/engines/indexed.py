@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 
 from stowplan.library.builders import gate, indexed_job
 from stowplan.library.builders.job import MUTABLE
-from stowplan.library.builders.metadata import Part, manifest
+from stowplan.library.builders.metadata import Head, manifest
 from stowplan.library.builders.pods import await_pod, peers_container, training_pod
 from stowplan.library.engines.gang.api import GangEngine, WorkloadMarks, marked
 from stowplan.library.ir.data import Site
 from stowplan.library.ir.training import Environments, Hosts, Role, TrainingGroup
-from stowplan.library.manifest import Json, Manifest
+from stowplan.library.manifest import Json, Manifest, Part
 from stowplan.library.values import labels
 
 _SIZE = frozenset({"completions", "parallelism"})
@@ -69,12 +69,13 @@ def fixed(group: TrainingGroup, role: Role, template: Json, gang: GangEngine) ->
     return [role.name, {key: value for key, value in spec(group, role, template).items() if key not in mutable}]
 
 
-def job(group: TrainingGroup, role: Role, template: Json, marks: WorkloadMarks, run: str) -> Manifest:
-    """Return the Job of a role. `template` is its finished pod template, `run` the hash of the run."""
+def role(group: TrainingGroup, role: Role, template: Json, marks: WorkloadMarks, run: str) -> Part:
+    """Return the part of a role: its Job. `template` is its finished pod template, `run` the hash of the run."""
     notes = {**(marks.annotations if role.decides else {}), **gate.closed(group)}
-    name, part = group.names.job(role.name, run), Part(group.origin, role.name, marks.labels, notes)
+    name, head = group.names.job(role.name, run), Head(group.origin, role.name, marks.labels, notes)
     own = {**spec(group, role, template), **gate.held(group)}
-    return manifest("Job", name, part, stem=f"{group.names.base}-{role.name}", run=True, spec=own)
+    job = manifest("Job", name, head, stem=f"{group.names.base}-{role.name}", run=True, spec=own)
+    return Part(role.name, (job,))
 
 
 def service(group: TrainingGroup, run: str) -> Manifest:
@@ -87,5 +88,5 @@ def service(group: TrainingGroup, run: str) -> Manifest:
         "publishNotReadyAddresses": True,
         "selector": labels.run_selector(group.origin.spec, run),
     }
-    part = Part(group.origin, "rendezvous")
-    return manifest("Service", group.names.service(run), part, stem=group.names.base, run=True, spec=spec)
+    head = Head(group.origin, "rendezvous")
+    return manifest("Service", group.names.service(run), head, stem=group.names.base, run=True, spec=spec)

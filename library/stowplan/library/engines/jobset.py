@@ -7,7 +7,7 @@ a separate Indexed Job. Await agents end the helpers in the JobSet with that Job
 from collections.abc import Mapping, Sequence
 
 from stowplan.library.builders import gate, indexed_job
-from stowplan.library.builders.metadata import Part, metadata
+from stowplan.library.builders.metadata import Head, metadata
 from stowplan.library.builders.pods import await_pod, peers_container, training_pod
 from stowplan.library.engines import indexed
 from stowplan.library.engines.api import JobEngine
@@ -17,7 +17,7 @@ from stowplan.library.ir.data import Site
 from stowplan.library.ir.placement import Offer
 from stowplan.library.ir.reason import Reason
 from stowplan.library.ir.training import Environment, Environments, Hosts, Role, TrainingGroup
-from stowplan.library.manifest import Json, Manifest
+from stowplan.library.manifest import Json, Manifest, Part
 from stowplan.library.values import names
 from stowplan.library.values.labels import SKIP_DRY_RUN, SYNC_OPTIONS, role_selector, standard
 
@@ -92,15 +92,14 @@ class JobSetEngine(JobEngine):
         placed = [group.placement.exclusive] if group.placement.exclusive else []
         return names.content_hash(spec, apart, configurations, marks, group.run, *placed, *gate.mark(group))
 
-    def objects(
-        self, group: TrainingGroup, pods: Mapping[str, Json], gang: GangEngine, site: Site, run: str
-    ) -> list[Manifest]:
-        """Return the objects of the gang engine and the JobSet; for an elastic job also those of the separate Job."""
+    def objects(self, group: TrainingGroup, pods: Mapping[str, Json], gang: GangEngine, site: Site, run: str) -> Part:
+        """Return the part with the JobSet and the gang engine's objects; of an elastic job also the separate Job's."""
         marks = gang.workload(group, site)
         job_sets = [_job_set(group, pods, marks, run)] if _members(group) else []
-        apart = [indexed.job(group, role, pods[role.name], marks, run) for role in _apart(group)]
-        shared = [indexed.service(group, run), *await_pod.manifests(group, site, run)] if apart else []
-        return [*shared, *gang.manifests(group, pods, site, run), *job_sets, *apart]
+        apart = [indexed.role(group, role, pods[role.name], marks, run) for role in _apart(group)]
+        shared = [indexed.service(group, run)] if apart else []
+        waiting = await_pod.parts(group, site, run) if apart else ()
+        return Part("trainers", (*shared, *gang.manifests(group, pods, site, run), *job_sets), (*waiting, *apart))
 
 
 def _members(group: TrainingGroup) -> Sequence[Role]:
@@ -167,7 +166,7 @@ def _job_set(group: TrainingGroup, pods: Mapping[str, Json], marks: WorkloadMark
         **({EXCLUSIVE: group.placement.exclusive} if group.placement.exclusive else {}),
         **gate.closed(group),
     }
-    meta = metadata(JOB_SET.kind, _name(group, run), Part(group.origin, "group", marks.labels, notes))
+    meta = metadata(JOB_SET.kind, _name(group, run), Head(group.origin, "group", marks.labels, notes))
     spec = {**_spec(group, pods, run), **gate.held(group)}
     body = {"apiVersion": JOB_SET.api_version, "kind": JOB_SET.kind, "metadata": meta, "spec": spec}
     return Manifest(body, stem=group.names.base, run=True)

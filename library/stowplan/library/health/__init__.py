@@ -20,15 +20,14 @@ def scripts() -> dict[str, str]:
     return {f"{path.parent.parent.name}_{path.parent.name}": _whole(path.read_text(encoding="utf-8")) for path in found}
 
 
-def settings_patch(namespace: str) -> Manifest:
+def settings_patch() -> Manifest:
     """Return the part of Argo CD's own ConfigMap `argocd-cm` that holds the scripts. An admin merges it by hand.
 
-    `namespace` is that of Argo CD. The part is never synced, since Argo CD's settings belong to its admins. The check
-    of Jobs also applies to Jobs that are not Stowplan's.
+    Its namespace, that of Argo CD, comes from its chart. The part is never synced, since Argo CD's settings belong to
+    its admins. The check of Jobs also applies to Jobs that are not Stowplan's.
     """
     data = {f"resource.customizations.health.{kind}": script for kind, script in scripts().items()}
-    metadata = {"name": "argocd-cm", "namespace": namespace}
-    body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
+    body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "argocd-cm"}, "data": data}
     return Manifest(body, stem="argocd-cm")
 
 

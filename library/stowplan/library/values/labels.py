@@ -55,16 +55,20 @@ Argo CD then does not report its Application as OutOfSync.
 """
 
 
-def standard(spec: SpecId, component: str) -> dict[str, str]:
-    """Return the labels that every object of a spec has. `app.kubernetes.io/instance` is left to Argo CD."""
+def of_spec(spec: SpecId) -> dict[str, str]:
+    """Return the labels that all objects of a spec have. `app.kubernetes.io/instance` is left to Argo CD."""
     return {
         NAME: spec.kind.lower(),
-        COMPONENT: component,
         PART_OF: "stowplan",
         MANAGED_BY: "stowplan",
         SPEC_KIND: spec.kind,
         SPEC_NAME: shorten(spec.name, LABEL_LIMIT),
     }
+
+
+def standard(spec: SpecId, component: str) -> dict[str, str]:
+    """Return the labels of a pod of a spec, and of what else is inside of an object: those of the spec, and its own."""
+    return {**of_spec(spec), COMPONENT: component}
 
 
 def with_option(options: str, option: str) -> str:

@@ -8,13 +8,13 @@ from functools import lru_cache
 
 from stowplan.library.builders.config_map import named_config_map
 from stowplan.library.builders.job import on_exit
-from stowplan.library.builders.metadata import Part, manifest
+from stowplan.library.builders.metadata import Head, manifest
 from stowplan.library.builders.pods import agent_pod, token
 from stowplan.library.builders.rbac import COMPONENT as ACCESS
 from stowplan.library.builders.rbac import role_binding
 from stowplan.library.ir.data import Site
 from stowplan.library.ir.training import Role, TrainingGroup
-from stowplan.library.manifest import Json, Manifest
+from stowplan.library.manifest import Json, Manifest, Part
 from stowplan.library.values import names
 from stowplan.schema.agents.agent_config import CONFIG_DIRECTORY
 from stowplan.schema.agents.await_config import GROUP_FAILED, POD_IP_ENV, AwaitConfig
@@ -55,25 +55,22 @@ FAILED = on_exit("FailJob", CONTAINER, (GROUP_FAILED, ExitCode.BAD_SPEC, ExitCod
 """Rule of a helper's Job: the Job fails at once, without retries, if the deciders failed or if await cannot work."""
 
 
-def manifests(group: TrainingGroup, site: Site, run: str) -> list[Manifest]:
-    """Return ConfigMaps, Role and RoleBinding of a training job's await agents; an empty list without helpers.
+def parts(group: TrainingGroup, site: Site, run: str) -> tuple[Part, ...]:
+    """Return the part `await`: ConfigMaps, Role and RoleBinding of a job's await agents; no part without helpers.
 
     The Role allows to read and patch the Jobs of the deciders and, if pods are not replaced alone, to read a pod of a
     known name. `run` is the hash of the run.
     """
     if not group.helpers:
-        return []
+        return ()
     accounts = sorted({account(role.template) for role in group.helpers})
     origin, name = group.origin, group.names.part(CONTAINER, run)
     stem = f"{group.names.base}-{CONTAINER}"
     role = _role(group, name, stem, run)
     home = origin.spec.namespace
-    binding = role_binding(name, Part(origin, ACCESS), [(home, each) for each in accounts])
-    return [
-        *(_configuration(group, role, site, run) for role in group.helpers),
-        role,
-        Manifest(binding.body, stem=stem, run=True),
-    ]
+    binding = role_binding(name, Head(origin, ACCESS), [(home, each) for each in accounts])
+    configurations = (_configuration(group, role, site, run) for role in group.helpers)
+    return (Part(CONTAINER, (*configurations, role, Manifest(binding.body, stem=stem, run=True))),)
 
 
 def account(template: Json) -> str:
@@ -120,7 +117,7 @@ def _configuration(group: TrainingGroup, role: Role, site: Site, run: str) -> Ma
     config = _config(group, role, site)
     name = _config_name(group, role, run)
     stem = f"{group.names.base}-{CONTAINER}-{role.name}"
-    return named_config_map(name, Part(group.origin, CONTAINER), config, stem=stem)
+    return named_config_map(name, Head(group.origin, CONTAINER), config, stem=stem)
 
 
 def _config_name(group: TrainingGroup, role: Role, run: str) -> str:
@@ -143,7 +140,7 @@ def _role(group: TrainingGroup, name: str, stem: str, run: str) -> Manifest:
     ]
     if not group.replaceable:
         rules.append(_OWN_POD)
-    return manifest("Role", name, Part(group.origin, CONTAINER), stem=stem, run=True, rules=rules)
+    return manifest("Role", name, Head(group.origin, CONTAINER), stem=stem, run=True, rules=rules)
 
 
 def _container(site: Site) -> Json:

@@ -3,7 +3,7 @@
 Only this container has the token of the pod's ServiceAccount, which may read the run and nothing else.
 """
 
-from stowplan.library.builders.metadata import Part, manifest
+from stowplan.library.builders.metadata import Head, manifest
 from stowplan.library.builders.pods import agent_pod, token
 from stowplan.library.ir.data import Origin, Site
 from stowplan.library.manifest import Json, Manifest
@@ -32,7 +32,7 @@ def role(name: str, stem: str, origin: Origin, run: ObjectId, plural: str) -> Ma
 
     `stem` is the name without the hash, `plural` the name of the run's kind in URLs.
     """
-    return manifest("Role", name, Part(origin, "output"), stem=stem, run=True, rules=rules(run, plural))
+    return manifest("Role", name, Head(origin, "output"), stem=stem, run=True, rules=rules(run, plural))
 
 
 def rules(run: ObjectId, plural: str) -> list[Json]:

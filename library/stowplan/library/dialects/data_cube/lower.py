@@ -3,14 +3,15 @@
 from collections.abc import Iterator
 
 from stowplan.library.builders import transfer
-from stowplan.library.builders.custom_resource import custom_resource
+from stowplan.library.builders.custom_resource import resource
 from stowplan.library.builders.volume import claim_from_template
 from stowplan.library.dialects.data_cube import certificates, config, environment, pod, rules
 from stowplan.library.dialects.data_cube.cube import Cube, view
-from stowplan.library.dialects.shared import access, run_order, schedules, task_runs
+from stowplan.library.dialects.shared import run_order, schedules, task_runs
+from stowplan.library.dialects.shared.access import access
 from stowplan.library.dialects.shared.context import Context, Lowered
 from stowplan.library.ir.data import Placement, Transfer
-from stowplan.library.manifest import ExternalReference, Json, Manifest, Unit
+from stowplan.library.manifest import ExternalReference, Json, Part, Unit
 from stowplan.library.values.names import DataCubeNames
 from stowplan.schema.diagnostics import Finding, has_errors
 from stowplan.schema.kinds.data_cube import DataCube
@@ -28,7 +29,7 @@ def lower(model: DataCube, context: Context) -> Lowered:
     if has_errors(found):
         return Lowered(Unit(cube.id, ()), tuple(found))
     found += [*cube.kind.defaults(cube), *pod.defaults(cube)]
-    unit = Unit(cube.id, tuple(_manifests(cube, context)), _externals(cube))
+    unit = Unit(cube.id, tuple(_parts(cube, context)), _externals(cube))
     return Lowered(unit, tuple(found))
 
 
@@ -78,15 +79,14 @@ def _environment(cube: Cube) -> tuple[Json, ...]:
     return (*certificates.variables(cube), *environment.emitted(cube.variables, replaced))
 
 
-def _manifests(cube: Cube, context: Context) -> Iterator[Manifest]:
+def _parts(cube: Cube, context: Context) -> Iterator[Part]:
     model, moved = cube.model, _transfer(cube, context)
     names, origin, site = DataCubeNames(cube.id.name), moved.origin, context.site
-    yield custom_resource(model, origin)
+    yield resource(model, origin)
     if cube.template:
-        yield claim_from_template(moved.claim, origin, cube.template)
-    namespaces = [cube.id.namespace]
-    yield from access.manifests(names.base, origin, site, namespaces=namespaces, after=moved.run_after)
-    yield from transfer.manifests(moved, site, model.metadata.annotations.get(RUN_ANNOTATION, ""))
+        yield Part("claim", (claim_from_template(moved.claim, origin, cube.template),))
+    yield access(names.base, origin, site, namespaces=[cube.id.namespace], after=moved.run_after)
+    yield Part("task", tuple(transfer.manifests(moved, site, model.metadata.annotations.get(RUN_ANNOTATION, ""))))
 
 
 def _externals(cube: Cube) -> tuple[ExternalReference, ...]:

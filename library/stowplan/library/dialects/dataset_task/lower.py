@@ -1,15 +1,18 @@
 """Lowering of `DatasetTask`: one operation on a Dataset, once or on a schedule."""
 
+from collections.abc import Sequence
+
 from stowplan.library.builders import transfer
-from stowplan.library.builders.custom_resource import custom_resource
+from stowplan.library.builders.custom_resource import resource
 from stowplan.library.dialects.dataset import syncs
 from stowplan.library.dialects.dataset.cached import cached_dataset
 from stowplan.library.dialects.dataset_task import copying, rules, task
-from stowplan.library.dialects.shared import access, secrets, task_runs
+from stowplan.library.dialects.shared import secrets, task_runs
+from stowplan.library.dialects.shared.access import access
 from stowplan.library.dialects.shared.context import Context, Lowered
 from stowplan.library.drivers.registry import STORAGE_DRIVERS
 from stowplan.library.ir.data import CachedDataset, DataTask
-from stowplan.library.manifest import ExternalReference, Manifest, Unit
+from stowplan.library.manifest import ExternalReference, Part, Unit
 from stowplan.schema.diagnostics import Finding, has_errors
 from stowplan.schema.kinds.native.dataset_task import CopyTask, DatasetTask
 from stowplan.schema.meta import RUN_ANNOTATION
@@ -38,8 +41,12 @@ def _copy(
     spec, run = context.id(model), model.metadata.annotations.get(RUN_ANNOTATION, "")
     moved = copying.transfer(model, copy, dataset, context)
     found += task_runs.long_names(moved.stem, moved.schedule)
-    own = _manifests(model, context, [spec.namespace], transfer.manifests(moved, context.site, run))
-    return Lowered(Unit(spec, own, copying.externals(copy.to, spec.namespace)), tuple(found))
+    own = Part("task", tuple(transfer.manifests(moved, context.site, run)))
+    parts = _parts(model, context, [spec.namespace], [own])
+    return Lowered(
+        Unit(spec, parts, copying.externals(copy.to, spec.namespace)),
+        tuple(found),
+    )
 
 
 def _task(model: DatasetTask, dataset: CachedDataset, context: Context, found: list[Finding]) -> Lowered:
@@ -53,9 +60,9 @@ def _task(model: DatasetTask, dataset: CachedDataset, context: Context, found: l
             return Lowered(Unit(spec, ()), tuple(found))
         own = own._replace(namespace=home)
     found += task_runs.long_names(max((warmup or own).stems, key=len), own.schedule)
-    made = task_runs.manifests(own, warmup, context.site, names.base, run)
+    made = task_runs.parts("task", own, warmup, context.site, base=names.base, run=run)
     homes = [each.namespace for each in (own, warmup) if each]
-    unit = Unit(spec, _manifests(model, context, homes, made), _externals(own))
+    unit = Unit(spec, _parts(model, context, homes, made), _externals(own))
     return Lowered(unit, tuple(found))
 
 
@@ -71,10 +78,10 @@ def _externals(own: DataTask) -> tuple[ExternalReference, ...]:
     return tuple(sorted({*volume, *secrets.of_source(own.source)}))
 
 
-def _manifests(model: DatasetTask, context: Context, homes: list[str], made: list[Manifest]) -> tuple[Manifest, ...]:
+def _parts(model: DatasetTask, context: Context, homes: list[str], made: Sequence[Part]) -> tuple[Part, ...]:
     """Return the custom resource, the rights of the agents in the namespaces `homes`, and what was `made` before."""
     origin = context.origin(context.id(model))
     base = task.names(model).base
     after = task.run_after(model, context)
-    rights = access.manifests(base, origin, context.site, namespaces=homes, after=after)
-    return (custom_resource(model, origin), *rights, *made)
+    rights = access(base, origin, context.site, namespaces=homes, after=after)
+    return (resource(model, origin), rights, *made)

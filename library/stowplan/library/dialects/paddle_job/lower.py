@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Iterator
 
 from stowplan.library.builders.config_map import plain_config_map
-from stowplan.library.builders.metadata import Part
+from stowplan.library.builders.metadata import Head
 from stowplan.library.dialects.paddle_job import rules
 from stowplan.library.dialects.sample_set import mount as dataset_mount
 from stowplan.library.dialects.shared.context import Context, Lowered
@@ -13,7 +13,7 @@ from stowplan.library.dialects.training_group.group_rules import group_findings
 from stowplan.library.dialects.training_group.unit import environments, unit
 from stowplan.library.frameworks.paddle_job import PORTS, Elastic, Paddle
 from stowplan.library.ir.training import DatasetMount, Environments, GangRequest, Role, TrainingGroup
-from stowplan.library.manifest import Json, Manifest, Unit
+from stowplan.library.manifest import Json, Part, Unit
 from stowplan.library.values.names import SUBDOMAIN_LIMIT, TrainingNames, shorten
 from stowplan.schema.diagnostics import Finding, finding, has_errors
 from stowplan.schema.kinds.paddle_job import HOST_PORT_ANNOTATION, PaddleJob, PaddleRole
@@ -176,12 +176,12 @@ def _group_findings(model: PaddleJob, group: TrainingGroup, variables: Environme
     return found
 
 
-def _size(group: TrainingGroup) -> list[Manifest]:
-    """Return the ConfigMap with the number of workers of an elastic job; an empty list for other jobs.
+def _size(group: TrainingGroup) -> tuple[Part, ...]:
+    """Return the part `size`: a ConfigMap with the number of workers of an elastic job; no part for other jobs.
 
     The number is not in the pod template, so that a new number does not change the pods.
     """
     if group.minimum is None:
-        return []
+        return ()
     size = str(group.size) if group.minimum == group.size else f"{group.minimum}:{group.size}"
-    return [plain_config_map(_size_name(group.names), Part(group.origin, "size"), {_SIZE: size})]
+    return (Part("size", (plain_config_map(_size_name(group.names), Head(group.origin, "size"), {_SIZE: size}),)),)

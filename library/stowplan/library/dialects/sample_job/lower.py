@@ -1,13 +1,14 @@
 """Lowering of `SampleJob`: one task on a SampleSet, once or on a schedule."""
 
-from stowplan.library.builders.custom_resource import custom_resource
+from stowplan.library.builders.custom_resource import resource
 from stowplan.library.dialects.sample_job import rules
 from stowplan.library.dialects.sample_set import reference as dataset_reference
 from stowplan.library.dialects.sample_set import sample_set, sync_namespace
-from stowplan.library.dialects.shared import access, dataset_path, run_order, schedules, secrets, task_runs
+from stowplan.library.dialects.shared import dataset_path, run_order, schedules, secrets, task_runs
+from stowplan.library.dialects.shared.access import access
 from stowplan.library.dialects.shared.context import Context, Lowered
 from stowplan.library.ir.data import CachedDataset, DataTask, SecretName, Site, Source
-from stowplan.library.manifest import Manifest, Unit
+from stowplan.library.manifest import Part, Unit
 from stowplan.library.values.names import TaskNames
 from stowplan.schema.diagnostics import FieldPath, Finding, finding, has_errors
 from stowplan.schema.juicefs.sync_options import SyncOptions
@@ -40,7 +41,7 @@ def lower(model: SampleJob, context: Context) -> Lowered:
         return Lowered(Unit(identity, ()), tuple(found))
     task = task._replace(namespace=home)
     externals = sync_namespace.externals(task.dataset, task.source) if task.operation == "sync" and task.source else ()
-    unit = Unit(identity, tuple(_manifests(model, task, warmup, context.site)), externals)
+    unit = Unit(identity, _parts(model, task, warmup, context.site), externals)
     return Lowered(unit, tuple(found))
 
 
@@ -102,13 +103,13 @@ def _home(task: DataTask, context: Context) -> tuple[str, list[Finding]]:
     return sync_namespace.namespace(task.dataset, task.source, context, path)
 
 
-def _manifests(model: SampleJob, task: DataTask, warmup: DataTask | None, site: Site) -> list[Manifest]:
-    """Return the objects of a task and of the warmup that follows it; None for no warmup."""
+def _parts(model: SampleJob, task: DataTask, warmup: DataTask | None, site: Site) -> tuple[Part, ...]:
+    """Return the parts of a task and of the warmup that follows it; None for no warmup."""
     names, origin = TaskNames(model.metadata.name), task.origin
     homes = [each.namespace for each in (task, warmup) if each]
     run = model.metadata.annotations.get(RUN_ANNOTATION, "")
-    return [
-        custom_resource(model, origin),
-        *access.manifests(names.base, origin, site, namespaces=homes, after=task.run_after),
-        *task_runs.manifests(task, warmup, site, names.base, run),
-    ]
+    return (
+        resource(model, origin),
+        access(names.base, origin, site, namespaces=homes, after=task.run_after),
+        *task_runs.parts("task", task, warmup, site, base=names.base, run=run),
+    )

@@ -1,5 +1,8 @@
 """Lowering of `SampleSet`: a dataset in a volume, its cache pods if it has any, and the Jobs that fill it."""
 
+from collections.abc import Iterator
+from itertools import islice
+
 from stowplan.library.builders import job
 from stowplan.library.dialects.sample_set import claim, sync_namespace
 from stowplan.library.dialects.shared import dataset_objects, secrets, source_uri
@@ -15,7 +18,7 @@ from stowplan.library.ir.data import (
     Source,
     Tier,
 )
-from stowplan.library.manifest import Manifest, Unit
+from stowplan.library.manifest import Part, Unit
 from stowplan.library.values import labels
 from stowplan.library.values.names import DatasetNames
 from stowplan.schema.diagnostics import Finding, finding, has_errors, without_effect
@@ -52,8 +55,8 @@ def lower(model: SampleSet, context: Context) -> Lowered:
     found += refused or problems
     if has_errors(found):
         return Lowered(Unit(spec, ()), tuple(found))
-    manifests = tuple(_manifests(model, dataset, home, context.site))
-    return Lowered(Unit(spec, manifests, sync_namespace.externals(dataset, dataset.source)), tuple(found))
+    parts = tuple(_parts(model, dataset, home, context.site))
+    return Lowered(Unit(spec, parts, sync_namespace.externals(dataset, dataset.source)), tuple(found))
 
 
 def driver_of(model: SampleSet) -> Driver:
@@ -185,12 +188,12 @@ def _sync_namespace(dataset: CachedDataset, context: Context) -> tuple[str, list
     return sync_namespace.namespace(dataset, dataset.source, context, path)
 
 
-def _manifests(model: SampleSet, dataset: CachedDataset, sync_home: str, site: Site) -> list[Manifest]:
+def _parts(model: SampleSet, dataset: CachedDataset, sync_home: str, site: Site) -> Iterator[Part]:
+    yield from dataset_objects.parts(model, dataset, sync_home, site)
     filling = [dataset_objects.sync(dataset, sync_home)] if dataset.source else []
     filling += [dataset_objects.warmup(dataset)] if dataset.warmed else []
     made = [STORAGE_DRIVERS[dataset.driver].tasks(task, site, dataset.names.base) for task in filling]
-    return [
-        *dataset_objects.manifests(model, dataset, sync_home, site),
-        *(tasks.configuration for tasks in made),
-        *job.jobs([task for tasks in made for task in tasks.jobs], dataset.origin, dataset.run),
-    ]
+    # One hash names all Jobs, so that a change of one starts all of them again.
+    jobs = iter(job.jobs([task for tasks in made for task in tasks.jobs], dataset.origin, dataset.run))
+    for task, tasks in zip(filling, made, strict=True):
+        yield Part(task.operation, (tasks.configuration, *islice(jobs, len(tasks.jobs))))

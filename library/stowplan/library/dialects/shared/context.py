@@ -25,8 +25,8 @@ class Context:
     may lack specs. `refused` has the identities of datasets whose documents have errors: they are not reported as
     missing. No dataset is if the specs are `incomplete`, because a file could not be read.
 
-    `specs` has the specs that training jobs run after. `awaited` has what the spec that is lowered runs after, in the
-    form in which a gate waits for it; it is empty for specs that do not train.
+    `specs` has all specs, which training jobs may run after. `awaited` has what the spec that is lowered runs after, in
+    the form in which a gate waits for it; it is empty for specs that do not train.
 
     `waits` has what gates read of specs that were lowered before, and `lowered` the datasets among them that were only
     lowered because a job waits for them. Both save time alone: a spec is lowered to the same again.

@@ -1,26 +1,28 @@
 """The objects of a dataset of any kind: its volume, its cache pods, and the tasks that fill it."""
 
-from stowplan.library.builders.custom_resource import custom_resource
-from stowplan.library.dialects.shared import access
+from stowplan.library.builders.custom_resource import resource
+from stowplan.library.dialects.shared.access import access
 from stowplan.library.drivers.registry import STORAGE_DRIVERS
 from stowplan.library.ir.data import CachedDataset, DataTask, Site
-from stowplan.library.manifest import Manifest
+from stowplan.library.manifest import Part
 from stowplan.library.values.names import STATEFUL_SET_LIMIT, DatasetNames
 from stowplan.schema.diagnostics import Finding, finding
 from stowplan.schema.kinds.custom_resource import CustomResource
 
 
-def manifests(model: CustomResource, dataset: CachedDataset, sync_home: str, site: Site) -> list[Manifest]:
-    """Return the custom resource, the volume, the cache pods if there are any, and the rights of all agents.
+def parts(model: CustomResource, dataset: CachedDataset, sync_home: str, site: Site) -> list[Part]:
+    """Return the parts `resource`, `access`, `volume` and `cache` of a dataset, without those that are empty.
 
-    `sync_home` is the namespace in which the Job of a sync runs. The Jobs are not among them.
+    `sync_home` is the namespace in which the Job of a sync runs. The Jobs are in other parts.
     """
     origin, names = dataset.origin, dataset.names
     driver = STORAGE_DRIVERS[dataset.driver]
-    runtime = driver.runtime(dataset, site, names.base)
+    volume, cache = driver.volume(dataset, site), driver.runtime(dataset, site, names.base)
     homes = [names.namespace, *([sync_home] if dataset.source else [])]
-    rights = access.manifests(names.base, origin, site, namespaces=homes) if runtime or dataset.source else []
-    return [custom_resource(model, origin), *rights, *driver.volume(dataset, site), *runtime]
+    made = [resource(model, origin)]
+    if cache or dataset.source:
+        made.append(access(names.base, origin, site, namespaces=homes))
+    return [*made, *(Part(name, tuple(own)) for name, own in (("volume", volume), ("cache", cache)) if own)]
 
 
 def long_name(names: DatasetNames) -> list[Finding]:

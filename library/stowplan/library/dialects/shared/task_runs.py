@@ -3,7 +3,7 @@
 from stowplan.library.builders import job
 from stowplan.library.drivers.registry import STORAGE_DRIVERS
 from stowplan.library.ir.data import DataTask, Site
-from stowplan.library.manifest import Manifest
+from stowplan.library.manifest import Manifest, Part
 from stowplan.library.values.names import CRON_JOB_LIMIT, HASH_LENGTH, LABEL_LIMIT, TaskNames, shorten
 from stowplan.schema.diagnostics import Finding, finding
 from stowplan.schema.juicefs.sync_options import SyncOptions
@@ -45,23 +45,23 @@ def _room(schedule: str | None) -> int:
     return LABEL_LIMIT - HASH_LENGTH - 1 if schedule is None else CRON_JOB_LIMIT
 
 
-def manifests(task: DataTask, warmup: DataTask | None, site: Site, base: str, run: str) -> list[Manifest]:
-    """Return the Jobs or CronJobs of a task and of the warmup that follows it, if any, and their configurations.
+def parts(name: str, task: DataTask, warmup: DataTask | None, site: Site, *, base: str, run: str) -> tuple[Part, ...]:
+    """Return the parts of a task and of the warmup that follows it, if any: Jobs or CronJobs, and configurations.
 
-    `base` is the name of the ServiceAccount of their pods, `run` the value of the annotation `stowplan.dev/run`.
+    `name` is that of the task's part. `base` is the name of the ServiceAccount of the pods, `run` the value of the
+    annotation `stowplan.dev/run`.
     """
-    driver = STORAGE_DRIVERS[task.dataset.driver]
-    own = driver.tasks(task, site, base)
-    made = [own.configuration, *_runs(own, task, run)]
-    if warmup:
-        # The sync has a hash of its own, so that more cache nodes do not start it again.
-        name = None if task.schedule is not None else made[-1].name
-        following = driver.tasks(warmup._replace(after_run=name), site, base)
-        made += [following.configuration, *_runs(following, warmup, run)]
-    return made
+    own = _runs(task, site, base, run)
+    if warmup is None:
+        return (Part(name, own),)
+    # The sync has a hash of its own, so that more cache nodes do not start it again.
+    after = None if task.schedule is not None else own[-1].name
+    return Part(name, own), Part("warmup", _runs(warmup._replace(after_run=after), site, base, run))
 
 
-def _runs(tasks: job.TaskSet, task: DataTask, run: str) -> list[Manifest]:
+def _runs(task: DataTask, site: Site, base: str, run: str) -> tuple[Manifest, ...]:
+    made = STORAGE_DRIVERS[task.dataset.driver].tasks(task, site, base)
     if task.schedule is None:
-        return job.jobs(tasks.jobs, task.origin, run)
-    return [job.cron_job(one, task.origin, schedule=task.schedule, time_zone=task.time_zone) for one in tasks.jobs]
+        return (made.configuration, *job.jobs(made.jobs, task.origin, run))
+    schedule, zone = task.schedule, task.time_zone
+    return made.configuration, *(job.cron_job(one, task.origin, schedule=schedule, time_zone=zone) for one in made.jobs)

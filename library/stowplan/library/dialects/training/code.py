@@ -7,7 +7,7 @@ from typing import NamedTuple
 from stowplan.library.builders import transfer
 from stowplan.library.builders.config_map import config_map
 from stowplan.library.builders.dataset_transfer import LEAST_MEMORY
-from stowplan.library.builders.metadata import Part
+from stowplan.library.builders.metadata import Head
 from stowplan.library.builders.pods import code_container, secret_files
 from stowplan.library.dialects.dataset.places import registry as places
 from stowplan.library.dialects.shared.context import Context
@@ -99,5 +99,5 @@ def _configuration(remote: Remote, group: TrainingGroup, context: Context) -> Ma
         state=State(directory=f"{STATE_DIRECTORY}/code", lock=f"{STATE_DIRECTORY}/code.lock"),
     )
     stem = f"{group.names.base}-code"
-    part = Part(group.origin, code_container.COMPONENT)
-    return config_map(stem, part, config, run=True)
+    head = Head(group.origin, code_container.COMPONENT)
+    return config_map(stem, head, config, run=True)

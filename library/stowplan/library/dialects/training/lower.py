@@ -20,7 +20,7 @@ from stowplan.library.dialects.training_group.unit import environments, unit
 from stowplan.library.engines.registry import JOB_ENGINES
 from stowplan.library.frameworks.neutral import Neutral
 from stowplan.library.ir.training import Role, TrainingGroup
-from stowplan.library.manifest import ExternalReference, Manifest, Unit
+from stowplan.library.manifest import ExternalReference, Part, Unit
 from stowplan.schema.diagnostics import Finding, has_errors
 from stowplan.schema.kinds.native.training import ROLE, Training
 from stowplan.schema.meta import RUN_ANNOTATION
@@ -43,21 +43,21 @@ def lower(model: Training, context: Context) -> Lowered:
     found += located(_clashes(job, pod, mounted), pod.template, model)
     if has_errors(found):
         return Lowered(Unit(job.id, ()), tuple(found))
-    more: list[Manifest] = []
+    more: list[Part] = []
     named = output_jobs.externals(outputs, job.id.namespace)
     if (kept := job.checkpoints) and kept.template is not None:
         # Argo CD never deletes it, so the checkpoints outlive the spec.
-        more.append(claim_from_template(kept.name, group.origin, kept.template))
+        more.append(Part("checkpoints", (claim_from_template(kept.name, group.origin, kept.template),)))
     elif kept:
         named.add(ExternalReference("PersistentVolumeClaim", job.id.namespace, kept.name))
     if job.spec.code:
         fetched = code.fetched(job.spec.code, group, context)
-        more.append(fetched.configuration)
+        more.append(Part("code", (fetched.configuration,)))
         named |= fetched.externals
         group = group._replace(roles=(group.roles[0]._replace(template=fetched.template),))
     run = unit(model, group, variables, context, more=more, named=named)
-    copies = output_jobs.manifests(outputs, group, run.manifests, context.site)
-    return Lowered(replace(run, manifests=(*run.manifests, *copies)), tuple(found))
+    copies = output_jobs.parts(outputs, group, run.manifests, context.site)
+    return Lowered(replace(run, parts=(*run.parts, *copies)), tuple(found))
 
 
 def _clashes(job: Job, pod: TrainingPod, datasets: Sequence[MountedDataset]) -> Iterator[Finding]:

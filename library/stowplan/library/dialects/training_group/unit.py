@@ -11,7 +11,7 @@ from stowplan.library.dialects.training_group import restarts
 from stowplan.library.engines.gang.registry import GANG_ENGINES
 from stowplan.library.engines.registry import JOB_ENGINES
 from stowplan.library.ir.training import Environments, TrainingGroup
-from stowplan.library.manifest import ExternalReference, Json, Manifest, Unit
+from stowplan.library.manifest import ExternalReference, Json, Manifest, Part, Unit
 from stowplan.library.values import quantities
 from stowplan.library.values.names import BLANK_RUN
 from stowplan.schema.meta import Model
@@ -29,12 +29,12 @@ def unit(
     variables: Environments,
     context: Context,
     *,
-    more: Iterable[Manifest] = (),
+    more: Iterable[Part] = (),
     named: Iterable[ExternalReference] = (),
 ) -> Unit:
     """Return the result of compiling a training job. `variables` is the result of `environments`.
 
-    `more` are further manifests that only jobs of this kind have. `named` are references to external objects that only
+    `more` are further parts that only jobs of this kind have. `named` are references to external objects that only
     the spec names. All fractions in training jobs are quantities, so they are written as strings.
     """
     engines = context.platform.engines
@@ -43,10 +43,11 @@ def unit(
     resource = custom_resource(model, group.origin)
     canonical = Manifest(quantities.without_fractions(resource.body), stem=resource.stem)
     roles = tuple(role._replace(template=training_pod.settled(role.template)) for role in group.roles)
-    made = engine.manifests(group._replace(roles=roles), variables, gang, context.site)
-    manifests = (canonical, *more, *made, *gate.manifests(group, made, context.site))
+    trainers = engine.trainers(group._replace(roles=roles), variables, gang, context.site)
+    gates = gate.parts(group, trainers.manifests, context.site)
+    parts = (Part("resource", (canonical,)), *more, trainers, *gates)
     externals = {reference for role in group.roles for reference in _externals(role.template, home)}
-    return Unit(group.origin.spec, manifests, tuple(sorted({*externals, *gang.externals(group, context.site), *named})))
+    return Unit(group.origin.spec, parts, tuple(sorted({*externals, *gang.externals(group, context.site), *named})))
 
 
 def _externals(template: Json, namespace: str) -> Iterator[ExternalReference]:

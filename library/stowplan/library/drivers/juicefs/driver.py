@@ -71,10 +71,10 @@ class JuiceFSDriver(StorageDriver):
             "volumeName": names.volume,
             **({"selector": {"matchLabels": dict(dataset.labels)}} if upstream and dataset.labels else {}),
         }
-        part = volume.part(dataset.origin, keep=dataset.retained, extra_labels=dataset.labels)
+        head = volume.head(dataset.origin, keep=dataset.retained, extra_labels=dataset.labels)
         return [
-            manifest("PersistentVolume", names.volume, part._replace(namespace=""), spec=volume_spec),
-            manifest("PersistentVolumeClaim", names.claim, part, spec=claim_spec),
+            manifest("PersistentVolume", names.volume, head._replace(namespace=""), spec=volume_spec),
+            manifest("PersistentVolumeClaim", names.claim, head, spec=claim_spec),
         ]
 
     def externals(self, dataset: CachedDataset) -> set[ExternalReference]:

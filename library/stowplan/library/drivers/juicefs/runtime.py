@@ -1,7 +1,7 @@
 """The cache pods of a dataset: one on each cluster node that caches the dataset."""
 
 from stowplan.library.builders.config_map import config_map
-from stowplan.library.builders.metadata import Part, manifest
+from stowplan.library.builders.metadata import Head, manifest
 from stowplan.library.builders.pods import affinity, agent_pod
 from stowplan.library.drivers.juicefs import cache, mount
 from stowplan.library.ir.data import CachedDataset, Site
@@ -57,9 +57,9 @@ def manifests(dataset: CachedDataset, site: Site, service_account: str) -> list[
     if not dataset.partitions:
         return []
     origin, names, chosen = dataset.origin, dataset.names, selector(dataset)
-    base, part = f"{names.base}-{labels.CACHE_POD}", Part(origin, labels.CACHE_POD)
-    labelled = part._replace(labels=dataset.labels)
-    configuration = config_map(base, part, _config(dataset, site), run=False)
+    base, head = f"{names.base}-{labels.CACHE_POD}", Head(origin, labels.CACHE_POD)
+    labelled = head._replace(labels=dataset.labels)
+    configuration = config_map(base, head, _config(dataset, site), run=False)
     pods: Json = {
         "podManagementPolicy": "OrderedReady" if names.profile == "upstream" else "Parallel",
         "replicas": dataset.partitions,
@@ -73,7 +73,7 @@ def manifests(dataset: CachedDataset, site: Site, service_account: str) -> list[
         configuration,
         manifest("Service", names.service, labelled, spec={"clusterIP": "None", "selector": chosen}),
         manifest("StatefulSet", names.runtime, labelled, spec=pods),
-        manifest("PodDisruptionBudget", base, part, spec=budget),
+        manifest("PodDisruptionBudget", base, head, spec=budget),
     ]
 
 

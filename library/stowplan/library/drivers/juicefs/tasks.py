@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from stowplan.library.builders import dataset_transfer, job
 from stowplan.library.builders.config_map import config_map
 from stowplan.library.builders.job import TaskSet
-from stowplan.library.builders.metadata import Part
+from stowplan.library.builders.metadata import Head
 from stowplan.library.builders.pods import agent_pod, order_container
 from stowplan.library.drivers.juicefs import cache, runtime, sync
 from stowplan.library.ir.data import DataTask, Placement, Site
@@ -32,8 +32,8 @@ def task_set(task: DataTask, site: Site, service_account: str) -> TaskSet:
     """
     if task.operation == "sync" and task.source and task.source.remote:
         return sync.by_transfer(task, task.source.remote, site, service_account)
-    part, run = Part(task.origin, task.operation, namespace=task.namespace), task.schedule is None
-    configuration = config_map(task.configuration_stem, part, config(task, site), run=run)
+    head, run = Head(task.origin, task.operation, namespace=task.namespace), task.schedule is None
+    configuration = config_map(task.configuration_stem, head, config(task, site), run=run)
     jobs = tuple(
         job.Task(
             stem,

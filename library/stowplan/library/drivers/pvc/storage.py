@@ -3,7 +3,7 @@
 from stowplan.library.builders import dataset_transfer, job, transfer
 from stowplan.library.builders.config_map import config_map
 from stowplan.library.builders.job import TaskSet
-from stowplan.library.builders.metadata import Part
+from stowplan.library.builders.metadata import Head
 from stowplan.library.builders.pods import agent_pod
 from stowplan.library.ir.data import DataTask, Placement, Site, Source
 from stowplan.library.manifest import Json
@@ -20,8 +20,8 @@ _FLAGS: dict[str, str | int | bool] = {"check-new": True}
 
 def task_set(task: DataTask, source: Source, site: Site, service_account: str) -> TaskSet:
     """Return the ConfigMap and the only Job of a sync from `source`, the source of the task."""
-    part, run = Part(task.origin, task.operation, namespace=task.namespace), task.schedule is None
-    configuration = config_map(task.configuration_stem, part, _config(task, source, site), run=run)
+    head, run = Head(task.origin, task.operation, namespace=task.namespace), task.schedule is None
+    configuration = config_map(task.configuration_stem, head, _config(task, source, site), run=run)
     spec: Json = {
         **job.job_spec(
             agent_pod.template(_pod(task, source, site, configuration.name, service_account), task.origin, site),

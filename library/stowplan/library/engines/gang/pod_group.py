@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
 
-from stowplan.library.builders.metadata import Part, metadata
+from stowplan.library.builders.metadata import Head, metadata
 from stowplan.library.ir.reason import Reason
 from stowplan.library.ir.training import TrainingGroup
 from stowplan.library.manifest import Json, Manifest
@@ -18,7 +18,7 @@ REASONS = (Reason("gang", "All pods of the job are placed together or none is.",
 
 def pod_group(api_version: str, group: TrainingGroup, spec: Json, run: str) -> Manifest:
     """Return the PodGroup of one run. Empty fields of `spec` are left out. `run` is the hash of the run."""
-    meta = metadata("PodGroup", group.names.group(run), Part(group.origin, "gang", annotations=SKIP_DRY_RUN))
+    meta = metadata("PodGroup", group.names.group(run), Head(group.origin, "gang", annotations=SKIP_DRY_RUN))
     present = {key: value for key, value in spec.items() if value}
     body = {"apiVersion": api_version, "kind": "PodGroup", "metadata": meta, "spec": present}
     return Manifest(body, stem=group.names.base, run=True)

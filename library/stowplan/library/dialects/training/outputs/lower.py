@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from stowplan.library.builders import transfer
 from stowplan.library.builders.job import jobs
-from stowplan.library.builders.metadata import Part
+from stowplan.library.builders.metadata import Head
 from stowplan.library.builders.network_policy import network_policy
 from stowplan.library.builders.pods import agent_pod, run_container
 from stowplan.library.builders.rbac import role_binding, service_account
@@ -15,35 +15,37 @@ from stowplan.library.dialects.training.outputs.following import COMPONENT, PLUR
 from stowplan.library.dialects.training.outputs.writable import PlacedOutput, Writable
 from stowplan.library.ir.data import Site
 from stowplan.library.ir.training import TrainingGroup
-from stowplan.library.manifest import ExternalReference, Manifest
+from stowplan.library.manifest import ExternalReference, Manifest, Part
 from stowplan.library.values import labels
 from stowplan.library.values.names import HASH_LENGTH
 from stowplan.schema.agents.run_end import SKIP_FILE
 from stowplan.schema.kinds.native.training import ROLE
+from stowplan.schema.meta import ObjectId
 from stowplan.schema.platform.platform import Platform
 
 
-def manifests(
-    outputs: Sequence[PlacedOutput], group: TrainingGroup, made: Sequence[Manifest], site: Site
-) -> list[Manifest]:
-    """Return the Jobs of the outputs of a valid Training, with what they need; an empty list without outputs.
+def parts(
+    outputs: Sequence[PlacedOutput], group: TrainingGroup, made: Iterable[Manifest], site: Site
+) -> tuple[Part, ...]:
+    """Return the part `outputs` of a valid Training: a Job for each output, and their rights; no part without outputs.
 
     `made` are the manifests of the run, with one Job or JobSet that trains. Each Job has a hash of its own, of which
     the name of the run is a part: another `to` copies again, and leaves the run as it is.
     """
     if not outputs:
-        return []
+        return ()
     origin, home, account = group.origin, group.origin.spec.namespace, group.names.outputs
-    run = next(each for each in made if _trains(each))
+    run = next(each for each in made if _trains(each)).id._replace(namespace=home)
     access = group.names.part("outputs", run.name[-HASH_LENGTH:])
-    binding = role_binding(access, Part(origin, COMPONENT), [(home, account)])
-    return [
+    binding = role_binding(access, Head(origin, COMPONENT), [(home, account)])
+    rights = (
         service_account(account, origin, namespace=home),
         network_policy(account, origin, namespace=home, network=site.platform.network, component=COMPONENT),
-        run_container.role(access, account, origin, run.id, PLURALS[run.kind]),
+        run_container.role(access, account, origin, run, PLURALS[run.kind]),
         Manifest(binding.body, stem=account, run=True),
-        *(each for output in outputs if output.home for each in _output(output, output.home, group, run, site)),
-    ]
+    )
+    copies = [_output(output, output.home, group, run, site) for output in outputs if output.home]
+    return (Part("outputs", (), (Part("access", rights), *copies)),)
 
 
 def externals(outputs: Iterable[PlacedOutput], namespace: str) -> set[ExternalReference]:
@@ -57,19 +59,20 @@ def _trains(manifest: Manifest) -> bool:
     return manifest.run and manifest.kind in PLURALS and (manifest.kind != "Job" or component == ROLE)
 
 
-def _output(placed: PlacedOutput, home: Writable, group: TrainingGroup, run: Manifest, site: Site) -> list[Manifest]:
+def _output(placed: PlacedOutput, home: Writable, group: TrainingGroup, run: ObjectId, site: Site) -> Part:
     moved = copying.of_copying(_copying(placed, home, group, site.platform))
     configuration = transfer.configuration(moved)
     made = transfer.task(moved, site, configuration.name)
     trainers = group.roles[0].template
     shared = attachment.grouped(made.spec["template"], trainers)
-    spec = {**made.spec, "template": run_container.added(shared, run.id, placed.output.when, site)}
+    spec = {**made.spec, "template": run_container.added(shared, run, placed.output.when, site)}
     if home.attachment == "near":
         spec = attachment.near(spec, trainers, group.origin, run.name[-HASH_LENGTH:])
     (found,) = jobs([made._replace(spec=spec)], group.origin, "")
     meta = found.body["metadata"]
     named = {**meta, "labels": {**meta["labels"], labels.OUTPUT: str(placed.number)}}
-    return [configuration, Manifest({**found.body, "metadata": named}, stem=found.stem, run=True)]
+    copy = Manifest({**found.body, "metadata": named}, stem=found.stem, run=True)
+    return Part(f"output-{placed.number}", (configuration, copy))
 
 
 def _copying(placed: PlacedOutput, home: Writable, group: TrainingGroup, platform: Platform) -> Copying:
