@@ -1,23 +1,40 @@
-// Renders charts with cdk8s. A request is one line of JSON: a list of charts, each with the id of the chart, the name
-// of the construct in it, the heads of the manifests (`objects`) and the construct ids of these. The response is one line
-// of JSON: for each chart its rendered objects in the same order, or a string that says why cdk8s refused it.
+// Renders charts with cdk8s. A request is one line of JSON: a list of charts, each with the namespace and the labels that it
+// gives to its objects. `own` is the chart itself, and `cluster` the chart in it for objects without a namespace: an id,
+// `objects` as pairs of a construct id and the head of a manifest, and `parts`, constructs of the same form. The response
+// is one line of JSON: for each chart the rendered heads of both, in the same order, or a string that says why cdk8s refused.
 'use strict';
 
 const { ApiObject, App, Chart, JsonPatch } = require('cdk8s');
 const { Construct } = require('constructs');
 
 // One App for each chart: cdk8s processes the whole App for each chart that it renders.
-function build(spec) {
-  const chart = new Chart(new App(), spec.chart);
-  const set = new Construct(chart, spec.name);
-  spec.objects.forEach((object, index) => add(set, spec.ids[index], object));
-  return chart;
+function build({ namespace, labels, own, cluster }) {
+  const chart = filled(new Chart(new App(), own.id, { namespace: namespace || undefined, labels }), own);
+  const charts = [chart];
+  if (cluster.objects.length || cluster.parts.length) charts.push(filled(new Chart(chart, 'cluster', { labels }), cluster));
+  return charts;
 }
 
-// Everything but the identity comes as a patch: cdk8s drops empty fields from what its constructor gets.
-function add(set, id, { apiVersion, kind, metadata: { name, namespace, ...metadata } }) {
-  const added = new ApiObject(set, id, { apiVersion, kind, metadata: { name, namespace } });
-  for (const [key, value] of Object.entries(metadata)) added.addJsonPatch(JsonPatch.add(`/metadata/${step(key)}`, value));
+function filled(scope, { objects, parts }) {
+  for (const [id, head] of objects) add(scope, id, head);
+  for (const part of parts) filled(new Construct(scope, part.id), part);
+  return scope;
+}
+
+// What cdk8s would drop or refuse comes as a patch. Labels that do so take the place of the chart's, and so have these too.
+function add(scope, id, { apiVersion, kind, metadata }) {
+  const entries = Object.entries(metadata);
+  const given = Object.fromEntries(entries.filter(isPlain));
+  const added = new ApiObject(scope, id, { apiVersion, kind, metadata: given });
+  for (const [key, value] of entries.filter((entry) => !isPlain(entry))) {
+    const whole = key === 'labels' ? { ...Chart.of(scope).labels, ...value } : value;
+    added.addJsonPatch(JsonPatch.add(`/metadata/${step(key)}`, whole));
+  }
+}
+
+function isPlain([key, value]) {
+  if (key === 'labels' || key === 'annotations') return Object.keys(value).length > 0 && !Object.hasOwn(value, 'constructor');
+  return key === 'name' || key === 'namespace';
 }
 
 // A key as a step of a JSON pointer (RFC 6901).
@@ -27,7 +44,8 @@ function step(key) {
 
 function render(spec) {
   try {
-    return build(spec).toJson();
+    const [chart, cluster] = build(spec);
+    return [chart.toJson(), cluster ? cluster.toJson() : []];
   } catch (error) {
     return String(error);
   }

@@ -12,7 +12,6 @@ from stowplan.library.composition.packages import SCRIPT
 
 if TYPE_CHECKING:
     from stowplan.library.composition.tree import ChartSource
-    from stowplan.library.manifest import Manifest
 
 _LIMITS = ("--max-semi-space-size=4",)
 """Arguments of Node.js: the memory for new objects in MiB. By default, Node.js takes more memory and is no faster."""
@@ -37,8 +36,8 @@ class NodeComposer:
             stdout=subprocess.PIPE,
         )
 
-    def render(self, charts: "Sequence[ChartSource]") -> "list[tuple[Manifest, ...]]":
-        """Return the manifests of each chart, in order, as cdk8s renders them.
+    def render(self, charts: "Sequence[ChartSource]") -> "list[ChartSource]":
+        """Return the charts with their manifests as cdk8s renders them.
 
         Raises `RuntimeError` if cdk8s refuses a chart, or if Node.js ends or does not respond in time. In the latter
         cases each later call raises it too.

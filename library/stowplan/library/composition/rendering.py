@@ -1,13 +1,12 @@
 """Requests to cdk8s and their responses, for any Node.js process. `compose.js` describes the protocol."""
 
-from collections.abc import Callable, Sequence
-from itertools import compress
+from collections.abc import Callable, Sequence, Set
 from typing import Any, Protocol
 
 import orjson
 
 from stowplan.library.composition.crossing import crosses
-from stowplan.library.composition.tree import ChartSource
+from stowplan.library.composition.tree import ChartSource, TreeNode, changed, headed, nodes
 from stowplan.library.manifest import Json, Manifest
 
 _HEAD = ("apiVersion", "kind", "metadata")
@@ -19,26 +18,25 @@ Exchange = Callable[[bytes], bytes]
 class Composer(Protocol):
     """A Node.js process that renders charts with cdk8s."""
 
-    def render(self, charts: Sequence[ChartSource]) -> list[tuple[Manifest, ...]]:
-        """Return each chart's manifests, in order, as cdk8s renders them; `RuntimeError` if it or Node.js fails."""
+    def render(self, charts: Sequence[ChartSource]) -> list[ChartSource]:
+        """Return the charts with their manifests as cdk8s renders them; `RuntimeError` if it or Node.js fails."""
 
     def close(self) -> None:
         """End all processes that the composer started. Call it once, after the last `render`."""
 
 
-def render(charts: Sequence[ChartSource], exchange: Exchange) -> list[tuple[Manifest, ...]]:
-    """Return the manifests of each chart, in the order of `charts`, with the heads that cdk8s rendered.
+def render(charts: Sequence[ChartSource], exchange: Exchange) -> list[ChartSource]:
+    """Return the charts, in order, with the heads of their manifests as cdk8s rendered them.
 
     The head of an object is what cdk8s knows of it: apiVersion, kind and metadata. All else would come back as it is,
-    and stays here. A manifest whose head cannot be carried is not sent to cdk8s and is returned unchanged: Kubernetes
-    refuses it, and the check stage reports that. `exchange` is called once, with the request for all charts. Raises
-    `RuntimeError` if cdk8s refuses a chart or if the response of Node.js is malformed: these are bugs of Stowplan or of
-    its installation.
+    and stays here. A manifest whose head cannot be carried is not sent to cdk8s: Kubernetes refuses it, and the check
+    stage reports that. `exchange` is called once, with the request for all charts. Raises `RuntimeError` if cdk8s
+    refuses a chart or if the response of Node.js is malformed: these are bugs of Stowplan or of its installation.
     """
-    carried = [[_can_be_carried(_head(manifest)) for manifest in chart.manifests] for chart in charts]
-    request = [_request(chart, mask) for chart, mask in zip(charts, carried, strict=True)]
+    left_out = {id(each) for chart in charts for each in chart.manifests if not _can_be_carried(_head(each))}
+    request = [_request(chart, left_out) for chart in charts]
     response = _read(exchange(orjson.dumps(request)), len(charts))
-    return [_rendered(*parts) for parts in zip(charts, carried, response, strict=True)]
+    return [_rendered(*each, left_out) for each in zip(charts, request, response, strict=True)]
 
 
 def can_be_carried(manifest: Manifest) -> bool:
@@ -55,21 +53,35 @@ def _head(manifest: Manifest) -> Json:
     return {key: manifest.body[key] for key in _HEAD}
 
 
-def _request(chart: ChartSource, carried: Sequence[bool]) -> Json:
-    return {
-        "chart": chart.id,
-        "name": chart.name,
-        "ids": list(compress(chart.child_ids, carried)),
-        "objects": [_head(manifest) for manifest in compress(chart.manifests, carried)],
-    }
+def _request(chart: ChartSource, left_out: Set[int]) -> Json:
+    own, cluster = (_sent(each, left_out) for each in nodes(chart))
+    return {"namespace": chart.namespace, "labels": chart.labels, "own": own, "cluster": cluster}
 
 
-def _rendered(chart: ChartSource, carried: Sequence[bool], objects: Any) -> tuple[Manifest, ...]:
-    if not isinstance(objects, list) or len(objects) != sum(carried):
-        raise RuntimeError(f"cdk8s refused {chart.name} in {chart.id}: {objects}")
-    heads = iter(objects)
-    parts = zip(chart.manifests, carried, strict=True)
-    return tuple(Manifest({**each.body, **next(heads)}, each.stem, each.run) if mask else each for each, mask in parts)
+def _sent(one: TreeNode, left_out: Set[int]) -> Json:
+    """Return a construct as `compose.js` reads it, without the manifests whose `id` is in `left_out`."""
+    objects = [[child, _head(manifest)] for child, manifest in one.objects if id(manifest) not in left_out]
+    return {"id": one.id, "objects": objects, "parts": [_sent(each, left_out) for each in one.parts]}
+
+
+def _rendered(chart: ChartSource, request: Json, response: Any, left_out: Set[int]) -> ChartSource:
+    sizes = [_size(request["own"]), _size(request["cluster"])]
+    if not isinstance(response, list) or [len(each) for each in response] != sizes:
+        raise RuntimeError(f"cdk8s refused {chart.id}: {response}")
+    own, cluster = map(iter, response)
+
+    def manifest(each: Manifest) -> Manifest:
+        if id(each) in left_out:
+            return headed(each, chart)
+        head = next(cluster if each.clustered else own)
+        return Manifest({**each.body, **head}, each.stem, each.run, each.clustered)
+
+    return changed(chart, manifest)
+
+
+def _size(sent: Json) -> int:
+    """Return the number of objects in a construct."""
+    return len(sent["objects"]) + sum(map(_size, sent["parts"]))
 
 
 def _read(response: bytes, number: int) -> list[Any]:
