@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from stowplan.compiler.diagnostics.report import Report
-from stowplan.compiler.generate import kubernetes_schemas, merge_keys
-from stowplan.compiler.kubernetes.schema_checker import FORM
+from stowplan.compiler.generate import kubernetes_schemas, merge_keys, props
+from stowplan.compiler.kubernetes.schema_problem import FORM
 from stowplan.compiler.kubernetes.schemas import PREFIX, definitions
 from stowplan.compiler.repository import own_files
 from stowplan.compiler.repository.layout import Repository
@@ -98,3 +98,4 @@ def write(root: Path) -> None:
     write_files(root / _DATA, data())
     write_files(root / "compiler/stowplan/compiler/kubernetes/generated", kubernetes_schemas.files())
     write_files(root / "library/stowplan/library/values/generated", merge_keys.files())
+    write_files(root / "library/stowplan/library/constructs/generated", props.files())

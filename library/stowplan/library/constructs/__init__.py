@@ -8,36 +8,23 @@ from stowplan.library.constructs.node import prepare_node
 
 prepare_node()
 
-from stowplan.library.constructs.charts import SpecChart  # noqa: E402  # Node comes first
-from stowplan.library.constructs.extension_app import Displaced, Extended, ExtensionApp  # noqa: E402
+from stowplan.library.constructs.app import SpecApp  # noqa: E402  # Node comes first
+from stowplan.library.constructs.charts import SpecChart  # noqa: E402
+from stowplan.library.constructs.generated import kinds  # noqa: E402
+from stowplan.library.constructs.generated.kinds import *  # noqa: E402, F403
 from stowplan.library.constructs.jsii_composer import JsiiComposer  # noqa: E402
-from stowplan.library.constructs.manifest_set import ManifestSet  # noqa: E402
-from stowplan.library.constructs.reading import SpecError  # noqa: E402
-from stowplan.library.constructs.specs import (  # noqa: E402
-    DataCube,
-    MxJob,
-    PaddleJob,
-    SampleJob,
-    SampleSet,
-    SpecConstruct,
-    Training,
-    TrainingJob,
-)
+from stowplan.library.constructs.spec_error import SpecError  # noqa: E402
+from stowplan.library.constructs.specs import SpecConstruct  # noqa: E402
+from stowplan.library.constructs.written import Displaced, Extended, Written  # noqa: E402
 
 __all__ = [
-    "DataCube",
     "Displaced",
     "Extended",
-    "ExtensionApp",
     "JsiiComposer",
-    "ManifestSet",
-    "MxJob",
-    "PaddleJob",
-    "SampleJob",
-    "SampleSet",
+    "SpecApp",
     "SpecChart",
     "SpecConstruct",
     "SpecError",
-    "Training",
-    "TrainingJob",
+    "Written",
 ]
+__all__ += kinds.__all__

@@ -17,7 +17,6 @@ import jsii
 from stowplan.library.composition.packages import SCRIPT, script
 from stowplan.library.composition.rendering import render
 from stowplan.library.composition.tree import ChartSource
-from stowplan.library.manifest import Manifest
 
 _NAME, _VERSION = "stowplan-composition", "0.0.0"
 _CLASS, _METHOD = "Composition", "respond"
@@ -46,7 +45,7 @@ _ASSEMBLY = {
 class JsiiComposer:
     """A `Composer` that uses the Node.js process of jsii. That process ends with Python."""
 
-    def render(self, charts: Sequence[ChartSource]) -> list[tuple[Manifest, ...]]:
+    def render(self, charts: Sequence[ChartSource]) -> list[ChartSource]:
         """See `rendering.render`. Also raises `RuntimeError` if Node.js has ended or cannot load the module."""
         return render(charts, _exchange)
 

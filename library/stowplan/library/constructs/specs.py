@@ -1,159 +1,197 @@
-"""Constructs of all kinds, for a user's cdk8s app."""
+"""What the constructs of all kinds have in common: each is a spec, and the chart of the objects that it compiles to.
 
-from collections.abc import Mapping, Sequence
-from importlib.metadata import version
+The classes themselves are in `generated/kinds.py`.
+"""
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar, Generic, TypeVar, cast
 
-from cdk8s import Chart
-from constructs import Construct
+import jsii
+from cdk8s import App, Chart
+from constructs import Construct, IValidation
 
-from stowplan.library.constructs import shapes
-from stowplan.library.constructs.manifest_set import ManifestSet
-from stowplan.library.constructs.reading import read_spec, refuse_errors
+from stowplan.library.composition.crossing import check_crossing
+from stowplan.library.constructs.app import SpecApp
+from stowplan.library.constructs.charts import SpecChart
+from stowplan.library.constructs.spec_error import SpecError, refuse_errors
+from stowplan.library.constructs.written import Written
+from stowplan.library.dialects import awaited
+from stowplan.library.dialects.dataset import cached
 from stowplan.library.dialects.registry import lower
-from stowplan.library.dialects.shared.context import Context
-from stowplan.schema.diagnostics import Finding
-from stowplan.schema.kinds import data_cube, mx_job, paddle_job, sample_job, sample_set, training_job
+from stowplan.library.dialects.sample_set import sample_set as sample_sets
+from stowplan.library.ir.data import CachedDataset
+from stowplan.schema.diagnostics import did_you_mean, has_errors
+from stowplan.schema.kinds import paddle_job, sample_set
 from stowplan.schema.kinds.custom_resource import CustomResource
-from stowplan.schema.kinds.native import training
-from stowplan.schema.meta import SpecId
-from stowplan.schema.platform.platform import Platform
+from stowplan.schema.kinds.native import dataset
+from stowplan.schema.kinds.native.training_parts import TrainingDataset, TrainingWait
+from stowplan.schema.kinds.table import KINDS
+from stowplan.schema.meta import Model
 
-Model = TypeVar("Model", bound=CustomResource)
+Document = Mapping[str, Any]
+Kind = TypeVar("Kind", bound=CustomResource)
 
 
-class SpecConstruct(ManifestSet, Generic[Model]):
-    """A spec of the kind `KIND` and the objects that it compiles to, the same as from `stowplan synth`.
+class SpecConstruct(SpecChart, Generic[Kind]):
+    """A spec of the kind `KIND`, and the objects that it compiles to, the same as from `stowplan synth`.
 
-    `spec` is the model, or the document as parsed from YAML. `platform` is the content of `stowplan.yaml`, by default
-    its defaults. A spec without a namespace takes that of the chart, else the platform's default. `source` is the file
-    that the objects' annotation `stowplan.dev/source` names. `datasets` are the models of the SampleSets or Datasets to
-    which the spec refers.
-    `findings` holds all findings that are no errors. Raises `SpecError` with every error of the spec, or of a dataset
-    for which it waits.
+    It is given by the fields of its spec, with names in Python's form such as `num_nodes`, or as a whole by `spec`: a
+    model, or the document as parsed from YAML. `metadata` adds labels, annotations and what else metadata may have. The
+    name of the spec is the construct's id unless metadata has another one, its namespace that of the chart around it,
+    or else the platform's default.
+
+    `findings` holds what there is to be said of the spec that is no error. Raises `SpecError` with every error of the
+    spec, or of a dataset for which it waits; `TypeError` outside of an app of Stowplan, or for fields beside `spec`;
+    `ValueError` if there is such a spec already, or none yet that it runs after.
     """
 
     KIND: ClassVar[type[CustomResource]]
-    model: Model
+    model: Kind
 
     def __init__(
         self,
         scope: Construct,
         construct_id: str,
-        *,
-        spec: Model | Mapping[str, Any],
-        platform: Platform | None = None,
-        source: str = "",
-        datasets: Sequence[CustomResource] = (),
+        spec: Kind | Document | None,
+        metadata: Document | None,
+        props: Mapping[str, Any],
     ) -> None:
-        self.platform = platform or Platform()
-        model, notes = read_spec(cast("type[Model]", self.KIND), spec, self.platform)
-        self.model = _placed(model, scope, self.platform)
-        key = (self.model.kind, self.model.metadata.namespace or "", self.model.metadata.name)
-        if isinstance(self.model, data_cube.DataCube):
-            refuse_errors(str(SpecId(*key)), shapes.findings(self.model))
-        context = Context(
-            platform=self.platform,
-            version=version("stowplan"),
-            datasets={SpecId(each.kind, each.metadata.namespace or "", each.metadata.name): each for each in datasets},
-            sources={key: source} if source else {},
-        )
-        lowered = lower(self.model, context)
-        for waited_for, other in context.lowered.items():
+        app, kind = SpecApp.around(scope, self.KIND.__name__), cast("type[Kind]", self.KIND)
+        document = _document(kind, construct_id, spec, metadata, props)
+        around = None if isinstance(scope, App) else Chart.of(scope).namespace
+        document["metadata"].setdefault("namespace", around or app.context.platform.default_namespace)
+        written = Written(document, app.place())
+        model, notes = app.checks.read(written, app.context.platform)
+        if model is None or has_errors(notes):
+            raise SpecError(f"This {kind.__name__}", notes)
+        self.model = cast("Kind", model)
+        for first in awaited.named(self.model, app.context):
+            if first not in app.context.specs:
+                raise ValueError(f"A {kind.__name__} runs after {first}, which has to be made before it.")
+        lowered = lower(self.model, app.located(self.model, written.place))
+        for waited_for, other in app.context.lowered.items():
             refuse_errors(str(waited_for), other.findings)
         refuse_errors(str(lowered.unit.spec), lowered.findings)
-        self.findings: tuple[Finding, ...] = (*notes, *lowered.findings)
+        for each in lowered.unit.manifests:
+            check_crossing(each.body)
+        self.findings = (*notes, *lowered.findings)
         super().__init__(scope, construct_id, unit=lowered.unit)
+        self.written = replace(written, findings=self.findings, construct=self.node.path)
+        app.add(self, self.model, lowered.unit, self.written)
+        self.node.add_validation(_Checks(app, self))
+
+    @property
+    def reference(self) -> dict[str, str]:
+        """What `run_after` of a spec takes that must wait for this one."""
+        return {"kind": self.spec_id.kind, "name": self.spec_id.name}
 
 
-class SampleSet(SpecConstruct[sample_set.SampleSet]):
-    """A SampleSet; for the parameters see `SpecConstruct`."""
+@jsii.implements(IValidation)
+class _Checks:
+    """The checks of a spec alone, after patches."""
 
-    KIND = sample_set.SampleSet
+    def __init__(self, app: SpecApp, chart: "SpecConstruct[Any]") -> None:
+        self._app, self._chart = app, chart
+
+    def validate(self) -> list[str]:
+        app, chart = self._app, self._chart
+        if app.checked_later:
+            return []
+        return app.checks.problems(chart.written, app.patched(chart), app.context.platform)
 
 
-Dataset = SampleSet | sample_set.SampleSet | Mapping[str, Any]
-"""A SampleSet in one of three forms: a construct, a model, or a document as parsed from YAML."""
+class DatasetConstruct(SpecConstruct[Kind]):
+    """A dataset, with the names of its objects."""
+
+    @property
+    @abstractmethod
+    def _cached(self) -> CachedDataset:
+        """What pods and tasks know of the dataset."""
+
+    @property
+    def claim_name(self) -> str:
+        """Name of the PersistentVolumeClaim by which pods mount the dataset."""
+        return self._cached.claim.name
+
+    @property
+    def service(self) -> str | None:
+        """Name of the Service of the cache pods; None if no node caches the dataset."""
+        return self._cached.names.service if self._cached.partitions else None
+
+    @property
+    def stateful_set(self) -> str | None:
+        """Name of the StatefulSet of the cache pods; None if no node caches the dataset."""
+        return self._cached.names.runtime if self._cached.partitions else None
 
 
-class SampleJob(SpecConstruct[sample_job.SampleJob]):
-    """A SampleJob; `sample_set` is the dataset that it works on, from which `platform` takes its default."""
+class MountedDataset(DatasetConstruct[dataset.Dataset]):
+    """A Dataset."""
 
-    KIND = sample_job.SampleJob
+    @property
+    def _cached(self) -> CachedDataset:
+        return cached.cached_dataset(self.model, SpecApp.around(self, "Dataset").context)
 
-    def __init__(
+    def mount(
         self,
-        scope: Construct,
-        construct_id: str,
+        path: str,
         *,
-        spec: sample_job.SampleJob | Mapping[str, Any],
-        sample_set: Dataset,
-        platform: Platform | None = None,
-        source: str = "",
-    ) -> None:
-        known = platform or _platform_of(sample_set)
-        datasets = [_model_of(sample_set, scope, known)]
-        super().__init__(scope, construct_id, spec=spec, platform=known, source=source, datasets=datasets)
+        wait: bool | TrainingWait = False,
+        read_only: bool | None = None,
+        revision: str | None = None,
+    ) -> TrainingDataset:
+        """Return an entry of `datasets` of a Training, which mounts the dataset at `path`.
+
+        With `wait` the job waits until the dataset is ready. `revision` is as in the spec.
+        """
+        given: dict[str, Any] = {"name": self.spec_id.name, "mountPath": path}
+        given |= {} if read_only is None else {"readOnly": read_only}
+        given |= {} if revision is None else {"revision": revision}
+        if wait is not False:
+            given["wait"] = {} if wait is True else wait
+        return TrainingDataset.model_validate(given)
 
 
-class PaddleJob(SpecConstruct[paddle_job.PaddleJob]):
-    """A PaddleJob; `sample_set` is the dataset that its pods mount, from which `platform` takes its default."""
+class MountedSampleSet(DatasetConstruct[sample_set.SampleSet]):
+    """A SampleSet."""
 
-    KIND = paddle_job.PaddleJob
+    @property
+    def _cached(self) -> CachedDataset:
+        return sample_sets.cached_dataset(self.model, SpecApp.around(self, "SampleSet").context)
 
-    def __init__(
-        self,
-        scope: Construct,
-        construct_id: str,
-        *,
-        spec: paddle_job.PaddleJob | Mapping[str, Any],
-        sample_set: Dataset | None = None,
-        platform: Platform | None = None,
-        source: str = "",
-    ) -> None:
-        known = platform or _platform_of(sample_set)
-        datasets = [_model_of(sample_set, scope, known)] if sample_set is not None else []
-        super().__init__(scope, construct_id, spec=spec, platform=known, source=source, datasets=datasets)
+    def mount(self, path: str) -> paddle_job.DatasetMount:
+        """Return the `sample_set_ref` of a PaddleJob, whose pods find the dataset at `path`."""
+        return paddle_job.DatasetMount.model_validate({"name": self.spec_id.name, "mountPath": path})
 
 
-class TrainingJob(SpecConstruct[training_job.TrainingJob]):
-    """A TrainingJob; for the parameters see `SpecConstruct`."""
-
-    KIND = training_job.TrainingJob
-
-
-class MxJob(SpecConstruct[mx_job.MxJob]):
-    """An MxJob; for the parameters see `SpecConstruct`."""
-
-    KIND = mx_job.MxJob
-
-
-class Training(SpecConstruct[training.Training]):
-    """A Training; for the parameters see `SpecConstruct`."""
-
-    KIND = training.Training
-
-
-class DataCube(SpecConstruct[data_cube.DataCube]):
-    """A DataCube; for the parameters see `SpecConstruct`."""
-
-    KIND = data_cube.DataCube
+def _document(
+    kind: type[Kind],
+    name: str,
+    spec: Kind | Document | None,
+    metadata: Document | None,
+    props: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Return the document of a spec. Raises `TypeError` for fields beside `spec`, and for what is no field."""
+    if spec is not None and (props or metadata):
+        raise TypeError(f"A {kind.__name__} is given by its fields or by `spec`, which holds all of them.")
+    if spec is None:
+        row, fields = KINDS[kind.__name__], cast("type[Model]", kind.model_fields["spec"].annotation).model_fields
+        if unknown := sorted(props.keys() - fields.keys()):
+            raise TypeError(f"A {row.name} has no field {unknown[0]}. {did_you_mean(unknown[0], fields)}")
+        given = {"name": name, **_plain(metadata or {})}
+        own = {str(fields[key].alias): _plain(value) for key, value in props.items()}
+        return {"apiVersion": row.api_version, "kind": row.name, "metadata": given, "spec": own}
+    document: dict[str, Any] = _plain(spec)
+    return {**document, "metadata": dict(document.get("metadata") or {})}
 
 
-def _platform_of(dataset: Dataset | None) -> Platform:
-    return dataset.platform if isinstance(dataset, SampleSet) else Platform()
-
-
-def _model_of(dataset: Dataset, scope: Construct, platform: Platform) -> sample_set.SampleSet:
-    if isinstance(dataset, SampleSet):
-        return dataset.model
-    return _placed(read_spec(sample_set.SampleSet, dataset, platform)[0], scope, platform)
-
-
-def _placed(model: Model, scope: Construct, platform: Platform) -> Model:
-    """Return the model with a namespace: its own, else that of the chart of `scope`, else the platform's default."""
-    if model.metadata.namespace:
-        return model
-    namespace = Chart.of(scope).namespace or platform.default_namespace
-    metadata = model.metadata.model_copy(update={"namespace": namespace})
-    return model.model_copy(update={"metadata": metadata})
+def _plain(value: Any) -> Any:
+    """Return a value as YAML would have it: models as mappings with what was given, and lists for sequences."""
+    if isinstance(value, Model):
+        return value.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    if isinstance(value, Mapping):
+        return {key: _plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return list(map(_plain, value))
+    return value
