@@ -10,7 +10,7 @@ from typing import Any
 
 from stowplan.compiler.kubernetes.list_map_keys import LIST_MAP_KEYS
 from stowplan.compiler.kubernetes.rules import FORMATS
-from stowplan.compiler.kubernetes.schema_checker import FORM, JsonSchema
+from stowplan.compiler.kubernetes.schema_problem import FORM, JsonSchema
 from stowplan.schema.platform.settings import KUBERNETES_VERSIONS
 
 _ANNOTATIONS = frozenset({"description", "format", "$schema", "$id", "default"})

@@ -3,7 +3,7 @@
 import json
 
 from stowplan.compiler.generate.kubernetes_schemas import compact, document
-from stowplan.compiler.kubernetes.schema_checker import JsonSchema
+from stowplan.compiler.kubernetes.schema_problem import JsonSchema
 from stowplan.compiler.kubernetes.schemas import PREFIX
 from stowplan.schema.platform.settings import KUBERNETES_VERSIONS
 

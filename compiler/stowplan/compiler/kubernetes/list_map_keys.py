@@ -4,6 +4,7 @@ The API server of Kubernetes refuses an apply with two items of the same key (st
 versions).
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 LIST_MAP_KEYS = "x-kubernetes-list-map-keys"
@@ -20,13 +21,17 @@ class UniqueKeys:
 
     def validate(self, items: Any) -> None:
         """Raise `ValueError` with the key in words if two items have the same key."""
-        if not isinstance(items, list) or len(items) < 2:
-            return
-        seen = set()
-        for item in items:
-            if not isinstance(item, dict):
-                continue
-            key = tuple([str(item.get(name, _DEFAULTS.get(name, ""))) for name in self._keys])
+        if found := repeated_key(items, self._keys):
+            raise ValueError(found)
+
+
+def repeated_key(items: Any, keys: Sequence[str]) -> str | None:
+    """Return in words the key that two items of a list have, such as `name "a"`; None if there is none."""
+    seen = set()
+    for item in items if isinstance(items, list) and len(items) > 1 else ():
+        if isinstance(item, dict):
+            key = tuple([str(item.get(name, _DEFAULTS.get(name, ""))) for name in keys])
             if key in seen:
-                raise ValueError(" and ".join(f'{name} "{value}"' for name, value in zip(self._keys, key, strict=True)))
+                return " and ".join(f'{name} "{value}"' for name, value in zip(keys, key, strict=True))
             seen.add(key)
+    return None

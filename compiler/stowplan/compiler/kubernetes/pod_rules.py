@@ -4,7 +4,7 @@ Each rule was tried on real API servers of Kubernetes 1.34 and 1.37. Rules that 
 in `library`, among the rules of pod templates.
 """
 
-from stowplan.compiler.kubernetes.schema_checker import FORM, JsonSchema
+from stowplan.compiler.kubernetes.schema_problem import FORM, JsonSchema
 
 _CORE = "io.k8s.api.core.v1."
 _INT32 = 2**31

@@ -8,7 +8,7 @@ compiled manifests.
 from typing import Any
 
 from stowplan.compiler.kubernetes.pod_rules import POD_RULES
-from stowplan.compiler.kubernetes.schema_checker import FORM, JsonSchema
+from stowplan.compiler.kubernetes.schema_problem import FORM, JsonSchema
 
 _CORE = "io.k8s.api.core.v1."
 _BATCH = "io.k8s.api.batch.v1."

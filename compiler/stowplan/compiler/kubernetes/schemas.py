@@ -16,7 +16,8 @@ from typing import Any
 import orjson
 
 from stowplan.compiler.kubernetes.rules import CLUSTER_SCOPED, REPLACED, rules_of
-from stowplan.compiler.kubernetes.schema_checker import Checker, JsonSchema, SchemaProblem
+from stowplan.compiler.kubernetes.schema_checker import Checker
+from stowplan.compiler.kubernetes.schema_problem import JsonSchema, SchemaProblem
 from stowplan.schema.meta import PATCH
 
 PREFIX = "#/$defs/"

@@ -10,7 +10,7 @@ from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.kubernetes import system_namespaces
 from stowplan.compiler.kubernetes.fields import mapping, namespace_and_name
 from stowplan.compiler.kubernetes.list_map_keys import LIST_MAP_KEYS
-from stowplan.compiler.kubernetes.schema_checker import SchemaProblem
+from stowplan.compiler.kubernetes.schema_problem import SchemaProblem
 from stowplan.compiler.kubernetes.schemas import definition_problems
 from stowplan.compiler.model import Program, Spec
 from stowplan.compiler.specs import digests, fitting_parts, kinds, placeholders, secret_keys
@@ -72,7 +72,14 @@ def identity_of(document: Document, default_namespace: str) -> SpecId:
 
 
 def read_spec(document: Document, platform: Platform, report: Report, *, sound: bool = True) -> Spec | None:
-    """Return the spec in a document for which `is_spec` holds; None if it has errors. Its findings go to `report`.
+    """Return the spec in a document for which `is_spec` holds; None if it has errors. Its findings go to `report`."""
+    spec, found = examine(document, platform, sound=sound)
+    report.add_findings(document, found)
+    return spec
+
+
+def examine(document: Document, platform: Platform, *, sound: bool = True) -> tuple[Spec | None, list[Finding]]:
+    """Return the spec in a document for which `is_spec` holds, None if it has errors, and its findings.
 
     If only Kubernetes values or the metadata have errors, the rules of the kind judge the rest. They depend on the
     platform, so they need a `sound` platform file.
@@ -84,13 +91,11 @@ def read_spec(document: Document, platform: Platform, report: Report, *, sound: 
     data, found = modernise(KINDS[kind].model, document.data)
     found += left_in or _version(kind, data)
     if has_errors(found):
-        report.add_findings(document, found)
-        return None
+        return None, found
     model, problems = read(KINDS[kind].model, data, unknown=platform.policy.unknown_fields)
     found += problems
     if model is None:
-        report.add_findings(document, found)
-        return None
+        return None, found
     embedded_problems = list(_embedded(model, platform))
     found += [
         *_metadata(model, data, platform),
@@ -100,10 +105,11 @@ def read_spec(document: Document, platform: Platform, report: Report, *, sound: 
     if sound and has_errors(found):
         unfit = ((value, each.path[len(value) :]) for value, each in embedded_problems)
         found += fitting_parts.findings(model, unfit, platform)
-    report.add_findings(document, found)
+    if has_errors(found):
+        return None, found
     namespace = model.metadata.namespace or platform.default_namespace
     identity = SpecId(kind, namespace, model.metadata.name)
-    return None if has_errors(found) else Spec(identity, document, model, *digests.of_spec(model, namespace))
+    return Spec(identity, document, model, *digests.of_spec(model, namespace)), found
 
 
 def _version(kind: str, data: dict[str, Any]) -> list[Finding]:

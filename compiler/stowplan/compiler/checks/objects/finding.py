@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Protocol
 
-from stowplan.compiler.kubernetes.schema_checker import SchemaProblem
+from stowplan.compiler.kubernetes.schema_problem import SchemaProblem
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, Severity, finding
 from stowplan.schema.meta import ObjectId, SpecId
 

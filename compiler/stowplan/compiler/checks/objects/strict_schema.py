@@ -2,7 +2,7 @@
 
 from stowplan.compiler.kubernetes.list_map_keys import LIST_MAP_KEYS
 from stowplan.compiler.kubernetes.rules import FORMATS
-from stowplan.compiler.kubernetes.schema_checker import JsonSchema
+from stowplan.compiler.kubernetes.schema_problem import JsonSchema
 
 _PRESERVE = "x-kubernetes-preserve-unknown-fields"
 _KEPT = frozenset(
