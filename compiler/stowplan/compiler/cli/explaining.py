@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 
 from stowplan.compiler.cli.environments import EnvOption, chosen, only_one
-from stowplan.compiler.cli.options import Format, Out, PlatformOption, again, output, repository
+from stowplan.compiler.cli.options import Format, Out, PlatformOption, command, output, repository
 from stowplan.compiler.diagnostics.report import Report
 
 if TYPE_CHECKING:
@@ -140,6 +140,7 @@ def _place(file: str, repo: "Repository", out: Path, env: str | None) -> _Place:
 
 def _explain_value(file: str, pointer: str, place: _Place, *, as_json: bool) -> None:
     from stowplan.compiler.provenance import questions, wording  # noqa: PLC0415 - start-up time
+    from stowplan.compiler.provenance.constructs import path_of  # noqa: PLC0415
 
     compiled, found = _source_map(place)
     path = _inside(file, place.out)
@@ -154,8 +155,10 @@ def _explain_value(file: str, pointer: str, place: _Place, *, as_json: bool) -> 
         _refuse(f"There is nothing at {pointer} of {file}.")
     if as_json:
         typer.echo(json.dumps(wording.records(entries), indent=2))
-    else:
-        _print(wording.entries(entries))
+        return
+    if not pointer and (construct := path_of(output, found)):
+        typer.echo(f"construct: {construct}")
+    _print(wording.entries(entries))
 
 
 def _explain_line(file: str, line: int, place: _Place) -> None:
@@ -192,7 +195,7 @@ def _source_map(place: _Place) -> "tuple[Compiled, SourceMap]":
     with closing(ComposerPool(lasting=False)) as composer:
         compiled = Compiler(place.checkout, composer).synth(place.target, place.out, Options(), report)
     if compiled.program is None:
-        Ending(place.repo.folder, report, compiled.texts, Format.TEXT, again(place.repo, place.top)).finish({})
+        Ending(place.repo.folder, report, compiled.texts, Format.TEXT, command(place.repo, place.top)).finish({})
     return compiled, SourceMap(compiled.program, compiled.outputs, version("stowplan"))
 
 

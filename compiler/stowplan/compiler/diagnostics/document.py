@@ -26,6 +26,13 @@ class Node:
     children: "dict[str, Node] | list[Node]" = field(default_factory=dict)
     file: str = ""
 
+    @classmethod
+    def at(cls, data: Data, mark: Mark) -> "Node":
+        """Return the node of plain data that is at one place as a whole, such as a line of a program."""
+        if isinstance(data, dict):
+            return cls(data, mark, mark, {key: cls.at(value, mark) for key, value in data.items()})
+        return cls(data, mark, mark, [cls.at(value, mark) for value in data] if isinstance(data, list) else {})
+
     def child(self, part: str | int) -> "Node | None":
         """Return the node of a field (a string) or of a list item (an index from 0); None if it does not exist.
 
@@ -73,7 +80,7 @@ class Document:
 
     `refused` are the paths of values that the reader refused; later findings about these values are dropped. `pins` are
     the entries of the lock file that were put into it, each as the name of its section, a blank and its key; `pinned`
-    are the paths of these values.
+    are the paths of these values. `construct` is the path of the construct in a program that stands for the document.
     """
 
     file: str
@@ -82,6 +89,7 @@ class Document:
     refused: frozenset[FieldPath] = frozenset()
     pins: tuple[str, ...] = ()
     pinned: frozenset[FieldPath] = frozenset()
+    construct: str = ""
 
     @property
     def data(self) -> Data:

@@ -22,6 +22,7 @@ from stowplan.compiler.provenance.candidates import GONE, below, candidates, cha
 from stowplan.compiler.provenance.leaves import Leaf, Place, leaves
 from stowplan.compiler.specs import platform_rules
 from stowplan.compiler.specs.validate import read_spec
+from stowplan.library.composition.tree import ChartSource, completed, rendered
 from stowplan.library.manifest import Manifest
 from stowplan.library.values.names import hash_of
 from stowplan.schema.diagnostics import FieldPath, has_errors
@@ -168,13 +169,18 @@ class Experiment:
         units = lower(program.specs, program, context_of(program, self.version), report)
         if report.failed:
             return None
+        units = list(map(rendered, units))
         if self.spec is None:
             specs = places(output_layout.of_specs(units, program.specs))
-            manifests = [output.manifest for output in delivered(specs, plain_objects(program), program)]
+            manifests = [output.manifest for output in delivered(specs, plain_objects(program), program, _completed)]
         else:
             index = next(i for i, each in enumerate(self.program.specs) if each.id == self.spec)
             manifests = list(units[index].manifests)
         return flattened(manifests)
+
+
+def _completed(charts: Sequence[ChartSource]) -> list[ChartSource]:
+    return list(map(completed, charts))
 
 
 def _paired(base: Objects, objects: Objects) -> dict[ObjectKey, tuple[Mapping[Place, Leaf], Mapping[Place, Leaf]]]:

@@ -60,14 +60,14 @@ class SourceMap:
 
     def __init__(self, program: Program, outputs: Sequence[OutputFile], version: str) -> None:
         self.outputs = outputs
-        self._program, self._version = program, version
+        self.program, self.version = program, version
         self._studies: dict[SpecId | None, Study] = {}
         self._flattened: dict[SpecId | None, Objects] = {}
 
     def entries(self, output: OutputFile) -> list[ExplainedLeaf]:
         """Return the origins of all leaves of an output, in the order of the manifest."""
         if output.spec is None and not is_platform_file(output.source):
-            return _foreign(output, self._program)
+            return _foreign(output, self.program)
         key, study = key_of(output.manifest), self.study(output.spec)
         base, compiled = study.experiment.base.get(key, {}), self._compiled(output.spec)[key]
         found = []
@@ -87,7 +87,7 @@ class SourceMap:
     def study(self, spec: SpecId | None) -> "Study":
         """Return the results of the experiments with a spec; for None, with the objects of the platform file."""
         if spec not in self._studies:
-            self._studies[spec] = Study(Experiment(reduced(self._program, spec), spec, self._version))
+            self._studies[spec] = Study(Experiment(reduced(self.program, spec), spec, self.version))
         return self._studies[spec]
 
 
