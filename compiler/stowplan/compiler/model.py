@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from shlex import quote
 
 from stowplan.compiler.diagnostics.document import Document
-from stowplan.compiler.diagnostics.locations import PLATFORM_FILES
+from stowplan.compiler.diagnostics.locations import PLATFORM_FILES, SYNTH
 from stowplan.library.manifest import ExternalReference, Manifest
 from stowplan.schema.kinds.custom_resource import CustomResource
 from stowplan.schema.meta import ObjectId, SpecId
@@ -46,6 +47,8 @@ class Program:
     """Identities of the specs whose documents have errors."""
     incomplete: bool = False
     """Whether a file could not be read, so that there may be specs that nobody knows of."""
+    app: str = ""
+    """The path of the Python file whose app this is, relative to the repository; empty for the command line."""
 
     @property
     def platform_file(self) -> str:
@@ -56,6 +59,13 @@ class Program:
     def other_platform(self) -> str:
         """The path of the platform file if the option `--platform` named it; empty if it has one of the usual names."""
         return "" if self.platform_file in PLATFORM_FILES else self.platform_file
+
+    @property
+    def command(self) -> str:
+        """The command that writes the output again, in the folder of the repository."""
+        if self.app:
+            return f"python {quote(self.app)}"
+        return f"{SYNTH} --platform {quote(self.other_platform)}" if self.other_platform else SYNTH
 
     def spec(self, identity: SpecId) -> Spec | None:
         """Return the spec with this identity; None if there is none."""
@@ -83,8 +93,8 @@ class OutputFile:
     """The compiler mark of a file of a run, see `compiler_mark`; for a reused file, the one in the inventory."""
     reused: bytes = b""
     """The committed file if the run is reused, otherwise empty; `manifest` is then the object in that file."""
-    other_platform: str = ""
-    """The platform file if it has none of the usual names; the command in the header of the file then names it."""
+    command: str = SYNTH
+    """The command in the header of the file, see `Program.command`."""
     content_digest: str = ""
     """The `digest` of the spec, which inventories of version 0.1.0 have as `spec_digest`."""
 

@@ -10,7 +10,7 @@ Stages 2 to 4 are taken for some specs at a time, perhaps in other processes (`c
 one report. After an error, stages that need sound input do not run. This module writes no files.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,10 +19,11 @@ from stowplan.compiler.checks import spec_stage, stage
 from stowplan.compiler.checks.per_spec.custom_resources import Definitions
 from stowplan.compiler.committed.recompile import NOTHING, Recompile
 from stowplan.compiler.compiling.compile_all import Parts, specs_alone, with_platform
-from stowplan.compiler.compiling.reading import Reading, read, texts
+from stowplan.compiler.compiling.reading import Reading, read, report_unused, texts
 from stowplan.compiler.compiling.steps import Validation
 from stowplan.compiler.diagnostics.report import Diagnostic, Report
 from stowplan.compiler.environments.target import Target
+from stowplan.compiler.lowering.app_checks import AppChecks
 from stowplan.compiler.lowering.composer_pool import ComposerPool
 from stowplan.compiler.lowering.extensions import Extensions, extend
 from stowplan.compiler.lowering.lower import lower
@@ -81,42 +82,52 @@ class Compiled:
     placed: tuple[tuple[str, ObjectId], ...] = ()
 
 
+Extending = Callable[[Extensions, Program], Extensions]
+"""Extends the units of a program, as an extension file does."""
+
+
 class Compiler:
     """Compiles the targets of one checkout, one after the other. The caller closes `composer`.
+
+    `app` is the program that calls the compiler; None for the command line.
 
     Clusters of one environment differ in what Argo CD is told, so that their specs are equal: they are compiled once,
     unless their committed outputs differ.
     """
 
-    def __init__(self, checkout: Checkout, composer: ComposerPool) -> None:
-        self._checkout = checkout
+    def __init__(self, checkout: Checkout, composer: ComposerPool, app: Extending | None = None) -> None:
+        self.checkout = checkout
+        self._app = app
         self._composer = composer
         self._equal: tuple[object, Parts] | None = None
 
     def validate(self, target: Target, report: Report, *, keep_objects: bool = True) -> Compiled:
         """Compile and check, without extensions, Node.js and the committed output. Diagnostics go to `report`."""
-        reading = read(self._checkout, target, report)
+        reading = read(self.checkout, target, (), report)
+        if not reading.program.platform.extensions:
+            report_unused(self.checkout, reading, report)
         plain = plain_objects(reading.program)
         steps = Validation(reading, _definitions(plain, reading), keep_objects)
         parts = with_platform(self._specs(steps, None, report), steps, plain)
         _check(parts, reading, parts.gone, report)
-        return replace(_compiled(self._checkout, reading, parts, report), placed=parts.placed(target.runs))
+        return replace(_compiled(self.checkout, reading, parts, report), placed=parts.placed(target.runs))
 
     def synth(self, target: Target, out: Path, options: Options, report: Report) -> Compiled:
         """Compile for the target's folder `out`. Diagnostics go to `report`. Raises as `ComposerPool.render` does."""
-        from stowplan.compiler.committed import argocd_name  # noqa: PLC0415 - `validate` starts without it
+        from stowplan.compiler.committed import argocd_name, program  # noqa: PLC0415 - `validate` starts without it
         from stowplan.compiler.committed.last_output import Committed  # noqa: PLC0415
         from stowplan.compiler.compiling.keep import Keeping, spoiled, strays  # noqa: PLC0415
         from stowplan.compiler.output.render import Renderings  # noqa: PLC0415
 
-        reading = read(self._checkout, target, report)
-        extended = self._extended(reading, report)
-        if report.failed and reading.program.platform.extensions:
-            return Compiled(texts(self._checkout, report))
+        reading, extended = self._read(target, report)
+        report_unused(self.checkout, reading, report)
+        if extended and report.failed:
+            return Compiled(texts(self.checkout, report))
         specs = [each.id for each in reading.program.specs]
         committed = Committed.read(out, specs, options.base, options.recompile)
-        others = (*extended.additions, *plain_objects(reading.program))
-        units = {each.spec: each for each in extended.units}
+        report.add(*program.others(committed.tree, reading.program, self.checkout.repo.folder))
+        others = (*(extended.additions if extended else ()), *plain_objects(reading.program))
+        units = {each.spec: each for each in extended.units} if extended else {}
         steps = Keeping(reading, _definitions(others, reading), options.keep_objects, committed, self._composer, units)
         parts = with_platform(self._specs(steps, committed, report), steps, others)
         if parts.complete:
@@ -125,10 +136,10 @@ class Compiler:
         report.add_findings(reading.program.platform_document, settled)
         _check(parts, reading, {**parts.gone, **strays(committed)}, report)
         if report.failed:
-            return Compiled(texts(self._checkout, report))
-        more = self._composer.render_outputs(settings(reading.program))
+            return Compiled(texts(self.checkout, report))
+        more = settings(reading.program, self._composer.render_charts)
         return replace(
-            _compiled(self._checkout, reading, parts, report),
+            _compiled(self.checkout, reading, parts, report),
             outputs=(*parts.outputs, *more) if options.keep_objects else (),
             files=(*parts.files, *Renderings().all(more, committed.tree)),
             objects=parts.objects + len(more),
@@ -152,16 +163,27 @@ class Compiler:
         report.add(*(each for own in self._equal[1].lowered.values() for each in own))
         return self._equal[1]
 
+    def _read(self, target: Target, report: Report) -> tuple[Reading, Extensions | None]:
+        """Read a target, and let programs extend it; the reading then has the specs that they made, too."""
+        reading = read(self.checkout, target, (), report)
+        if not (self._app or reading.program.platform.extensions):
+            return reading, None
+        extended = self._extended(reading, report)
+        if extended.made:
+            reading = read(self.checkout, target, extended.made, report)
+        return reading, extended
+
     def _extended(self, reading: Reading, report: Report) -> Extensions:
-        """Execute the extensions on the units of all specs; return no units if the platform file names none."""
+        """Let the app and the extensions extend the units of all specs, unless there is an error."""
         program = reading.program
-        if not program.platform.extensions:
-            return Extensions(())
         units = lower(program.specs, program, reading.context, report)
         if report.failed:
-            return Extensions(tuple(units))
+            return Extensions(tuple(units), reading.context)
         self._composer.use_jsii()
-        extended = extend(program, self._composer.render(units), self._checkout.repo.folder)
+        extended = Extensions(tuple(self._composer.render(units)), reading.context)
+        if self._app:
+            extended = self._app(extended, program)
+        extended = extend(program, extended, self.checkout.repo.folder, AppChecks(reading.sources.prepared))
         report.add(*extended.diagnostics)
         return extended
 

@@ -8,11 +8,9 @@ from stowplan.compiler.diagnostics.report import Diagnostic, Report
 from stowplan.compiler.environments.combining import combined
 from stowplan.compiler.environments.target import Target
 from stowplan.compiler.environments.together import Result, judged, left
-from stowplan.compiler.lowering.composer_pool import ComposerPool
 from stowplan.compiler.output.write import WriteResult, write
 from stowplan.compiler.pipeline import Compiled, Compiler, Options
 from stowplan.compiler.repository.layout import Repository
-from stowplan.compiler.repository.load import Checkout
 from stowplan.compiler.repository.surroundings import surroundings
 from stowplan.compiler.repository.work_tree import Around
 
@@ -69,15 +67,12 @@ def write_all(found: Synthesis, foreign: Sequence[Diagnostic]) -> tuple[Report, 
     return report, results
 
 
-def synthesis(
-    checkout: Checkout, out: Path, targets: Sequence[Target], options: Mapping[str, Options], composer: ComposerPool
-) -> Synthesis:
+def synthesis(compiler: Compiler, out: Path, targets: Sequence[Target], options: Mapping[str, Options]) -> Synthesis:
     """Compile targets for their folders below the output folder `out`, and judge them together; write nothing.
 
-    `targets` is not empty. `options` has those of each, by its name. The caller closes `composer`. Raises what
-    `Compiler.synth` raises.
+    `targets` is not empty. `options` has those of each, by its name. Raises what `Compiler.synth` raises.
     """
-    compiler, parts = Compiler(checkout, composer), list[CompiledTarget]()
+    checkout, parts = compiler.checkout, list[CompiledTarget]()
     for target in targets:
         report, place = Report(), out / target.name
         parts.append(CompiledTarget(target, place, report, compiler.synth(target, place, options[target.name], report)))

@@ -15,7 +15,7 @@ from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.environments.together import strange
 from stowplan.compiler.lowering.composer_pool import ComposerPool
 from stowplan.compiler.output.write import WriteResult
-from stowplan.compiler.pipeline import Options
+from stowplan.compiler.pipeline import Compiler, Options
 from stowplan.compiler.repository.layout import SPECS, Repository
 from stowplan.compiler.repository.load import Checkout
 from stowplan.compiler.synthesis import synthesis, write_all
@@ -102,7 +102,7 @@ class Watcher:
         if not chosen:
             raise EnvironmentGoneError(f"The platform file has no environment {self.env} any more.")
         options = Options(keep_objects=False)
-        found = synthesis(checkout, self.out, chosen, {each.name: options for each in chosen}, self._composer)
+        found = synthesis(Compiler(checkout, self._composer), self.out, chosen, {each.name: options for each in chosen})
         report, results = write_all(found, list(strange(self.out, targets, refused=False)))
         places = [each.out for each in found.parts] if results else []
         written = tuple(zip(places, results, strict=True))

@@ -208,6 +208,7 @@ CATALOGUE: dict[str, Code] = {
     "SP551": Code(_E, "A CRD is too large"),
     "SP560": Code(_E, "An extension failed"),
     "SP561": Code(_E, "An extension changed an object that is not its own"),
+    "SP562": Code(_E, "The output is that of a program"),
     # Policy.
     "SP601": Code(_E, "The platform refuses this"),
     "SP602": Code(_W, "The namespace must allow root tasks"),

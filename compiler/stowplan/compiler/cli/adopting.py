@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from stowplan.compiler.cli.environments import chosen
-from stowplan.compiler.cli.options import Format, Out, PlatformOption, RepoOption, again, repository, writable_output
+from stowplan.compiler.cli.options import Format, Out, PlatformOption, RepoOption, command, repository, writable_output
 
 Name = Annotated[
     str,
@@ -37,7 +37,7 @@ def adopt(name: Name, *, repo: RepoOption = Path(), out: Out = None, platform: P
     (target,) = targets
     if not inventory_files.exists(top):
         raise typer.BadParameter(f"{top} has no output of the time before there were environments.", param_hint="NAME")
-    settings = read(checkout, target, Report()).program.platform.argocd
+    settings = read(checkout, target, (), Report()).program.platform.argocd
     if other := adoption.other_cluster(top, settings):
         message = (
             f"The output goes to the cluster {other}, and {name} is another one: all runs would start again there."
@@ -52,8 +52,6 @@ def adopt(name: Name, *, repo: RepoOption = Path(), out: Out = None, platform: P
         raise typer.BadParameter(f"{error.args[0]} is there already.", param_hint="NAME") from None
     except OSError as error:
         raise typer.BadParameter(f"{error.filename} cannot be moved: {error.strerror}.", param_hint="--out") from None
-    typer.echo(
-        f"{number} files moved to {top / target.name}. Run `stowplan synth{again(source, top)}` and commit both."
-    )
+    typer.echo(f"{number} files moved to {top / target.name}. Run `{command(source, top)}` and commit both.")
     if settings.repo_url:
         typer.echo(f"Once that is merged, apply {top / target.name / paths.ROOT} to Argo CD's cluster.")

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from stowplan.compiler.cli import results
 from stowplan.compiler.cli.ending import Ending, busy
 from stowplan.compiler.cli.environments import EnvOption, chosen
 from stowplan.compiler.cli.options import (
@@ -15,24 +14,21 @@ from stowplan.compiler.cli.options import (
     Out,
     PlatformOption,
     Repo,
-    again,
+    command,
     repository,
     writable_output,
 )
 from stowplan.compiler.cli.results import counted_line, of_targets, record, spec_lines
-from stowplan.compiler.diagnostics.ci import in_ci
-from stowplan.compiler.diagnostics.report import Diagnostic, Report
+from stowplan.compiler.diagnostics.report import Report
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from stowplan.compiler.cache.stamp import Look, Numbers, Stamp
     from stowplan.compiler.cli.results import Ended
-    from stowplan.compiler.committed.vouching import Base
     from stowplan.compiler.environments.target import Target
     from stowplan.compiler.environments.together import Result
     from stowplan.compiler.pipeline import Compiled
-    from stowplan.compiler.repository.layout import Repository
     from stowplan.compiler.synthesis import Synthesis
 
 
@@ -129,7 +125,7 @@ def synth(
     look = None if check or base or env or recompile else stamp.look(source, top)
     if look and look.unchanged:
         last = look.unchanged
-        _end_unchanged(last, Ending(source.folder, last.report, last.texts, output_format, again(source, top)), top)
+        _end_unchanged(last, Ending(source.folder, last.report, last.texts, output_format, command(source, top)), top)
 
     from stowplan.compiler.lowering.composer_pool import ComposerPool  # noqa: PLC0415 - start-up time
 
@@ -137,31 +133,20 @@ def synth(
         if not source.may_have("extensions"):
             composer.start()  # Node.js takes as long to start as Python to import what follows.
 
-        from stowplan.compiler.committed.recompile import Recompile  # noqa: PLC0415 - start-up time
-        from stowplan.compiler.environments.together import strange  # noqa: PLC0415
-        from stowplan.compiler.pipeline import Options  # noqa: PLC0415
+        from stowplan.compiler.cli.synthesising import Wish  # noqa: PLC0415 - start-up time
+        from stowplan.compiler.pipeline import Compiler  # noqa: PLC0415
         from stowplan.compiler.repository.load import Checkout  # noqa: PLC0415
-        from stowplan.compiler.synthesis import synthesis  # noqa: PLC0415
 
         checkout = Checkout(source, look.contents if look else {})
         targets = chosen(checkout, top, env, output_format)
-        renewed = Recompile.named(recompile or ())
-        bases = {each.name: _vouching_base(source, top, base, each) for each in targets}
-        options = {name: Options(renewed, own, keep_objects=False) for name, own in bases.items()}
-        found = synthesis(checkout, top, targets, options, composer)
-    if check and base is None and in_ci():
-        for each in found.parts:
-            each.report.add(_base_missing(each.out))
-    unknown = renewed.unknown([spec for each in found.parts for spec in each.compiled.specs])
-    if unknown and not found.report.failed:
-        raise typer.BadParameter(f"There is no spec {unknown[0]}.", param_hint="--recompile")
-    end = results.check if check else results.write
-    report, ended = end(found, list(strange(top, targets, refused=check)))
+        wish = Wish(check, base, recompile or ())
+        found = wish.synthesis(Compiler(checkout, composer), top, targets)
+    report, ended = wish.end(found)
     if look and not report.failed:
         _remember(look, found, ended, report)
     records = {each.numbers.target: record(each.numbers) | each.more for each in ended}
     lines = [line for each in ended for line in each.lines]
-    ending = Ending(source.folder, report, found.texts, output_format, again(source, top))
+    ending = Ending(source.folder, report, found.texts, output_format, command(source, top))
     ending.finish(of_targets(records), lines, failed=not all(each.more.get("upToDate", True) for each in ended))
 
 
@@ -206,39 +191,3 @@ def _checked(out: Path, target: "Target", compiled: "Compiled") -> "Result":
         before = {spec: hashes(each.id for each in own) for spec, own in committed.by_spec.items() if spec}
         runs = {spec: compiled.runs.get(spec, frozenset()) | before.get(spec, frozenset()) for spec in compiled.specs}
     return Result(target, compiled.placed, runs)
-
-
-def _vouching_base(repo: "Repository", out: Path, revision: str | None, target: "Target") -> "Base | None":
-    """Return the runs of a target in the commit `revision`, which was reviewed; None if `revision` is None.
-
-    `out` is the output folder of all targets. Raises `typer.BadParameter` if the commit cannot be read.
-    """
-    if revision is None:
-        return None
-    from stowplan.compiler.committed import adoption, vouching  # noqa: PLC0415 - start-up time
-    from stowplan.compiler.git.work_tree import GitError, around  # noqa: PLC0415
-
-    try:
-        top = around(out, repo.folder)
-        return vouching.at_commit(top, adoption.at_commit(target, top, out, revision), revision)
-    except GitError as error:
-        raise typer.BadParameter(str(error), param_hint="--base") from None
-
-
-def _base_missing(out: Path) -> Diagnostic:
-    """Return the diagnostic SP526: `--check` was called in CI without a base commit. `out` is the output folder."""
-    from stowplan.compiler.diagnostics.report import diagnose_at  # noqa: PLC0415
-    from stowplan.compiler.output import paths  # noqa: PLC0415 - start-up time
-    from stowplan.schema.diagnostics import finding  # noqa: PLC0415
-
-    message = (
-        "In CI, `--check` needs a base commit: without one, a run that was never compiled could pass for one that is"
-        " reused."
-    )
-    hint = (
-        'On GitHub give `--base "refs/remotes/origin/$GITHUB_BASE_REF"` in pull requests and `--base HEAD^1` after a'
-        ' push to the main branch, on GitLab `--base "refs/remotes/origin/$CI_MERGE_REQUEST_TARGET_BRANCH_NAME"`,'
-        " elsewhere the commit that the change is merged into; fetch the whole history (`fetch-depth: 0`,"
-        " `GIT_DEPTH: 0`)."
-    )
-    return diagnose_at(paths.location(out), finding("SP526", (), message, hint))

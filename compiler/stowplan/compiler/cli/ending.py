@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 import typer
 
 from stowplan.compiler.cli.options import Format
+from stowplan.compiler.diagnostics.locations import SYNTH
 from stowplan.compiler.diagnostics.report import Diagnostic, Report
 
 
@@ -23,15 +24,15 @@ class Ending:
     texts: Mapping[str, str]
     """The contents of the files that diagnostics name, by path."""
     output_format: Format
-    again: str = ""
-    """What commands that diagnostics advise need after their names, see `options.again`."""
+    command: str = SYNTH
+    """What `stowplan synth` in hints stands for, see `options.command`."""
 
     def finish(self, extra: dict[str, Any], lines: Sequence[str] = (), *, failed: bool = False) -> NoReturn:
         """Print the diagnostics and raise `typer.Exit`: code 1 if there is an error or `failed` is true, else 0.
 
         `lines` are printed last in the formats `text` and `github`; `extra` are further entries of the `json` object.
         """
-        diagnostics = advising(self.report.diagnostics, self.again)
+        diagnostics = advising(self.report.diagnostics, self.command)
         match self.output_format:
             case Format.TEXT:
                 self._print_text(diagnostics)
@@ -61,14 +62,14 @@ class Ending:
             typer.echo(summary(()))
 
 
-def advising(diagnostics: Sequence[Diagnostic], again: str) -> Sequence[Diagnostic]:
-    """Return the diagnostics with complete commands in their hints. `again` is what `options.again` returns."""
-    return [replace(each, hint=completed(each.hint, again)) for each in diagnostics] if again else diagnostics
+def advising(diagnostics: Sequence[Diagnostic], command: str) -> Sequence[Diagnostic]:
+    """Return the diagnostics with commands in their hints that work as they stand, see `completed`."""
+    return [replace(each, hint=completed(each.hint, command)) for each in diagnostics]
 
 
-def completed(advice: str, again: str) -> str:
-    """Return `advice` with `again` after each "`stowplan synth", so that these commands work as they stand."""
-    return advice.replace("`stowplan synth", f"`stowplan synth{again}")
+def completed(advice: str, command: str) -> str:
+    """Return `advice` with `command`, which is what `options.command` returns, for each "`stowplan synth"."""
+    return advice.replace(f"`{SYNTH}", f"`{command}")
 
 
 def fail(sentence: str) -> NoReturn:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from stowplan.compiler.diagnostics.locations import PLATFORM_FILES
+from stowplan.compiler.diagnostics.locations import PLATFORM_FILES, SYNTH
 from stowplan.compiler.repository.layout import SPECS, SUFFIXES, Repository
 
 
@@ -128,18 +128,19 @@ def writable_output(out: Path | None, repo: Repository) -> Path:
     return written
 
 
-def again(repo: Repository, out: Path) -> str:
-    """Return the arguments with which a command uses this platform file and the output folder `out` again.
+def command(repo: Repository, out: Path) -> str:
+    """Return the command that writes the output folder `out` again, as text for a shell: `stowplan synth` or longer.
 
-    As text for a shell with a blank before it, such as ` --platform gpu.yaml`; empty for the usual platform file. Paths
-    are as the current folder sees them.
+    It names a platform file with an unusual name. Paths are as the current folder sees them.
     """
+    if repo.app:
+        return shlex.join(["python", os.path.relpath(repo.folder / repo.app)])
     if not repo.platform:
-        return ""
+        return SYNTH
     words = [] if repo.folder == Path() else [str(repo.folder)]
     words += ["--platform", str(repo.folder / repo.platform)]
     words += [] if out == repo.usual_output else ["--out", str(out)]
-    return f" {shlex.join(words)}"
+    return f"{SYNTH} {shlex.join(words)}"
 
 
 def _refuse_others_output(out: Path, repo: Repository) -> None:

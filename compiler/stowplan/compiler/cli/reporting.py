@@ -10,7 +10,7 @@ import typer
 
 from stowplan.compiler.cli.ending import Ending, busy, fail
 from stowplan.compiler.cli.environments import EnvOption, chosen, only_one
-from stowplan.compiler.cli.options import Format, Out, PlatformOption, Repo, again, output, repository
+from stowplan.compiler.cli.options import Format, Out, PlatformOption, Repo, command, output, repository
 from stowplan.compiler.diagnostics.report import Report
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def status(
     report, source = Report(), repository(repo, platform)
     checkout, top = Checkout(source), output(out, source)
     target = only_one(chosen(checkout, top, env))
-    specs = [each.id for each in read(checkout, target, report).program.specs]
+    specs = [each.id for each in read(checkout, target, (), report).program.specs]
     if report.failed:
         Ending(source.folder, report, texts(checkout, report), Format.TEXT).finish({})
     try:
@@ -98,5 +98,5 @@ def _waiting(checkout: "Checkout", out: Path, target: "Target") -> "dict[SpecId,
     with closing(ComposerPool(lasting=False)) as composer:
         compiled = Compiler(checkout, composer).synth(target, out / target.name, options, report)
     if report.failed:
-        Ending(checkout.repo.folder, report, compiled.texts, Format.TEXT, again(checkout.repo, out)).finish({})
+        Ending(checkout.repo.folder, report, compiled.texts, Format.TEXT, command(checkout.repo, out)).finish({})
     return {spec: f"{found.message} {found.hint}" for spec, found in compiled.waiting.items()}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from stowplan.compiler.cli.options import again
+from stowplan.compiler.cli.options import command
 from stowplan.compiler.diagnostics.ci import in_ci
 from stowplan.compiler.diagnostics.report import Report
 
@@ -90,7 +90,7 @@ def check(found: "Synthesis", foreign: "Sequence[Diagnostic]") -> "tuple[Report,
     ended = [Ended(_numbers(each), {"starts": []}) for each in found.parts]
     if not report.failed:
         compare_with_git(found.out, found.repo.folder, foreign_report)
-        ended = [_compared(each, again(found.repo, found.out), foreign_report) for each in found.parts]
+        ended = [_compared(each, command(found.repo, found.out), foreign_report) for each in found.parts]
         report = found.report
     report.add(*foreign_report.diagnostics)
     return report, ended

@@ -13,7 +13,7 @@ from stowplan.compiler.cli.options import (
     Out,
     PlatformOption,
     RepoOption,
-    again,
+    command,
     output,
     repository,
 )
@@ -76,6 +76,7 @@ def retire(
     retired = list(dict.fromkeys(each.spec for each in entries))
     lines = [f"retired {each}" for each in retired]
     more = completed(
-        f"{path}: {len(entries)} added. Run `stowplan synth` to take their Jobs out of {target}.", again(source, target)
+        f"{path}: {len(entries)} added. Run `stowplan synth` to take their Jobs out of {target}.",
+        command(source, target),
     )
     ending.finish({"retired": retired}, [*lines, more])

@@ -7,7 +7,7 @@ import typer
 
 from stowplan.compiler.cli.ending import advising
 from stowplan.compiler.cli.environments import EnvOption, chosen
-from stowplan.compiler.cli.options import Out, PlatformOption, Repo, again, repository, writable_output
+from stowplan.compiler.cli.options import Out, PlatformOption, Repo, command, repository, writable_output
 
 
 def watch(repo: Repo = Path(), out: Out = None, *, env: EnvOption = None, platform: PlatformOption = None) -> None:
@@ -27,7 +27,7 @@ def watch(repo: Repo = Path(), out: Out = None, *, env: EnvOption = None, platfo
     _interrupt_on_signals()
     try:
         for each in Watcher(source, target, env=env).rounds():
-            print_text(console, advising(each.report.diagnostics, again(source, target)), each.texts)
+            print_text(console, advising(each.report.diagnostics, command(source, target)), each.texts)
             lines = [counted_line(place, counts(written)) for place, written in each.written]
             text = "nothing written" if each.report.failed else "\n".join(lines)
             typer.echo(f"{text} ({each.seconds:.2f} s)")

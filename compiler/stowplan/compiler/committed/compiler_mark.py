@@ -7,7 +7,7 @@ was not written by the compiler.
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 
-from stowplan.compiler.model import Spec
+from stowplan.compiler.model import Program, Spec
 from stowplan.library.dialects import awaited
 from stowplan.library.dialects.registry import DIALECTS
 from stowplan.library.dialects.shared.context import Context
@@ -19,22 +19,23 @@ _SIZE = 16
 """Size of a digest in bytes."""
 
 
-def marks(specs: Sequence[Spec], context: Context, *, other_platform: str = "", argocd: bool = True) -> list[str]:
-    """Return the compiler marks of specs, in their order.
+def marks(specs: Sequence[Spec], program: Program, context: Context, *, argocd: bool = True) -> list[str]:
+    """Return the compiler marks of some specs of a program, in their order.
 
-    All are empty if the platform lists extensions: an extension may read anything, so no digest covers its input.
+    All are empty in an app, or if the platform lists extensions: their code may read anything, so no digest covers its
+    input.
 
-    A mark covers the version of Stowplan, the platform file, its path `other_platform` if that is not a usual one (the
-    headers of all files name it), the path of the spec's file, the datasets of a training
-    job and what it runs after, and all of a dataset or a task, whose `run_digest` does not cover which nodes cache the
-    data. The `run_digest` of the spec covers all other inputs of a run. No run is compiled from `argocd` of the
-    platform file, and it differs between clusters of an environment, so their marks leave it out: `argocd` is False.
+    A mark covers the version of Stowplan, the platform file, its path if that is not a usual one (the headers of all
+    files name it), the path of the spec's file, the datasets of a training job and what it runs after, and all of a
+    dataset or a task, whose `run_digest` does not cover which nodes cache the data. The `run_digest` of the spec covers
+    all other inputs of a run. No run is compiled from `argocd` of the platform file, and it differs between clusters of
+    an environment, so their marks leave it out: `argocd` is False.
     """
-    if context.platform.extensions:
+    if context.platform.extensions or program.app:
         return [""] * len(specs)
     left_out = None if argocd else {"argocd"}
     platform = [context.version, context.platform.model_dump(mode="json", exclude_unset=True, exclude=left_out)]
-    platform += [other_platform] if other_platform else []
+    platform += [program.other_platform] if program.other_platform else []
     common = blake2b(ascii_json(platform), digest_size=_SIZE).hexdigest()
     return [blake2b(ascii_json([common, *_own(spec, context)]), digest_size=_SIZE).hexdigest() for spec in specs]
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from stowplan.compiler.diagnostics.report import Diagnostic
-from stowplan.compiler.kubernetes.fields import identity
+from stowplan.compiler.kubernetes.fields import identity, spec_of
 from stowplan.compiler.model import OutputFile
 from stowplan.compiler.output import inventory_problems, paths
 from stowplan.compiler.output.folder import OutputFiles, OutputFolder
@@ -12,7 +12,9 @@ from stowplan.compiler.output.inventory_files import OLD, PENDING, is_inventory,
 from stowplan.compiler.output.inventory_lines import Entry
 from stowplan.compiler.output.read_back import reread
 from stowplan.compiler.output.render import HEADER_LENGTH, Renderings, carries_header
+from stowplan.library.engines.registry import STARTING_KINDS
 from stowplan.library.manifest import Json
+from stowplan.library.values.names import LABEL_LIMIT, shorten
 from stowplan.schema.meta import ObjectId, SpecId
 
 
@@ -51,20 +53,29 @@ def lost_inventory(
 ) -> list[tuple[SpecId | None, Diagnostic]]:
     """Return SP516 for each of `specs` that `inventory` has no entry of although `tree` has generated files of it.
 
-    If `tree` has generated files, but no file of an inventory, return one SP516 for None as the spec. After a crash,
-    and with the only file of version 0.1.0, return nothing.
+    Runs of constructs in extensions of version 0.1.0 are such, too: they were objects of no spec. If `tree` has
+    generated files, but no file of an inventory, return one SP516 for None as the spec. After a crash, return nothing.
     """
     present = {path for some in (tree.files, tree.others) for path in some if is_inventory(path)}
-    if OLD in present or PENDING in tree.leftovers:
+    if PENDING in tree.leftovers:
         return []
     if not present:
         return [(None, inventory_problems.missing(tree.root))] if any(_unlisted(inventory, tree)) else []
     unknown = [each for each in specs if each not in inventory.by_spec and of_spec(each) not in present]
+    found = dict(_runs_of_no_spec(inventory, tree, unknown))
     folders = {f"{spec.namespace}/{paths.spec_folder(spec)}": spec for spec in unknown}
-    if folders.keys().isdisjoint(tree.folders):
-        return []
-    found = sorted(folders.keys() & {path.rpartition("/")[0] for path in _unlisted(inventory, tree)})
-    return [(folders[each], inventory_problems.missing_of(folders[each], each, tree.root)) for each in found]
+    if OLD not in present and not folders.keys().isdisjoint(tree.folders):
+        used = {path.rpartition("/")[0] for path in _unlisted(inventory, tree)}
+        found |= {folders[each]: each for each in folders.keys() & used}
+    return [(spec, inventory_problems.missing_of(spec, found[spec], tree.root)) for spec in sorted(found)]
+
+
+def _runs_of_no_spec(inventory: Inventory, tree: OutputFolder, specs: Iterable[SpecId]) -> Iterator[tuple[SpecId, str]]:
+    """Yield each of `specs` that a run among the objects of no spec is of, with the folder of the run."""
+    named = {spec._replace(name=shorten(spec.name, LABEL_LIMIT)): spec for spec in specs}
+    for entry in inventory.of([None]).entries if named else ():
+        if entry.id.kind in STARTING_KINDS and (body := body_of(entry, tree)) and (spec := spec_of(body)) in named:
+            yield named[spec], entry.path.rpartition("/")[0]
 
 
 def _unlisted(inventory: Inventory, tree: OutputFiles) -> Iterator[str]:

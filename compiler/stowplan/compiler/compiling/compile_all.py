@@ -87,8 +87,8 @@ def with_platform(own: Parts, steps: Validation, others: Sequence[OutputFile]) -
     if not own.complete:
         return own
     places = {OutputPlace.of(each.path, each.id, part.spec) for part in own.checked for each in part.facts.objects}
-    outputs = delivered(places, others, steps.reading.program)
-    rest = steps.of_outputs(steps.composed(outputs), [None])
+    outputs = delivered(places, others, steps.reading.program, steps.composed)
+    rest = steps.of_outputs(outputs, [None])
     return replace(_joined([own, rest]), complete=True, lowered=own.lowered)
 
 

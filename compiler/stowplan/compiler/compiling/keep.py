@@ -11,12 +11,14 @@ from stowplan.compiler.committed.runs import Start
 from stowplan.compiler.committed.started import Sorted, Started, sort
 from stowplan.compiler.compiling.reading import Reading
 from stowplan.compiler.compiling.steps import Compilation, Said, Validation
+from stowplan.compiler.diagnostics.locations import SYNTH
 from stowplan.compiler.diagnostics.report import Diagnostic
 from stowplan.compiler.lowering.composer_pool import ComposerPool
 from stowplan.compiler.model import OutputFile, Spec
 from stowplan.compiler.output import inventory
 from stowplan.compiler.output.inventory import Inventory
 from stowplan.compiler.output.render import Renderings
+from stowplan.library.composition.tree import ChartSource
 from stowplan.library.manifest import Json, Unit
 from stowplan.schema.diagnostics import Severity
 from stowplan.schema.meta import ObjectId, SpecId
@@ -83,8 +85,8 @@ class Keeping(Validation):
 
     def of_outputs(self, outputs: Sequence[OutputFile], specs: Sequence[SpecId | None]) -> Compilation:
         reading = self.reading
-        if other := reading.program.other_platform:
-            outputs = [replace(each, other_platform=other) for each in outputs]
+        if reading.program.command != SYNTH:
+            outputs = [replace(each, command=reading.program.command) for each in outputs]
         kept = keep(outputs, specs, reading, self.committed)
         checked = spec_stage.check(kept.outputs, reading.program.platform, self.definitions, kept.before)
         wrong = any(found.found.severity is Severity.ERROR for each in checked for found in each.findings)
@@ -103,8 +105,8 @@ class Keeping(Validation):
     def alone(self) -> bool:
         return self.composer.lasting
 
-    def composed(self, outputs: Sequence[OutputFile]) -> Sequence[OutputFile]:
-        return self.composer.render_outputs(outputs)
+    def composed(self, charts: Sequence[ChartSource]) -> Sequence[ChartSource]:
+        return self.composer.render_charts(charts)
 
     def prepare(self) -> None:
         Validation.prepare(self)
@@ -113,8 +115,10 @@ class Keeping(Validation):
     def units(self, specs: Sequence[Spec]) -> tuple[list[Unit], Said]:
         if self.extended:
             return [self.extended[each.id] for each in specs], {each.id: () for each in specs}
-        units, said = Validation.units(self, specs)
-        return (units if Compilation(said).failed else self.composer.render(units)), said
+        return Validation.units(self, specs)
+
+    def rendered(self, units: Sequence[Unit]) -> Sequence[Unit]:
+        return units if self.extended else self.composer.render(units)
 
 
 def strays(committed: Committed) -> Mapping[ObjectId, Json]:

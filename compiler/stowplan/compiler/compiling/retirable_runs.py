@@ -34,7 +34,7 @@ def retirable(checkout: Checkout, out: Path, clusters: Sequence[Target], report:
     runs: dict[SpecId, list[RetiredRun]] = {}
     compiled: list[RetiredRun] = []
     for target in clusters:
-        reading = read(checkout, target, report)
+        reading = read(checkout, target, (), report)
         by_spec = inventory.read(out / target.name)[0].by_spec
         compiled += map(retired_runs.of_spec, reading.program.specs)
         for each in (each for each in reading.program.specs if each.id not in reading.retired):

@@ -18,6 +18,8 @@ from stowplan.compiler.diagnostics.report import Diagnostic, Report
 from stowplan.compiler.lowering import output_layout
 from stowplan.compiler.lowering.lower import lower
 from stowplan.compiler.model import OutputFile, Spec
+from stowplan.library.composition import tree
+from stowplan.library.composition.tree import ChartSource
 from stowplan.library.manifest import Json, Unit
 from stowplan.schema.diagnostics import Severity
 from stowplan.schema.meta import ObjectId, SpecId
@@ -68,9 +70,9 @@ class Validation:
         lowered = Compilation(said)
         if lowered.failed:
             return lowered
-        target, other = self.reading.target, self.reading.program.other_platform
-        marks = compiler_mark.marks(specs, self.reading.context, other_platform=other, argocd=not target.name)
-        made = self.of_outputs(output_layout.of_specs(units, specs, marks), [each.id for each in specs])
+        reading = self.reading
+        marks = compiler_mark.marks(specs, reading.program, reading.context, argocd=not reading.target.name)
+        made = self.of_outputs(output_layout.of_specs(self.rendered(units), specs, marks), [each.id for each in specs])
         return replace(made, lowered={spec: (*own, *made.lowered.get(spec, ())) for spec, own in said.items()})
 
     def of_outputs(self, outputs: Sequence[OutputFile], specs: Sequence[SpecId | None]) -> Compilation:  # noqa: ARG002
@@ -83,9 +85,13 @@ class Validation:
         """Whether this process has to do all the work."""
         return False
 
-    def composed(self, outputs: Sequence[OutputFile]) -> Sequence[OutputFile]:
-        """Return `outputs`, which belong to no spec, as they are to be written: unchanged, or rendered by cdk8s."""
-        return outputs
+    def composed(self, charts: Sequence[ChartSource]) -> Sequence[ChartSource]:
+        """Return charts that belong to no spec with what they give to their objects."""
+        return list(map(tree.completed, charts))
+
+    def rendered(self, units: Sequence[Unit]) -> Sequence[Unit]:
+        """Return units of specs with what their charts give to objects."""
+        return list(map(tree.rendered, units))
 
     def prepare(self) -> None:
         """Build what forked processes share, such as validators, before the fork: compile one spec of each kind."""

@@ -18,6 +18,9 @@ PLATFORM_FILES = ("stowplan.yaml", "stowplan.yml")
 
 PLATFORM_FILE = PLATFORM_FILES[0]
 
+SYNTH = "stowplan synth"
+"""The command that usually writes the output."""
+
 _SPECS, _SUFFIXES = "specs/", (".yaml", ".yml")
 
 START = Mark(1, 1)

@@ -4,14 +4,13 @@ import os
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stowplan.compiler.repository.temporary_folder import TemporaryFolder
 from stowplan.library.composition import node
 
 if TYPE_CHECKING:
-    from stowplan.compiler.model import OutputFile
     from stowplan.library.composition.rendering import Composer
     from stowplan.library.composition.tree import ChartSource
     from stowplan.library.manifest import Unit
@@ -54,17 +53,12 @@ class ComposerPool:
         """
         from stowplan.library.composition.tree import chart_of  # noqa: PLC0415 - start-up time
 
-        rendered = self._started().render([chart_of(unit) for unit in units]) if units else []
-        return [replace(unit, manifests=found) for unit, found in zip(units, rendered, strict=True)]
+        rendered = self.render_charts([chart_of(unit) for unit in units])
+        return [replace(unit, parts=chart.parts) for unit, chart in zip(units, rendered, strict=True)]
 
-    def render_outputs(self, outputs: "Sequence[OutputFile]") -> "list[OutputFile]":
-        """Return outputs that belong to no spec with their manifests as cdk8s rendered them.
-
-        Each output is in a separate chart, because two objects with one name cannot be in one chart; the check stage
-        reports such objects later. Raises what `render` raises.
-        """
-        rendered = self._started().render([_chart_of_output(output) for output in outputs]) if outputs else []
-        return [replace(output, manifest=found) for output, (found,) in zip(outputs, rendered, strict=True)]
+    def render_charts(self, charts: "Sequence[ChartSource]") -> "Sequence[ChartSource]":
+        """Return the charts with their objects as cdk8s rendered them. Raises what `render` raises."""
+        return self._started().render(charts) if charts else []
 
     def use_jsii(self) -> None:
         """From now on, render in the Node.js process that jsii starts for extensions; end any earlier one."""
@@ -90,11 +84,3 @@ class ComposerPool:
         if self._packages is not None:
             self._packages.remove()
         self._composer = self._packages = None
-
-
-def _chart_of_output(output: "OutputFile") -> "ChartSource":
-    """Return the chart of one output. Its id is `platform` and the folders of the file, joined by dots."""
-    from stowplan.library.composition.tree import ChartSource  # noqa: PLC0415 - start-up time
-
-    path = PurePosixPath(output.path)
-    return ChartSource(".".join(("platform", *path.parent.parts)), path.stem, (path.stem,), (output.manifest,))

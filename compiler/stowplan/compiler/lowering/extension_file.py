@@ -1,7 +1,7 @@
 """One extension file: finding it, executing it in isolation, and returning failures as values."""
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,10 +10,9 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from stowplan.compiler.model import Program
-from stowplan.library.manifest import Unit
 
 if TYPE_CHECKING:
-    from stowplan.library.constructs import Extended
+    from stowplan.library.constructs import Extended, SpecApp
 
 _SHOWN = 400
 
@@ -40,15 +39,13 @@ def locate(root: Path, path: str) -> Path | Failure:
     return file
 
 
-def run(file: Path, program: Program, units: Sequence[Unit]) -> "tuple[Extended, int] | Failure":
-    """Execute an extension file and its function `build` on a new app that holds `units`; return the result.
+def run(file: Path, program: Program, app: "SpecApp") -> "tuple[Extended, int] | Failure":
+    """Execute an extension file and its function `build` on a new app; return the result.
 
     With it comes the line of the file where `build` begins. For any exception of the file, `sys.exit` too, return a
     `Failure` at the line that raised it. The file is isolated: `sys.path` gets no entry for it, no bytecode is written,
     and its output goes to stderr, because diagnostics may go to stdout.
     """
-    from stowplan.library.constructs import ExtensionApp  # noqa: PLC0415  # starts Node
-
     module = ModuleType(f"stowplan_extension_{file.stem}")
     module.__file__ = str(file)
     try:
@@ -57,7 +54,6 @@ def run(file: Path, program: Program, units: Sequence[Unit]) -> "tuple[Extended,
             build = module.__dict__.get("build")
             if not callable(build):
                 return Failure("The file defines no function `build`.", "Define `def build(app, program) -> None:`.", 1)
-            app = ExtensionApp(units)
             build(app, program)
             return app.extended(), _first_line(build)
     except (Exception, SystemExit) as error:  # a user's mistake is never a traceback

@@ -10,17 +10,20 @@ sandbox. Anyone who may change these files has the rights of the CI job: let the
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
+from stowplan.compiler.diagnostics.document import Document
 from stowplan.compiler.diagnostics.locations import Location
 from stowplan.compiler.diagnostics.report import Diagnostic, diagnose
 from stowplan.compiler.kubernetes.rules import CLUSTER_SCOPED
 from stowplan.compiler.lowering import output_layout
+from stowplan.compiler.lowering.app_checks import AppChecks, document_of
 from stowplan.compiler.lowering.extension_file import Failure, locate, run
 from stowplan.compiler.model import OutputFile, Program
+from stowplan.library.dialects.shared.context import Context
 from stowplan.library.manifest import Json, Manifest, Unit, group_of
 from stowplan.library.values.names import SUBDOMAIN_LIMIT, is_dns_label
 from stowplan.schema.codes import CATALOGUE
@@ -28,7 +31,7 @@ from stowplan.schema.diagnostics import Severity, finding
 from stowplan.schema.platform.platform import Platform
 
 if TYPE_CHECKING:
-    from stowplan.library.constructs import Displaced
+    from stowplan.library.constructs import Displaced, Extended
 
 FAILED, NOT_ITS_OWN = "SP560", "SP561"
 _RESHAPE = "Give every object apiVersion, kind and a name that Kubernetes allows."
@@ -40,45 +43,61 @@ _NAME = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.:]*[A-Za-z0-9])?")
 class Extensions:
     """Result of the extensions: all units in their order, patched or not; the added objects; and the diagnostics.
 
-    The source of an added object is the path of the extension's file in the repository.
+    `made` are the documents of specs that constructs stand for; their units follow the others in this order. `context`
+    knows them. The source of an added object is the path of the extension's file in the repository.
     """
 
     units: tuple[Unit, ...]
+    context: Context
+    made: tuple[Document, ...] = ()
     additions: tuple[OutputFile, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
-def extend(program: Program, units: Sequence[Unit], root: Path) -> Extensions:
-    """Execute the platform's extensions in their listed order. `root` is the folder of the repository.
+def extend(program: Program, extended: Extensions, root: Path, checks: AppChecks) -> Extensions:
+    """Execute the platform's extensions in their listed order, on `extended`. `root` is the repository's folder.
 
     Without extensions nothing is imported and no Node.js process starts. A failure is SP560; a compiled object that an
     extension removed, renamed or moved is SP561. After either, the extension has no effect on the result.
     """
-    extended = Extensions(tuple(units))
     for index in range(len(program.platform.extensions)):
-        extended = _extend(program, extended, root, index)
+        extended = _extend(program, extended, index, root, checks)
     return extended
 
 
-def _extend(program: Program, before: Extensions, root: Path, index: int) -> Extensions:
+def _extend(program: Program, before: Extensions, index: int, root: Path, checks: AppChecks) -> Extensions:
     """Execute the extension at `index` of the platform's list on `before`, the result of the earlier ones."""
     file = locate(root, program.platform.extensions[index].path)
     if isinstance(file, Failure):
         found = finding(FAILED, ("extensions", index, "path"), file.message, file.hint)
         return _add_problems(before, [diagnose(program.platform_document, found)])
     path = file.relative_to(root.resolve()).as_posix()
-    built = run(file, program, before.units)
+    from stowplan.library.constructs import SpecApp  # noqa: PLC0415  # starts Node
+
+    built = run(file, program, SpecApp(before.context, before.units, root.resolve(), checks))
     if isinstance(built, Failure):
         return _add_problems(before, [_at_file(FAILED, path, built)])
-    extended, line = built
+    return taken(before, *built, program, path)
+
+
+def taken(before: Extensions, extended: "Extended", line: int, program: Program, path: str) -> Extensions:
+    """Return the result of the program `path` on `before`; its problems are reported at the `line`."""
     manifests = [_manifest(body, program.platform) for body in extended.added]
     problems = [_at_file(NOT_ITS_OWN, path, _displaced(each, line)) for each in extended.displaced]
     problems += [_at_file(FAILED, path, Failure(each, _RESHAPE, line)) for each in manifests if isinstance(each, str)]
     if problems:
         return _add_problems(before, problems)
-    folder = f"extension-{file.stem}"
+    folder = f"{'app' if path == program.app else 'extension'}-{PurePosixPath(path).stem}"
     additions = [output_layout.of_file(each, folder, path) for each in manifests if isinstance(each, Manifest)]
-    return Extensions(extended.units, (*before.additions, *additions), before.diagnostics)
+    made = [document_of(each, index) for index, each in enumerate(extended.made)]
+    said = [diagnose(at, found) for at, each in zip(made, extended.made, strict=True) for found in each.findings]
+    return Extensions(
+        extended.units,
+        extended.context,
+        (*before.made, *made),
+        (*before.additions, *additions),
+        (*before.diagnostics, *said),
+    )
 
 
 def _add_problems(before: Extensions, problems: list[Diagnostic]) -> Extensions:

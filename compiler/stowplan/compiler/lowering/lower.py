@@ -1,11 +1,9 @@
 """Lowering of the program to units: the manifests of each spec."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 
 from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.model import Program, Spec
-from stowplan.library.dialects import awaited
 from stowplan.library.dialects.registry import DIALECTS
 from stowplan.library.dialects.registry import lower as lower_spec
 from stowplan.library.dialects.shared.context import Context
@@ -16,16 +14,15 @@ from stowplan.schema.kinds.table import DATASET_KINDS
 
 def context_of(program: Program, version: str) -> Context:
     """Return the context that dialects need. `version` is that of Stowplan, the default tag of agent images."""
-    context = Context(
+    return Context(
         program.platform,
         version,
         {s.id: s.model for s in program.specs if s.id.kind in DATASET_KINDS},
         {(s.id.kind, s.id.namespace, s.id.name): s.document.file for s in program.specs},
         frozenset(refused for refused in program.refused if refused.kind in DATASET_KINDS),
         program.incomplete,
+        {spec.id: spec.model for spec in program.specs},
     )
-    named = {one for spec in program.specs for one in awaited.named(spec.model, context)}
-    return replace(context, specs={spec.id: spec.model for spec in program.specs if spec.id in named})
 
 
 def lower(specs: Iterable[Spec], program: Program, context: Context, report: Report) -> list[Unit]:

@@ -1,8 +1,7 @@
 """Layout of the output: the path of each manifest."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
-from stowplan.compiler.diagnostics.locations import PLATFORM_FILE
 from stowplan.compiler.model import OutputFile, Spec
 from stowplan.compiler.output.paths import CLUSTER, spec_folder
 from stowplan.library.dialects.training.outputs import following
@@ -37,12 +36,9 @@ def of_file(manifest: Manifest, folder: str, source: str) -> OutputFile:
     return OutputFile(path=_path(manifest, folder), manifest=manifest, spec=None, source=source)
 
 
-def of_platform(manifests: Iterable[Manifest], folder: str) -> list[OutputFile]:
-    """Return the outputs of objects that come from the platform file and no spec, at `<folder>/…`."""
-    return [
-        OutputFile(path=f"{folder}/{_file(manifest)}", manifest=manifest, spec=None, source=PLATFORM_FILE)
-        for manifest in manifests
-    ]
+def in_folder(folder: str, manifest: Manifest) -> str:
+    """Return the path of an object that comes from the platform file and no spec, at `<folder>/…`."""
+    return f"{folder}/{_file(manifest)}"
 
 
 def _of_spec(unit: Unit, spec: Spec, mark: str) -> Iterator[OutputFile]:

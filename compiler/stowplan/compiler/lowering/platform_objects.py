@@ -1,15 +1,15 @@
 """Objects that the platform file adds to the manifests of specs: CRDs, namespaces, reporters, Applications."""
 
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import replace
 from importlib.metadata import version
 from typing import NamedTuple
 
-from stowplan.compiler.diagnostics.locations import PLATFORM_FILE
 from stowplan.compiler.lowering import output_layout
 from stowplan.compiler.model import OutputFile, Program
 from stowplan.compiler.output import paths
-from stowplan.library.builders.namespace import namespace
+from stowplan.library.builders.namespace import LABELS, namespace
+from stowplan.library.composition.tree import ChartSource, completed
 from stowplan.library.delivery import argocd, reporter
 from stowplan.library.engines.gang.registry import GANG_ENGINES
 from stowplan.library.health import settings_patch
@@ -19,7 +19,6 @@ from stowplan.library.values.names import is_dns_label
 from stowplan.library.values.namespace_patterns import permitted
 from stowplan.schema.export.shipped_crds import custom_resource_definitions
 from stowplan.schema.meta import ObjectId, SpecId
-from stowplan.schema.platform.argocd import ArgoCD
 from stowplan.schema.platform.platform import Platform
 
 _NOT_OURS = ("default",)
@@ -47,83 +46,115 @@ def places(outputs: Iterable[OutputFile]) -> set[OutputPlace]:
     return {OutputPlace.of(each.path, each.id, each.spec) for each in outputs}
 
 
-def delivered(specs: Set[OutputPlace], others: Sequence[OutputFile], program: Program) -> list[OutputFile]:
-    """Return all objects that belong to no spec: `others`, CRDs, reporters, Namespaces, and Argo CD's Applications.
+Rendering = Callable[[Sequence[ChartSource]], Sequence[ChartSource]]
+"""Gives to the objects of charts what comes from their chart: by cdk8s, or in the same way without it."""
+
+
+class PlacedChart(NamedTuple):
+    """A chart that belongs to no spec, and the paths of its objects in the output."""
+
+    chart: ChartSource
+    path: Callable[[Manifest], str]
+
+
+def delivered(
+    specs: Set[OutputPlace], others: Sequence[OutputFile], program: Program, render: Rendering
+) -> list[OutputFile]:
+    """Return all objects that belong to no spec: `others` and those of `charts_of_platform`."""
+    return [*others, *_outputs(charts_of_platform(specs, others, program.platform), program, render)]
+
+
+def charts_of_platform(specs: Set[OutputPlace], others: Sequence[OutputFile], platform: Platform) -> list[PlacedChart]:
+    """Return the charts of CRDs, reporters, Namespaces, and Argo CD's Applications.
 
     `others` are the plain objects and those of extensions. `specs` are the places of the objects of all specs.
     """
-    platform = program.platform
-    outputs = [*others, *_crds(platform)]
-    outputs += _reporters(sorted({each.home for each in specs} - {""}), platform)
-    outputs += _namespaces(specs | places(outputs), platform)
-    outputs += _argocd(specs | places(outputs), platform)
-    return [*others, *(replace(each, source=program.platform_file) for each in outputs[len(others) :])]
+    charts = [*_crds(platform), *_reporters(sorted({each.home for each in specs} - {""}), platform)]
+    used = specs | places(others) | _places(charts)
+    charts += _namespaces(used, platform)
+    return [*charts, *_argocd(used | _places(charts), platform)]
 
 
-def settings(program: Program) -> list[OutputFile]:
+def settings(program: Program, render: Rendering) -> list[OutputFile]:
     """Return the patch that an administrator merges into Argo CD's settings by hand; empty without `argocd.repoURL`.
 
     The suffix of its file name excludes it from every sync.
     """
-    platform = program.platform
-    if platform.argocd.repo_url is None:
+    argocd_settings = program.platform.argocd
+    if argocd_settings.repo_url is None:
         return []
-    manifest = settings_patch(platform.argocd.namespace)
-    source, other = program.platform_file, program.other_platform
-    return [OutputFile(f"{manifest.stem}.patch.txt", manifest, spec=None, source=source, other_platform=other)]
+    chart = ChartSource("argocd-settings", (settings_patch(),), (), argocd_settings.namespace)
+    placed = PlacedChart(chart, lambda manifest: f"{manifest.stem}.patch.txt")
+    return [replace(each, command=program.command) for each in _outputs([placed], program, render)]
 
 
-def _crds(platform: Platform) -> list[OutputFile]:
+def _outputs(charts: Sequence[PlacedChart], program: Program, render: Rendering) -> list[OutputFile]:
+    rendered = render([each.chart for each in charts])
+    return [
+        OutputFile(path=placed.path(manifest), manifest=manifest, spec=None, source=program.platform_file)
+        for placed, chart in zip(charts, rendered, strict=True)
+        for manifest in chart.manifests
+    ]
+
+
+def _places(charts: Sequence[PlacedChart]) -> set[OutputPlace]:
+    found = ((placed, each) for placed in charts for each in completed(placed.chart).manifests)
+    return {OutputPlace.of(placed.path(each), each.id, None) for placed, each in found}
+
+
+def _in(folder: str, chart: ChartSource) -> PlacedChart:
+    return PlacedChart(chart, lambda manifest: output_layout.in_folder(folder, manifest))
+
+
+def _crds(platform: Platform) -> list[PlacedChart]:
     """Return the CRDs of all kinds, even unused ones: removing a CRD from a cluster removes every object of its kind.
 
     Empty if the platform file says that the CRDs are installed otherwise.
     """
     if platform.argocd.crds == "external":
         return []
-    definitions = [Manifest(body, stem=body["metadata"]["name"]) for body in custom_resource_definitions()]
-    return output_layout.of_platform(definitions, paths.CRDS)
+    found = tuple(Manifest(each, each["metadata"]["name"], clustered=True) for each in custom_resource_definitions())
+    return [_in(paths.CRDS, ChartSource(paths.CRDS, found))]
 
 
-def _reporters(homes: Sequence[str], platform: Platform) -> Iterator[OutputFile]:
-    """Yield the objects of one reporter for each namespace of specs (`homes`), unless the platform switches it off."""
+def _reporters(homes: Sequence[str], platform: Platform) -> Iterator[PlacedChart]:
+    """Yield the chart of a reporter for each namespace of specs (`homes`), unless the platform switches it off."""
     if not platform.reporter:
         return
     site = Site(platform, version("stowplan"))
     for home in homes:
-        yield from output_layout.of_platform(reporter.manifests(home, site), f"{home}/{reporter.FOLDER}")
+        yield _in(f"{home}/{reporter.FOLDER}", reporter.chart(home, site))
 
 
-def _namespaces(places: Set[OutputPlace], platform: Platform) -> list[OutputFile]:
+def _namespaces(places: Set[OutputPlace], platform: Platform) -> list[PlacedChart]:
     if not platform.namespaces.emit:
         return []
     used = sorted({each.namespace for each in places} - {"", *_NOT_OURS})
     level = platform.namespaces.pod_security
-    wanted = [namespace(name, level) for name in used if not name.startswith(_SYSTEM)]
-    return output_layout.of_platform(wanted, paths.CLUSTER)
+    wanted = tuple(namespace(name, level) for name in used if not name.startswith(_SYSTEM))
+    return [_in(paths.CLUSTER, ChartSource("namespaces", wanted, labels=LABELS))]
 
 
-def _argocd(places: Set[OutputPlace], platform: Platform) -> list[OutputFile]:
+def _argocd(places: Set[OutputPlace], platform: Platform) -> list[PlacedChart]:
     """Return an AppProject, an Application for each top-level folder, and the root Application that syncs these.
 
-    Empty without `argocd.repoURL`.
+    The root Application has an AppProject too, unless the platform file names one. Empty without `argocd.repoURL`.
     """
     settings = platform.argocd
     if settings.repo_url is None:
         return []
     folders = sorted({each.folder for each in places})
     home = _permitted_namespace(platform, {each.namespace for each in places})
-    manifests = [argocd.app_project(platform), *(_application(folder, home, platform) for folder in folders)]
-    return [*output_layout.of_platform(manifests, paths.ARGOCD), *_root(settings)]
-
-
-def _root(settings: ArgoCD) -> list[OutputFile]:
-    """Return the root Application, and its AppProject unless the platform file names an existing one."""
-    root = argocd.root_application(settings, paths.ARGOCD)
-    outputs = [OutputFile(paths.ROOT, root, spec=None, source=PLATFORM_FILE)]
+    own = [argocd.app_project(platform), *(_application(folder, home, platform) for folder in folders)]
+    root = {paths.ROOT: argocd.root_application(settings, paths.ARGOCD)}
     if settings.root_project is None:
-        project = argocd.root_project(settings)
-        outputs.append(OutputFile(paths.ROOT_PROJECT, project, spec=None, source=PLATFORM_FILE))
-    return outputs
+        root[paths.ROOT_PROJECT] = argocd.root_project(settings)
+    apart = {(each.kind, each.stem): path for path, each in root.items()}
+
+    def path(manifest: Manifest) -> str:
+        return apart.get((manifest.kind, manifest.stem)) or output_layout.in_folder(paths.ARGOCD, manifest)
+
+    return [PlacedChart(argocd.chart(settings, own, list(root.values())), path)]
 
 
 def _application(folder: str, home: str, platform: Platform) -> Manifest:

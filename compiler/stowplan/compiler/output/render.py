@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from functools import lru_cache
 from hashlib import sha256
-from shlex import quote
 from typing import NamedTuple
 
 from stowplan.compiler.model import OutputFile
@@ -91,17 +90,16 @@ def entry_of(output: OutputFile, content: bytes) -> Entry:
 
 def render(output: OutputFile) -> bytes:
     """Return the bytes of the file of `output`, of a reused run the committed ones. Raises what `emit` raises."""
-    return output.reused or (_header(output.source, output.other_platform) + emit(output.manifest.body)).encode()
+    return output.reused or (_header(output.source, output.command) + emit(output.manifest.body)).encode()
 
 
 @lru_cache(100)
-def _header(source: str, other_platform: str) -> str:
+def _header(source: str, command: str) -> str:
     """Return the header of a file. It has no version, time or commit, which would change all files again and again.
 
-    `source` is the user's file, `other_platform` the platform file that the option `--platform` names, if any.
+    `source` is the user's file, `command` what writes the file again.
     """
-    options = f" --platform {quote(other_platform)}" if other_platform else ""
-    return f"{_MARK.decode()}{quoted(source)}{_END.decode()}\n# Regenerate: stowplan synth{options}\n"
+    return f"{_MARK.decode()}{quoted(source)}{_END.decode()}\n# Regenerate: {command}\n"
 
 
 def source_in(content: bytes) -> bytes:

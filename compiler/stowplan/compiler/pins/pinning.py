@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _SEVERITY = {"warn": Severity.WARNING, "require": Severity.ERROR}
 """Severity of a reference without an entry, by `policy.pins`."""
+_PIN = "Run `stowplan pin`, and commit the lock file."
 
 
 @dataclass
@@ -68,16 +69,16 @@ class Pinning:
         if own:
             if self.collected is not None:
                 self.collected.append((document, own))
-            report.add_findings(document, self._missing(own))
+            hint = "Name the digest or commit in the program." if document.construct else _PIN
+            report.add_findings(document, self._missing(own, hint))
         return pinned(document, own, self.lock) if self.lock else document
 
-    def _missing(self, own: Iterable[FloatingReference]) -> Iterator[Finding]:
+    def _missing(self, own: Iterable[FloatingReference], hint: str) -> Iterator[Finding]:
         """Yield SP902 for places without an entry, if the platform file wants all to be pinned."""
         for each in own if self.severity else ():
             if self.lock is None or entry(self.lock, each.section, each.key) is None:
                 name = _named(each.section, each.key)
                 message = f"{name} may be another one tomorrow: the lock file does not name it."
-                hint = "Run `stowplan pin`, and commit the lock file."
                 yield finding("SP902", each.path, message, hint, severity=self.severity)
 
     def _contradictions(self, document: Document, lock: "Lock") -> Iterator[Finding]:

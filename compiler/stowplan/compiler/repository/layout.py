@@ -48,11 +48,12 @@ class Repository:
     """A user's repository: its folder, and the platform file by which a command compiles it.
 
     `platform` is the path of the platform file relative to the folder, with forward slashes; empty if it has one of the
-    usual names.
+    usual names. `app` is that of the Python file whose app makes specs; empty if there is none.
     """
 
     folder: Path
     platform: str = ""
+    app: str = ""
 
     @property
     def platform_files(self) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ repository, and only regular files are opened.
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,10 +40,15 @@ class Sources:
     `incomplete` is whether a file of it could not be read.
     """
 
+    target: Target
     platform: Document
     documents: tuple[Document, ...]
     pinning: Pinning
-    incomplete: bool
+    incomplete: bool = False
+
+    def prepared(self, document: Document, report: Report) -> Document:
+        """Return the document of a spec with the target's patches and its pins. What is wrong goes to `report`."""
+        return self.pinning.of_spec(self.target.patched(document, report), report)
 
 
 class Checkout:
@@ -93,11 +98,12 @@ class Checkout:
         pinning = Pinning.of(self.lock, target.platform, report)
         pinning.collected = [] if collecting else None
         platform = pinning.of_platform(target.platform, report)
-        if not (documents or failed or platform.data.get("extensions")):
+        if not (documents or failed or self.repo.app or platform.data.get("extensions")):
             found = _nothing_found(files, len(paths), self._finder)
             report.add_findings(Document(SPECS, 0, Node({}, START, START)), [found])
-        patched = tuple(pinning.of_spec(target.patched(each, report), report) for each in documents)
-        return Sources(platform, patched, pinning, report.failed)
+        sources = Sources(target, platform, (), pinning)
+        prepared = tuple(sources.prepared(each, report) for each in documents)
+        return replace(sources, documents=prepared, incomplete=report.failed)
 
 
 _OTHER_RUNS = ("SP758", "The list of finished runs is one document; this is another.")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from stowplan.compiler.cli.ending import Ending
-from stowplan.compiler.cli.options import Format, again
+from stowplan.compiler.cli.options import Format, command
 from stowplan.compiler.diagnostics.report import Report
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def _compare(
     from stowplan.compiler.pipeline import Options  # noqa: PLC0415
     from stowplan.compiler.review.scene import Scene  # noqa: PLC0415
 
-    report, out, advice = Report(), top / target.name, again(repo, top)
+    report, out, advice = Report(), top / target.name, command(repo, top)
     try:
         if base:
             tree = around(top, repo.folder)
