@@ -1,43 +1,47 @@
-"""A cdk8s app of one's own with Stowplan's constructs in it.
+"""Specs as constructs, in a cdk8s app of one's own.
 
-Run it in this folder with `python main.py [OUTDIR]`; cdk8s writes one file per chart, into `dist` by default. The
-objects of the two specs are those that `stowplan synth` writes; a quota of our own is added.
+Run it in this folder with `python main.py`. It writes what `stowplan synth` writes for the same specs in YAML, and a
+quota of our own. `python main.py --check --base origin/main` is for CI.
 """
 
 import sys
 from pathlib import Path
 
-import yaml
-
 # First: it brings the Node.js that cdk8s runs on.
-from stowplan.library.constructs import SampleJob, SampleSet
+from stowplan.compiler.app import App
 
 # isort: split
-from cdk8s import ApiObject, App, Chart, JsonPatch
+from cdk8s import ApiObject, Chart, JsonPatch
+from constructs import Construct
 
-from stowplan.schema.platform.platform import Platform
-
-HERE = Path(__file__).parent
-SOURCE = "specs/flowers.yaml"
+from stowplan.library.constructs import SampleJob, SampleSet
 
 
-def build(outdir: str = "dist") -> App:
+class Flowers(Chart):
+    """A dataset, whose caches are filled again every morning."""
+
+    def __init__(self, scope: Construct, construct_id: str) -> None:
+        super().__init__(scope, construct_id, namespace="vision")
+        flowers = SampleSet(
+            self,
+            "flowers",
+            partitions=2,
+            source={"uri": "s3://flowers.s3.example.com/train/", "secretRef": {"name": "flowers-source"}},
+            secret_ref={"name": "flowers-volume"},
+        )
+        SampleJob(
+            self,
+            "flowers-morning",
+            type="warmup",
+            sample_set_ref={"name": flowers.spec_id.name},
+            schedule="0 6 * * *",
+        )
+
+
+def build(out: str | None = None) -> App:
     """The app, not yet written."""
-    platform = Platform.model_validate(yaml.safe_load((HERE / "stowplan.yaml").read_text()))
-    dataset, warmup = yaml.safe_load_all((HERE / SOURCE).read_text())
-
-    app = App(outdir=outdir)
-    flowers = SampleSet(
-        Chart(app, "vision.sampleset-flowers"), "flowers", spec=dataset, platform=platform, source=SOURCE
-    )
-    SampleJob(
-        Chart(app, "vision.samplejob-flowers-morning"),
-        "flowers-morning",
-        spec=warmup,
-        sample_set=flowers,
-        source=SOURCE,
-    )
-
+    app = App(str(Path(__file__).parent), out=out)
+    Flowers(app, "flowers")
     ours = Chart(app, "ours", namespace="vision", labels={"team": "vision"})
     quota = ApiObject(ours, "quota", api_version="v1", kind="ResourceQuota", metadata={"name": "flowers"})
     quota.add_json_patch(JsonPatch.add("/spec", {"hard": {"pods": "20"}}))
@@ -45,4 +49,4 @@ def build(outdir: str = "dist") -> App:
 
 
 if __name__ == "__main__":
-    build(*sys.argv[1:2]).synth()
+    build().synth(sys.argv[1:])

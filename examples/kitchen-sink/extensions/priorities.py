@@ -2,8 +2,11 @@
 
 from cdk8s import ApiObject, Chart, JsonPatch
 
+from stowplan.compiler.model import Program
+from stowplan.library.constructs import SpecApp
 
-def build(app, program):
+
+def build(app: SpecApp, program: Program) -> None:
     """Add one cluster-scoped object, named after the namespace that it is meant for."""
     chart = Chart(app, "priorities")
     priority = ApiObject(
