@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from docs.reference import agents, codes, commands, kinds, variables
+from docs.reference import agents, codes, commands, constructs, kinds, variables
 
 _INDEX = """# Reference
 
@@ -11,6 +11,7 @@ Everything here is written from the code of this version, so it says what the co
 
 - [Kinds](kinds/index.md): every field of the specs and of the platform file `stowplan.yaml`
 - [Commands](commands.md): every command and option of `stowplan`
+- [Constructs](constructs.md): the kinds as constructs of cdk8s, for programs of your own
 - [Agents](agents.md): what agents are told in the cluster, and their exit codes
 - [Variables](variables.md): what the processes of a training job find in their environment
 - [Diagnostic codes](codes/index.md): every code with a wrong and a right example
@@ -25,6 +26,7 @@ def pages() -> dict[str, str]:
         "index.md": _INDEX,
         "agents.md": agents.page(),
         "commands.md": commands.page(),
+        "constructs.md": constructs.page(),
         "variables.md": variables.page(),
         **kinds.pages(),
         **codes.pages(),
