@@ -20,7 +20,8 @@ from stowplan.compiler.repository.load import Checkout
 from stowplan.schema.kinds.table import KINDS
 
 REPOSITORY = Path(__file__).parents[1]
-EXAMPLES = {path.parent.name: path.parent for path in sorted(REPOSITORY.glob("examples/*/stowplan.yaml"))}
+EXAMPLES = {path.parent.name: path.parent for path in sorted(REPOSITORY.glob("examples/*/specs"))}
+"""The examples with files of specs; another one is a program."""
 TARGETS = {
     f"{name}/{target.name}": target
     for name in EXAMPLES

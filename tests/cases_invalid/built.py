@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from runpy import run_path
 
 from typer.testing import CliRunner
 
@@ -206,6 +207,20 @@ def _lost_inventory_of_one_spec(repo: Path) -> None:
     (repo / "specs/imagenet.yaml").write_text(SPEC)
     assert CliRunner().invoke(app, ["synth", str(repo)]).exit_code == 0
     (repo / "out/_inventory/default/sampleset-imagenet.jsonl").unlink()
+
+
+@case("SP562-of-a-program", "synth .")
+def _output_of_a_program(repo: Path) -> None:
+    (repo / "specs/imagenet.yaml").write_text(SPEC)
+    (repo / "main.py").write_text(
+        "from cdk8s import Chart\n"
+        "from stowplan.compiler.app import App\n"
+        "from stowplan.library.constructs import Dataset\n"
+        "app = App()\n"
+        "Dataset(Chart(app, 'ml', namespace='ml'), 'c4', volume={'claim': {'name': 'held'}})\n"
+        "app.synth()\n"
+    )
+    run_path("main.py")
 
 
 @case("SP519-forged-config-map", "synth .")

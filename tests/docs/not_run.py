@@ -2,7 +2,7 @@
 
 from tests.docs.prose import Block, words
 
-LOCAL = {"cat", "cd", "cp", "git", "grep", "ls", "mkdir", "mv", "rm", "sed", "stowplan"}
+LOCAL = {"cat", "cd", "cp", "git", "grep", "ls", "mkdir", "mv", "python", "rm", "sed", "stowplan"}
 """Programs that a page may name besides, and that tests run."""
 
 NOT_RUN = {

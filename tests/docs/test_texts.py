@@ -5,8 +5,10 @@
 
 import json
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from subprocess import run
 from typing import Any
 
 import pytest
@@ -42,6 +44,20 @@ def test_first_spec_compiles(tmp_path: Path) -> None:
     paths = [output.path for output in result.outputs]
     assert "ml/dataset-imagenet/job-imagenet-sync.yaml" in paths
     assert "ml/training-resnet/job-resnet-training-node.yaml" in paths
+
+
+def test_first_specs_are_the_same_as_constructs(tmp_path: Path) -> None:
+    (program,) = [block for block in BLOCKS if "import Dataset, Training" in block and "my-repo" in block]
+    repo = tmp_path / "my-repo"
+    wanted = {each.path: each.manifest.body for each in compiled(repo, {"imagenet.yaml": SPEC}).outputs}
+    (repo / "specs/imagenet.yaml").unlink()
+    (tmp_path / "main.py").write_text(program)
+    done = run([sys.executable, "main.py"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    found = {path: yaml.safe_load((repo / "out" / path).read_text()) for path in wanted}
+    for each in (*wanted.values(), *found.values()):
+        each["metadata"].get("annotations", {}).pop("stowplan.dev/source", None)
+    assert found == wanted
 
 
 def test_transfer_compiles(tmp_path: Path) -> None:

@@ -33,9 +33,10 @@ _AGENT = (
 EXCEPTIONS = {
     "schema/stowplan/schema/kinds/table.py": "The table of kinds.",
     "library/stowplan/library/dialects/shared/context.py": "Look-ups of datasets with the type of their model.",
-    "library/stowplan/library/constructs/__init__.py": "A class for each kind, for programs of users.",
-    "library/stowplan/library/constructs/specs.py": "A class for each kind, for programs of users.",
-    "library/stowplan/library/constructs/shapes.py": "What such a program may get wrong in a DataCube.",
+    "library/stowplan/library/constructs/generated/kinds.py": "A class for each kind, for programs of users.",
+    "library/stowplan/library/constructs/specs.py": "Datasets can be mounted in programs of users.",
+    "compiler/stowplan/compiler/generate/props.py": "It writes which constructs are datasets that can be mounted.",
+    "library/stowplan/library/constructs/generated/props.py": "The fields of each kind, for programs of users.",
     "library/stowplan/library/drivers/juicefs/tasks.py": "A word that committed runs of SampleSets alone have.",
     "library/stowplan/agents/cache/status.py": _AGENT,
     "library/stowplan/agents/cache/drivers/juicefs/tasks/survey.py": _AGENT,

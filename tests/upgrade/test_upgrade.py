@@ -12,6 +12,8 @@ import pytest
 import yaml
 from syrupy.assertion import SnapshotAssertion
 
+from stowplan.compiler.app import App
+from stowplan.library import constructs
 from stowplan.library.manifest import Json
 from tests.unit.users import run
 from tests.upgrade.changes import NEW, Change, changes
@@ -112,3 +114,20 @@ def test_upgrade(version: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
     assert not others, "\n".join(others)
     assert all(expected.values())
     assert summary(found) == snapshot
+
+
+def test_a_program_keeps_the_runs_of_specs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Specs move from files into an app with the upgrade."""
+    unpacked("0.1.0", tmp_path)
+    example, out = tmp_path / "examples/constructs", tmp_path / "out/constructs"
+    file = example / "specs/flowers.yaml"
+    documents = list(yaml.safe_load_all(file.read_text(encoding="utf-8")))
+    file.unlink()
+    before = output(out)
+    for arguments in ([], ["--check", "--base", "HEAD"]):
+        app = App(str(example), out=str(out))
+        for each in documents:
+            getattr(constructs, each["kind"])(app, each["metadata"]["name"], spec=each)
+        app.synth(arguments)
+        assert not re.search("^starts ", capsys.readouterr().err, re.MULTILINE)
+    assert {each.object for each in changes(before, output(out)) if each.harm} == set()

@@ -8,7 +8,7 @@ import sys
 from stowplan.compiler import cli
 from stowplan.compiler.lowering.composer_pool import ComposerPool
 
-SEAM = ("start", "prepare", "render", "render_outputs")
+SEAM = ("start", "prepare", "render", "render_charts")
 """Methods of `ComposerPool` that start Node, or have cdk8s render what they get."""
 
 NODE = {"jsii", "stowplan.library.composition.node_composer"}

@@ -28,7 +28,7 @@ PHASES = {
     "compose": (
         "lowering.composer_pool:ComposerPool.prepare",
         "lowering.composer_pool:ComposerPool.render",
-        "lowering.composer_pool:ComposerPool.render_outputs",
+        "lowering.composer_pool:ComposerPool.render_charts",
         "pipeline:extend",
     ),
     "compare": (

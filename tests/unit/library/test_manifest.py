@@ -2,7 +2,7 @@
 
 import pickle
 
-from stowplan.library.manifest import ExternalReference, Manifest, Unit
+from stowplan.library.manifest import ExternalReference, Manifest, Part, Unit
 from stowplan.schema.meta import ObjectId, SpecId
 
 BODY = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "a-1", "namespace": "ml"}}
@@ -17,7 +17,9 @@ def test_a_cached_identity_does_not_affect_equality() -> None:
 
 def test_a_unit_passes_between_processes() -> None:
     unit = Unit(
-        SpecId("SampleJob", "ml", "a"), (Manifest(BODY, "a", run=True),), (ExternalReference("Secret", "ml", "b"),)
+        SpecId("SampleJob", "ml", "a"),
+        (Part("task", (Manifest(BODY, "a", run=True),)),),
+        (ExternalReference("Secret", "ml", "b"),),
     )
     received = pickle.loads(pickle.dumps(unit))  # noqa: S301 - our own
     assert received == unit

@@ -22,6 +22,7 @@ from stowplan.compiler.lowering.platform_objects import delivered, places
 from stowplan.compiler.model import OutputFile, Program
 from stowplan.compiler.repository.layout import Repository
 from stowplan.compiler.repository.load import Checkout
+from stowplan.library.composition.tree import completed, rendered
 from stowplan.library.manifest import Json, Manifest
 from stowplan.schema.diagnostics import Severity
 from stowplan.schema.meta import ObjectId, SpecId
@@ -66,7 +67,7 @@ def program_of(repo: Path, platform: str = PLATFORM, **files: str) -> Program:
         (repo / "specs" / f"{name}.yaml").write_text(text)
     report = Report()
     checkout = Checkout(Repository(repo))
-    program = reading.read(checkout, Target.whole(checkout.platform), report).program
+    program = reading.read(checkout, Target.whole(checkout.platform), (), report).program
     assert not report.failed, report.diagnostics
     return program
 
@@ -75,8 +76,9 @@ def compiled(program: Program) -> list[OutputFile]:
     report = Report()
     units = lower(program.specs, program, context_of(program, "1.0.0"), report)
     assert not report.failed, report.diagnostics
-    outputs = output_layout.of_specs(units, program.specs)
-    return [*outputs, *delivered(places(outputs), plain_objects(program), program)]
+    outputs = output_layout.of_specs(list(map(rendered, units)), program.specs)
+    others = delivered(places(outputs), plain_objects(program), program, lambda charts: list(map(completed, charts)))
+    return [*outputs, *others]
 
 
 def checked(

@@ -52,6 +52,7 @@ NOT_COMPILED = {
             "SP537",
             "SP538",
             "SP539",
+            "SP562",
         ),
         HISTORY,
     ),

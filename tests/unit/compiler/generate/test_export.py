@@ -25,7 +25,8 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
 def there(root: Path, written: Mapping[str, bytes]) -> dict[str, bytes]:
     """The contents of all files below `root` in the folders of generated files, by path."""
     folders = {path.rpartition("/")[0] for path in written}
-    return {f"{folder}/{path.name}": path.read_bytes() for folder in folders for path in (root / folder).iterdir()}
+    found = (path for folder in folders for path in (root / folder).iterdir() if path.is_file())
+    return {path.relative_to(root).as_posix(): path.read_bytes() for path in found}
 
 
 def test_the_committed_files_are_those_of_the_models(written: Mapping[str, bytes]) -> None:

@@ -5,7 +5,8 @@ from typing import Any, get_args
 import pytest
 
 from stowplan.compiler.kubernetes import rules
-from stowplan.compiler.kubernetes.schema_checker import Checker, SchemaProblem
+from stowplan.compiler.kubernetes.schema_checker import Checker
+from stowplan.compiler.kubernetes.schema_problem import SchemaProblem
 from stowplan.compiler.kubernetes.schemas import KnownKind, definition_problems, known_kinds, object_problems
 from stowplan.schema.diagnostics import dotted
 from stowplan.schema.platform.platform import Platform

@@ -20,10 +20,6 @@ def test_names_are_those_of_the_crd() -> None:
     assert made["spec"]["csi"] == {"juiceFSMountOptions": {"attr-cache": 1, "sub-dir": "a"}}
 
 
-def test_namespace_is_written_out() -> None:
-    assert custom_resource(sample_set(), ORIGIN).namespace == "ml"
-
-
 def test_dry_run_is_skipped_while_the_crd_is_missing() -> None:
     annotations = custom_resource(sample_set(), ORIGIN).body["metadata"]["annotations"]
     assert annotations["argocd.argoproj.io/sync-options"] == "SkipDryRunOnMissingResource=true"

@@ -1,12 +1,13 @@
 """The smallest object of each kind, in full."""
 
 from stowplan.library.builders.config_map import config_map
-from stowplan.library.builders.metadata import Part, metadata
+from stowplan.library.builders.metadata import Head, metadata
 from stowplan.library.builders.namespace import namespace
 from stowplan.library.builders.network_policy import network_policy
 from stowplan.library.builders.pods import affinity
 from stowplan.library.builders.rbac import role_binding, service_account, status_role
 from stowplan.library.ir.data import Origin
+from stowplan.library.values.labels import of_spec
 from stowplan.schema.agents.agent_config import StatusTarget
 from stowplan.schema.agents.cache_config import RmrConfig
 from stowplan.schema.platform.network import EgressRule, Network
@@ -16,36 +17,23 @@ SOURCE = {"stowplan.dev/source": "specs/data.yaml"}
 EARLY = {"argocd.argoproj.io/sync-wave": "-1"}
 
 
-def labels(component: str) -> dict[str, str]:
-    return {
-        "app.kubernetes.io/name": "sampleset",
-        "app.kubernetes.io/component": component,
-        "app.kubernetes.io/part-of": "stowplan",
-        "app.kubernetes.io/managed-by": "stowplan",
-        "stowplan.dev/kind": "SampleSet",
-        "stowplan.dev/name": "data",
-    }
-
-
 def test_metadata_of_workloads_has_no_wave() -> None:
-    assert metadata("Job", "work", Part(ORIGIN, "sync")) == {
+    assert metadata("Job", "work", Head(ORIGIN, "sync")) == {
         "name": "work",
-        "namespace": "ml",
-        "labels": labels("sync"),
+        "labels": {"app.kubernetes.io/component": "sync"},
         "annotations": SOURCE,
     }
 
 
 def test_metadata_without_a_file_and_a_namespace() -> None:
-    assert metadata("PersistentVolume", "work", Part(Origin(ORIGIN.spec), "volume", namespace="")) == {
+    assert metadata("PersistentVolume", "work", Head(Origin(ORIGIN.spec), "volume", namespace="")) == {
         "name": "work",
-        "labels": labels("volume"),
+        "labels": {"app.kubernetes.io/component": "volume"},
     }
 
 
 def test_a_long_name_fits_its_label() -> None:
-    origin = Origin(type(ORIGIN.spec)("SampleJob", "ml", "a" * 100))
-    assert len(metadata("Job", "work", Part(origin, "sync"))["labels"]["stowplan.dev/name"]) == 63
+    assert len(of_spec(type(ORIGIN.spec)("SampleJob", "ml", "a" * 100))["stowplan.dev/name"]) == 63
 
 
 def test_service_account_does_not_mount_its_token() -> None:
@@ -62,7 +50,7 @@ def test_role_is_for_one_resource() -> None:
 
 
 def test_role_binding_sorts_its_accounts() -> None:
-    made = role_binding("data", Part(ORIGIN, "access"), [("storage", "data"), ("ml", "data")]).body
+    made = role_binding("data", Head(ORIGIN, "access"), [("storage", "data"), ("ml", "data")]).body
     assert made["roleRef"] == {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "data"}
     assert made["subjects"] == [
         {"kind": "ServiceAccount", "name": "data", "namespace": "ml"},
@@ -124,11 +112,7 @@ def test_namespace_survives_its_application() -> None:
         "kind": "Namespace",
         "metadata": {
             "name": "ml",
-            "labels": {
-                "app.kubernetes.io/part-of": "stowplan",
-                "app.kubernetes.io/managed-by": "stowplan",
-                "pod-security.kubernetes.io/enforce": "baseline",
-            },
+            "labels": {"pod-security.kubernetes.io/enforce": "baseline"},
             "annotations": {
                 "argocd.argoproj.io/compare-options": "IgnoreExtraneous",
                 "argocd.argoproj.io/sync-options": "Prune=false,Delete=false",
@@ -144,15 +128,15 @@ def _config(path: str) -> RmrConfig:
 
 
 def test_config_map_is_named_by_its_content() -> None:
-    made = config_map("data", Part(ORIGIN, "rmr"), _config("a"), run=True)
-    again = config_map("data", Part(ORIGIN, "rmr"), _config("a"), run=True)
-    other = config_map("data", Part(ORIGIN, "rmr"), _config("b"), run=True)
+    made = config_map("data", Head(ORIGIN, "rmr"), _config("a"), run=True)
+    again = config_map("data", Head(ORIGIN, "rmr"), _config("a"), run=True)
+    other = config_map("data", Head(ORIGIN, "rmr"), _config("b"), run=True)
     assert made.name == again.name != other.name
     assert (made.stem, made.run, made.body["immutable"]) == ("data", True, True)
 
 
 def test_config_map_contains_the_configuration_without_missing_values() -> None:
-    made = config_map("data", Part(ORIGIN, "rmr"), _config("a"), run=True)
+    made = config_map("data", Head(ORIGIN, "rmr"), _config("a"), run=True)
     assert RmrConfig.model_validate_json(made.body["data"]["config.json"]) == _config("a")
     assert "null" not in made.body["data"]["config.json"]
 

@@ -8,8 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stowplan.library.composition.crossing import CrossingError, check_crossing, crosses
-from stowplan.library.constructs import ManifestSet
-from tests.unit.library.constructs.units import body, unit
 
 MARKS = ["$jsii.byref", "$jsii.date", "$jsii.enum", "$jsii.map", "$jsii.struct", "$jsii.interfaces", "$jsii.any"]
 KEYS = [*MARKS, "constructor", "prototype", "toString", "hasOwnProperty", "then", "toJSON", "a/b", "~0", "", "2"]
@@ -87,8 +85,3 @@ def test_the_error_names_the_position() -> None:
     with pytest.raises(CrossingError, match=r"spec\.ports\[1\]\.number: ") as caught:
         check_crossing({"spec": {"ports": [{}, {"number": 2**60}]}})
     assert caught.value.path == ("spec", "ports", 1, "number")
-
-
-def test_a_set_refuses_a_manifest_that_cannot_be_carried() -> None:
-    with pytest.raises(CrossingError, match=r"^data\.size: "):
-        ManifestSet(Chart(App(), "chart"), "flowers", unit=unit(body(data={"size": 2**60})))

@@ -21,23 +21,23 @@ def units(count: int) -> list[Unit]:
 def test_a_tree_has_one_chart_for_each_spec() -> None:
     app = App()
     for each in units(2):
-        SpecChart(app, each)
+        SpecChart(app, chart_id(each.spec), unit=each)
     assert [construct.node.path for construct in app.node.find_all()] == [
         "",
         "vision.sampleset-d0",
-        "vision.sampleset-d0/d0",
-        "vision.sampleset-d0/d0/service-d0",
-        "vision.sampleset-d0/d0/job-d0",
+        "vision.sampleset-d0/part",
+        "vision.sampleset-d0/part/service-d0",
+        "vision.sampleset-d0/part/job-d0",
         "vision.sampleset-d1",
-        "vision.sampleset-d1/d1",
-        "vision.sampleset-d1/d1/service-d1",
-        "vision.sampleset-d1/d1/job-d1",
+        "vision.sampleset-d1/part",
+        "vision.sampleset-d1/part/service-d1",
+        "vision.sampleset-d1/part/job-d1",
     ]
 
 
 def test_a_chart_leaves_out_an_object_that_cdk8s_refuses() -> None:
     one = unit(body("Job", apiVersion="a/b/c"), body("Service", spec={}), spec=SpecId("SampleSet", "vision", "d"))
-    chart = SpecChart(App(), one)
+    chart = SpecChart(App(), "chart", unit=one)
     assert [manifest.kind for manifest in chart.carried] == ["Service"]
 
 

@@ -13,15 +13,19 @@ import yaml
 
 from stowplan.compiler.diagnostics.document import Document, Node
 from stowplan.compiler.diagnostics.locations import Location, Mark
+from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.lowering.extensions import Extensions, extend
+from stowplan.compiler.lowering.lower import context_of
 from stowplan.compiler.model import Program, Spec
+from stowplan.library.composition.tree import rendered
 from stowplan.library.dialects.registry import lower
 from stowplan.library.dialects.shared.context import Context
 from stowplan.library.manifest import Json, Unit
 from stowplan.schema.kinds.sample_set import SampleSet
 from stowplan.schema.meta import SpecId
 from stowplan.schema.platform.platform import Platform
-from tests.unit.library.constructs.units import body, unit
+from tests.repositories import synthesised
+from tests.unit.library.constructs.units import CHECKS, body, seen, unit
 
 EXAMPLE = Path(__file__).parents[4] / "examples" / "extension"
 JOB = body("Job", "flowers-sync-abc", spec={"parallelism": 1}, metadata={"labels": {"a": "1"}})
@@ -55,7 +59,8 @@ def run(tmp_path: Path) -> Run:
         for name, text in zip(names, texts, strict=True):
             (tmp_path / name).write_text(dedent(text))
         given = {"extensions": [{"path": name} for name in names], **platform}
-        return extend(program(Platform.model_validate(given)), units, tmp_path)
+        made = program(Platform.model_validate(given))
+        return extend(made, Extensions(units, context_of(made, "1.0.0")), tmp_path, CHECKS)
 
     return run
 
@@ -63,7 +68,7 @@ def run(tmp_path: Path) -> Run:
 def patched(extended: Extensions, *bodies: Json) -> None:
     """Assert that the unit now has these bodies, and that no diagnostic was reported."""
     assert extended.diagnostics == ()
-    assert [manifest.body for manifest in extended.units[0].manifests] == list(bodies)
+    assert [manifest.body for manifest in extended.units[0].manifests] == seen(unit(*bodies))
 
 
 def failed(extended: Extensions, code: str, line: int, text: str, units: tuple[Unit, ...] = (UNIT,)) -> None:
@@ -77,7 +82,8 @@ def failed(extended: Extensions, code: str, line: int, text: str, units: tuple[U
 
 
 def test_without_extensions_nothing_happens(tmp_path: Path) -> None:
-    assert extend(program(Platform()), (UNIT,), tmp_path) == Extensions((UNIT,))
+    before = Extensions((UNIT,), context_of(program(Platform()), "1.0.0"))
+    assert extend(program(Platform()), before, tmp_path, CHECKS) is before
 
 
 def test_a_compiled_object_is_patched(run: Run) -> None:
@@ -94,7 +100,9 @@ def test_a_compiled_object_is_patched(run: Run) -> None:
 
 
 def test_a_patched_object_keeps_its_stem_run_and_externals(run: Run) -> None:
-    marked = replace(UNIT, manifests=tuple(replace(each, stem="flowers-sync", run=True) for each in UNIT.manifests))
+    (part,) = UNIT.parts
+    own = tuple(replace(each, stem="flowers-sync", run=True) for each in part.own)
+    marked = replace(UNIT, parts=(replace(part, own=own),))
     extended = run(
         """
         def build(app, program):
@@ -108,7 +116,7 @@ def test_a_patched_object_keeps_its_stem_run_and_externals(run: Run) -> None:
 def test_units_keep_their_order_and_other_units_are_unchanged(run: Run) -> None:
     first, last = (unit(JOB, spec=SpecId("SampleSet", name, "flowers")) for name in ("a", "z"))
     extended = run('def build(app, program): app.spec("SampleSet", "z", "flowers")', units=(last, UNIT, first))
-    assert extended.units == (last, UNIT, first)
+    assert extended.units == (rendered(last), UNIT, first)
 
 
 def test_objects_are_added(run: Run) -> None:
@@ -120,14 +128,52 @@ def test_objects_are_added(run: Run) -> None:
             ApiObject(app.spec("SampleSet", "vision", "flowers"), "b", api_version="batch/v1", kind="Job")
     """)
     assert extended.diagnostics == ()
-    assert extended.units == (UNIT,)
+    assert extended.units == (rendered(UNIT),)
     assert [(each.source, each.manifest.id.kind, each.manifest.namespace) for each in extended.additions] == [
-        ("one.py", "Job", "default"),
+        ("one.py", "Job", "vision"),
         ("one.py", "ConfigMap", "vision"),
     ]
     mine = extended.additions[1].manifest
     assert mine.stem == "mine"
     assert mine.body == body("ConfigMap", "mine", metadata={"labels": {"team": "x"}})
+
+
+def test_constructs_are_specs_of_the_program(tmp_path: Path) -> None:
+    """They have runs that are kept, the images of the platform, and a reporter."""
+    (tmp_path / "stowplan.yaml").write_text("images: {registry: registry.example.com}\nextensions: [{path: one.py}]\n")
+    (tmp_path / "one.py").write_text(
+        dedent("""
+            from cdk8s import Chart
+            from stowplan.library.constructs import Dataset
+
+            def build(app, program):
+                source = {"s3": {"uri": "s3://bucket/c4", "secretRef": {"name": "store"}}}
+                Dataset(Chart(app, "ml", namespace="ml"), "c4", source=source, volume={"claim": {"name": "held"}})
+        """)
+    )
+    report = Report()
+    compiled = synthesised(tmp_path, tmp_path / "out", report)
+    assert not report.failed
+    (job,) = (each for each in compiled.outputs if each.manifest.kind == "Job")
+    assert job.spec == SpecId("Dataset", "ml", "c4")
+    assert job.source == "one.py"
+    assert job.manifest.run
+    assert job.spec_digest
+    image = job.manifest.body["spec"]["template"]["spec"]["containers"][0]["image"]
+    assert image.startswith("registry.example.com/")
+    assert [str(each.run) for each in compiled.starts] == [str(job.id)]
+    assert "ml/reporter/deployment-stowplan-reporter.yaml" in {each.path for each in compiled.outputs}
+
+
+def test_errors_of_a_construct_are_at_its_line(run: Run) -> None:
+    extended = run("""
+        from stowplan.library.constructs import Dataset
+        def build(app, program):
+            Dataset(app, "c4", volume={"claim": {}})
+    """)
+    (diagnostic,) = extended.diagnostics
+    assert (diagnostic.code, diagnostic.location) == ("SP560", Location("one.py", 4, 1))
+    assert "spec.volume.claim" in diagnostic.message
 
 
 ADDED = """
@@ -200,7 +246,7 @@ def test_one_that_fails_does_not_stop_the_next(run: Run) -> None:
 
 
 DISPLACED = {
-    "removed": 'flowers.node.try_remove_child("job-flowers-sync-abc")',
+    "removed": 'flowers.node.find_child("part").node.try_remove_child("job-flowers-sync-abc")',
     "removed with its spec": 'app.node.try_remove_child("vision.sampleset-flowers")',
     "renamed": 'job.add_json_patch(JsonPatch.replace("/metadata/name", "other"))',
     "moved": 'job.add_json_patch(JsonPatch.replace("/metadata/namespace", "other"))',
@@ -330,12 +376,17 @@ def example() -> tuple[Program, tuple[Unit, ...]]:
     model = SampleSet.model_validate(data)
     lowered = lower(model, Context(platform, "0.1.0"))
     document = Document("specs/librispeech.yaml", 0, Node(data, Mark(1, 1), Mark(1, 1)))
-    return program(platform, (Spec(lowered.unit.spec, document, model, ""),)), (lowered.unit,)
+    return program(platform, (Spec(lowered.unit.spec, document, model, ""),)), (rendered(lowered.unit),)
 
 
 def test_the_example_adds_a_quota_and_patches_the_cache_pods(tmp_path: Path) -> None:
     compiled, units = example()
-    extended = extend(compiled, units, Path(shutil.copytree(EXAMPLE, tmp_path / "repository")))
+    extended = extend(
+        compiled,
+        Extensions(units, context_of(compiled, "1.0.0")),
+        Path(shutil.copytree(EXAMPLE, tmp_path / "repository")),
+        CHECKS,
+    )
     assert extended.diagnostics == ()
     assert [(each.source, str(each.manifest.id)) for each in extended.additions] == [
         ("extensions/house_rules.py", "ResourceQuota speech/datasets"),

@@ -9,7 +9,8 @@ import yaml
 
 from stowplan.compiler.diagnostics.document import Document, Node
 from stowplan.compiler.diagnostics.locations import Mark
-from stowplan.compiler.lowering.extensions import extend
+from stowplan.compiler.lowering.extensions import Extensions, extend
+from stowplan.compiler.lowering.lower import context_of
 from stowplan.compiler.model import Program
 from stowplan.library.dialects.registry import lower
 from stowplan.library.dialects.shared.context import Context
@@ -17,6 +18,7 @@ from stowplan.library.manifest import Json, Manifest, Unit
 from stowplan.schema.kinds.table import KINDS
 from stowplan.schema.platform.platform import Platform
 from tests.repositories import CASES
+from tests.unit.library.constructs.units import CHECKS
 
 EXTENSION = """
     from cdk8s import JsonPatch
@@ -40,7 +42,7 @@ def test_a_patch_of_one_spec_changes_no_other(case: str, tmp_path: Path) -> None
     name = next(each.name for each in one.manifests if each.kind == "Job" and "securityContext" in _container(each))
     text = EXTENSION.format(kind=one.spec.kind, namespace=one.spec.namespace, job=name)
     (tmp_path / "patch.py").write_text(dedent(text))
-    extended = extend(_program(), (one, two), tmp_path)
+    extended = extend(_program(), Extensions((one, two), context_of(_program(), "1")), tmp_path, CHECKS)
     assert extended.diagnostics == ()
     patched, other = extended.units
     job = next(each for each in patched.manifests if each.name == name)

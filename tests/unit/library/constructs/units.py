@@ -2,10 +2,14 @@
 
 from typing import Any
 
-from stowplan.library.manifest import Json, Manifest, Unit
+from stowplan.compiler.lowering.app_checks import AppChecks
+from stowplan.library.composition.tree import rendered
+from stowplan.library.manifest import Json, Manifest, Part, Unit
 from stowplan.schema.meta import SpecId
 
 SPEC = SpecId("SampleSet", "vision", "flowers")
+CHECKS = AppChecks(lambda document, _: document)
+"""The checks of the command line, of a repository without environments and pins."""
 
 
 def body(kind: str = "ConfigMap", name: str = "flowers", namespace: str = "vision", /, **fields: Any) -> Json:
@@ -15,5 +19,14 @@ def body(kind: str = "ConfigMap", name: str = "flowers", namespace: str = "visio
 
 
 def unit(*bodies: Json, spec: SpecId = SPEC) -> Unit:
-    """A unit whose stems are the names."""
-    return Unit(spec, tuple(Manifest(each, each["metadata"]["name"]) for each in bodies))
+    """A unit with one part, whose stems are the names. Objects without a namespace are of the cluster."""
+    return Unit(spec, (Part("part", tuple(map(_manifest, bodies))),))
+
+
+def _manifest(given: Json) -> Manifest:
+    return Manifest(given, given["metadata"]["name"], clustered="namespace" not in given["metadata"])
+
+
+def seen(given: Unit) -> list[Json]:
+    """The objects of a unit with what its chart gives to them."""
+    return [manifest.body for manifest in rendered(given).manifests]

@@ -4,7 +4,9 @@ from typing import Any
 
 import pytest
 
+from stowplan.library.composition.tree import completed
 from stowplan.library.delivery import argocd
+from stowplan.library.values import labels
 from stowplan.schema.platform.settings import GroupKind
 from tests.unit.specs import platform
 
@@ -26,8 +28,6 @@ def test_application_of_a_namespace() -> None:
         "kind": "Application",
         "metadata": {
             "name": "stowplan-ns-ml",
-            "namespace": "argocd",
-            "labels": {"app.kubernetes.io/part-of": "stowplan", "app.kubernetes.io/managed-by": "stowplan"},
             "annotations": {
                 "argocd.argoproj.io/compare-options": "ServerSideDiff=true,IncludeMutationWebhook=true",
                 "argocd.argoproj.io/sync-options": "SkipDryRunOnMissingResource=true",
@@ -80,8 +80,11 @@ def test_path_in_the_repository(path: str, folder: str) -> None:
 
 def test_root_application_is_where_argocd_is() -> None:
     fields = settings(namespace="argo", rootProject="platform", destination={"name": "blue"})
-    made = argocd.root_application(fields, "argocd").body
+    (made,) = (
+        each.body for each in completed(argocd.chart(fields, [], [argocd.root_application(fields, "argocd")])).manifests
+    )
     assert made["metadata"]["namespace"] == "argo"
+    assert made["metadata"]["labels"] == {labels.PART_OF: "stowplan", labels.MANAGED_BY: "stowplan"}
     assert made["spec"]["project"] == "platform"
     assert made["spec"]["destination"] == {"server": "https://kubernetes.default.svc", "namespace": "argo"}
     assert "RespectIgnoreDifferences=true" not in made["spec"]["syncPolicy"]["syncOptions"]
@@ -93,11 +96,7 @@ def test_root_application_has_its_own_project() -> None:
     fields = settings(name="data", namespace="argo", destination={"name": "blue", "namespaces": ["ml"]})
     assert argocd.root_application(fields, "argocd").body["spec"]["project"] == "data-root"
     made = argocd.root_project(fields).body
-    assert (made["kind"], made["metadata"]["name"], made["metadata"]["namespace"]) == (
-        "AppProject",
-        "data-root",
-        "argo",
-    )
+    assert (made["kind"], made["metadata"]["name"]) == ("AppProject", "data-root")
     assert made["spec"] == {
         "clusterResourceWhitelist": [],
         "description": "Applications of Stowplan",

@@ -27,7 +27,7 @@ def objects(given: TrainingGroup, jobs: str, gang: str) -> dict[str, Json]:
     """The compiled objects, by kind."""
     engine, here = JOB_ENGINES[jobs], site(engines={"jobs": jobs, "gang": gang})
     variables = given.framework.environments(given, engine.hosts(given, BLANK_RUN))
-    return {each.kind: each.body for each in engine.manifests(given, variables, GANG_ENGINES[gang], here)}
+    return {each.kind: each.body for each in engine.trainers(given, variables, GANG_ENGINES[gang], here).manifests}
 
 
 def pods(found: dict[str, Json]) -> Json:
