@@ -12,7 +12,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 PYTHON ?= python3
 BIN := .venv/bin
-EXAMPLES := $(patsubst examples/%/stowplan.yaml,%,$(wildcard examples/*/stowplan.yaml))
+EXAMPLES := $(patsubst examples/%/specs,%,$(wildcard examples/*/specs))
 # The tier of a test is its folder.
 LANDING := $(addprefix tests/,agents cluster command hostile launcher pins release starter upgrade)
 KILLS := $(shell grep -l --include='*.py' "tests.tier import KILLS" -r tests/agents)
