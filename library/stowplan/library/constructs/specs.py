@@ -65,7 +65,7 @@ class SpecConstruct(SpecChart, Generic[Kind]):
         written = Written(document, app.place())
         model, notes = app.checks.read(written, app.context.platform)
         if model is None or has_errors(notes):
-            raise SpecError(f"This {kind.__name__}", notes)
+            raise SpecError(f"{kind.__name__} {document['metadata'].get('name', '')}".strip(), notes)
         self.model = cast("Kind", model)
         for first in awaited.named(self.model, app.context):
             if first not in app.context.specs:
