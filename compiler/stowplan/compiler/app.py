@@ -25,7 +25,7 @@ from stowplan.library.constructs.written import Place
 import typer
 
 from stowplan.compiler.cli.ending import advising
-from stowplan.compiler.cli.options import command
+from stowplan.compiler.cli.options import command, writable_output
 from stowplan.compiler.cli.synthesising import Wish
 from stowplan.compiler.compiling.destinations import destinations
 from stowplan.compiler.compiling.reading import read
@@ -58,14 +58,18 @@ class App(SpecApp):
 
     Specs in the files of the repository are part of the app: `spec` returns their constructs. `environment` names one
     of those in the platform file, or a cluster in it; it has to be given if there are any. `synth` writes the output to
-    the folder `out`, by default that of `stowplan synth`. Raises `SynthesisError` for errors in the files.
+    the folder `out`, by default that of `stowplan synth`. Raises `SynthesisError` for errors in the files, `ValueError`
+    for a wrong environment or folder.
     """
 
     def __init__(self, repository: str = ".", *, environment: str = "", out: str | None = None) -> None:
         folder = Path(repository)
         self._at = Place.now(folder.resolve())
         self._checkout = Checkout(Repository(folder, app=self._at.file))
-        self._out = Path(out) if out else self._checkout.repo.usual_output
+        try:
+            self._out = writable_output(Path(out) if out else None, self._checkout.repo)
+        except typer.BadParameter as error:
+            raise ValueError(error.message) from None
         self._command, report = command(self._checkout.repo, self._out), Report()
         found = {each.name: each for each in destinations(self._checkout, self._out, report)}
         if found and environment not in found:

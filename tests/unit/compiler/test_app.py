@@ -219,6 +219,11 @@ def test_the_platform_is_never_a_silent_default(tmp_path: Path) -> None:
         App(str(tmp_path))
 
 
+def test_the_folder_of_specs_takes_no_output(repo: Path) -> None:
+    with pytest.raises(ValueError, match="is in or around"):
+        App(str(repo), out=str(repo / "specs/out"))
+
+
 def test_specs_in_files_are_part_of_the_app(repo: Path) -> None:
     (repo / "specs").mkdir()
     (repo / "specs/vision.yaml").write_text(SPECS)
