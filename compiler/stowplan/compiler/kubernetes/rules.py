@@ -188,6 +188,8 @@ _WITH_SPEC = (
     *(f"{_BATCH}{kind}" for kind in ("CronJob", "Job")),
 )
 
+_NAMED: JsonSchema = {"properties": {"name": {"type": "string", "minLength": 1}}, "required": ["name"]}
+
 _RULES: dict[str, list[JsonSchema]] = {
     **{definition: [_SPEC] for definition in _WITH_SPEC},
     f"{_CRD}JSONSchemaProps": [
@@ -232,6 +234,7 @@ _RULES: dict[str, list[JsonSchema]] = {
         _when("operator", ("In", "NotIn"), _SOME_VALUES),
         _when("operator", ("Exists", "DoesNotExist"), _NO_VALUES),
     ],
+    **{f"{_CORE}{kind}KeySelector": [_NAMED] for kind in ("ConfigMap", "Secret")},
     f"{_CORE}PreferredSchedulingTerm": [_WEIGHT],
     f"{_CORE}WeightedPodAffinityTerm": [_WEIGHT],
     f"{_CORE}PodAffinityTerm": [{"properties": {"topologyKey": {"minLength": 1}}}],
