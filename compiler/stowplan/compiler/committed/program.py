@@ -6,12 +6,11 @@ from stowplan.compiler.diagnostics.report import Diagnostic, diagnose_at
 from stowplan.compiler.model import Program
 from stowplan.compiler.output import paths
 from stowplan.compiler.output.folder import OutputFolder
+from stowplan.compiler.output.render import LONGEST_HEADER, command_in
 from stowplan.library.delivery import reporter
 from stowplan.schema.diagnostics import finding
 
-_REGENERATE, _PYTHON = "\n# Regenerate: ", "python "
-_LONGEST = 1 << 12
-"""Number of bytes to read, in which the header ends."""
+_PYTHON = "python "
 
 
 def others(tree: OutputFolder, program: Program, repo: Path) -> list[Diagnostic]:
@@ -21,7 +20,7 @@ def others(tree: OutputFolder, program: Program, repo: Path) -> list[Diagnostic]
     """
     ours = (path for path in tree.files if path.startswith(f"{paths.CRDS}/") or f"/{reporter.FOLDER}/" in path)
     path = min((each for each in ours if each.endswith(".yaml")), default="")
-    command = tree.head(path, _LONGEST).decode(errors="replace").partition(_REGENERATE)[2].partition("\n")[0]
+    command = command_in(tree.head(path, LONGEST_HEADER))
     file = command.removeprefix(_PYTHON).strip("'")
     if not command.startswith(_PYTHON) or command == program.command or not (repo / file).is_file():
         return []

@@ -6,12 +6,10 @@ import yaml
 
 from stowplan.compiler.diagnostics.locations import is_platform_file
 from stowplan.compiler.output import paths
-from stowplan.compiler.output.render import source_in
+from stowplan.compiler.output.render import LONGEST_HEADER, source_in
 
 _LEVELS = ("", "*/", "*/*/")
 """Where the output of a target begins below the output folder: environments and clusters have folders of their own."""
-_LONGEST = 1 << 12
-"""Number of bytes to read, in which the header ends."""
 
 
 def platform_file_of(out: Path) -> str:
@@ -32,7 +30,7 @@ def _source(file: Path) -> str:
         if not file.is_file():
             return ""
         with file.open("rb") as content:
-            source = yaml.safe_load(source_in(content.read(_LONGEST)))
+            source = yaml.safe_load(source_in(content.read(LONGEST_HEADER)))
     except (OSError, yaml.YAMLError):
         return ""
     return source if isinstance(source, str) else ""
