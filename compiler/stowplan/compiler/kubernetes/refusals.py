@@ -1,6 +1,6 @@
 """Why a value does not fit its JSON schema: what the package jsonschema finds, in Stowplan's words.
 
-It takes hundreds of times longer than jsonschema-rs, which decides, but says more: the schema of each error, and the
+It takes much longer than jsonschema-rs, which decides, but says more: the schema of each error, and the
 nearest of the alternatives in `anyOf`.
 """
 
@@ -15,7 +15,7 @@ from jsonschema.exceptions import best_match
 from jsonschema.validators import extend
 
 from stowplan.compiler.kubernetes.list_map_keys import LIST_MAP_KEYS, repeated_key
-from stowplan.compiler.kubernetes.schema_problem import FORM, JsonSchema, SchemaProblem
+from stowplan.compiler.kubernetes.schema_problem import FORM, JsonSchema, SchemaProblem, broken
 from stowplan.schema.diagnostics import FieldPath, did_you_mean, nearest
 from stowplan.schema.wording import (
     ANY_TEXT,
@@ -157,8 +157,7 @@ def _rule(error: ValidationError, key: str) -> tuple[str, str]:
             return f"Two items have {error.message}; server-side apply refuses that.", "Keep one of them."
         case _ if keyword in LIMITS:
             return beyond(value, keyword, allowed)
-    message = f'Found {describe(value)}, which breaks the rule "{keyword}" of its schema.'
-    return message, "See the reference of this field."
+    return broken(value, keyword)
 
 
 def _kind(value: Any) -> str:

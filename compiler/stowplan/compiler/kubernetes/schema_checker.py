@@ -6,8 +6,7 @@ from typing import Any
 import jsonschema_rs
 
 from stowplan.compiler.kubernetes.list_map_keys import LIST_MAP_KEYS, UniqueKeys
-from stowplan.compiler.kubernetes.schema_problem import JsonSchema, SchemaProblem
-from stowplan.schema.wording import describe
+from stowplan.compiler.kubernetes.schema_problem import JsonSchema, SchemaProblem, broken
 
 
 class Checker:
@@ -40,7 +39,5 @@ class Checker:
     def _unexplained(self, value: Any) -> Iterator[SchemaProblem]:
         """Yield the problems that jsonschema-rs alone finds, such as those where a pattern means less to it."""
         for error in self._validator.iter_errors(value):
-            message = f'Found {describe(error.instance)}, which breaks the rule "{error.kind.name}" of its schema.'
-            yield SchemaProblem(
-                tuple(error.instance_path), error.kind.name, message, "See the reference of this field."
-            )
+            said = broken(error.instance, error.kind.name)
+            yield SchemaProblem(tuple(error.instance_path), error.kind.name, *said)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from stowplan.schema.diagnostics import Anchor, FieldPath
+from stowplan.schema.wording import describe
 
 JsonSchema = dict[str, Any]
 
@@ -31,3 +32,9 @@ class SchemaProblem:
     def anchor(self) -> Anchor:
         """What the diagnostic is located at: the key of the field if its name is wrong, else the value."""
         return Anchor.KEY if self.keyword in ("additionalProperties", "propertyNames") else Anchor.VALUE
+
+
+def broken(value: Any, keyword: str) -> tuple[str, str]:
+    """Return message and hint for a value that breaks a rule of which there is nothing more to be said."""
+    message = f'Found {describe(value)}, which breaks the rule "{keyword}" of its schema.'
+    return message, "See the reference of this field."
