@@ -88,7 +88,7 @@ class ExternalReference(NamedTuple):
 class Part:
     """A part that has a name, such as `sync`: objects of its own, and smaller parts. Each part becomes a construct.
 
-    `name` is unique among the parts beside it.
+    No two parts of one chart or part have the same name.
     """
 
     name: str

@@ -7,7 +7,6 @@ from pathlib import Path
 from cdk8s import ApiObject, App, Chart
 from constructs import Construct, IConstruct
 
-from stowplan.library.composition.rendering import can_be_carried
 from stowplan.library.composition.tree import changed, chart_id, headed, object_id
 from stowplan.library.constructs.charts import SpecChart
 from stowplan.library.constructs.written import Checks, Displaced, Extended, Place, Written
@@ -87,8 +86,8 @@ class SpecApp(App):
     def patched(self, chart: SpecChart) -> Unit:
         """Return what a spec compiles to, with the patches of its objects; objects that were removed are left out."""
         bodies = [body for own in _rendered(chart).values() for body in own]
-        found, _ = _match(_ids(chart), bodies)
-        return self._patched(chart, found)
+        carried = _ids(chart)
+        return self._patched(chart, carried, _match(carried, bodies)[0])
 
     def synth(self) -> None:
         """Raise `RuntimeError`: the app of an extension is part of another synthesis."""
@@ -110,17 +109,17 @@ class SpecApp(App):
             added += others
             if spec not in self._made:
                 displaced += [Displaced(spec, each) for each in carried if each not in kept]
-            units[spec] = self._patched(chart, kept)
+            units[spec] = self._patched(chart, carried, kept)
         added += [body for bodies in rendered.values() for body in bodies]
         made = tuple(self._made.values())
         return Extended(tuple(units.values()), self._context, made, tuple(added), tuple(displaced))
 
-    def _patched(self, chart: SpecChart, bodies: Mapping[ObjectId, Json]) -> Unit:
+    def _patched(self, chart: SpecChart, carried: Sequence[ObjectId], bodies: Mapping[ObjectId, Json]) -> Unit:
         own = chart.spec_id in self._made
 
         def patched(manifest: Manifest) -> Manifest | None:
             whole = headed(manifest, chart.source)
-            if own and can_be_carried(manifest) and whole.id not in bodies:
+            if own and whole.id in carried and whole.id not in bodies:
                 return None
             return replace(whole, body=bodies.get(whole.id, whole.body))
 
@@ -128,8 +127,10 @@ class SpecApp(App):
 
     def _validate(self) -> None:
         self.checked_later = True
-        said = [f"{each.node.path}: {message}" for each in self.node.find_all() for message in each.node.validate()]
-        self.checked_later = False
+        try:
+            said = [f"{each.node.path}: {message}" for each in self.node.find_all() for message in each.node.validate()]
+        finally:
+            self.checked_later = False
         if said:
             raise RuntimeError("Validation failed: " + "; ".join(said))
 

@@ -31,7 +31,7 @@ class SpecChart(Chart):
         labels = {**around, **source.labels}
         super().__init__(scope, construct_id, namespace=source.namespace, labels=labels)
         self._spec_id, self._labels = unit.spec, labels
-        self.carried = tuple(each for each in unit.manifests if can_be_carried(each))
+        self.carried = list[Manifest]()
         self.charts: tuple[Chart, ...] = (self,)
         self._objects: dict[ObjectKey, ApiObject] = {}
         own, cluster = nodes(source)
@@ -64,6 +64,7 @@ class SpecChart(Chart):
     def _fill(self, scope: Construct, part: TreeNode) -> None:
         for child_id, manifest in part.objects:
             if can_be_carried(manifest):
+                self.carried.append(manifest)
                 own = manifest.namespace in ("", self._spec_id.namespace)
                 name = manifest.name if own else f"{manifest.namespace}/{manifest.name}"
                 self._objects[manifest.kind, name] = self._add(scope, child_id, manifest)

@@ -42,8 +42,8 @@ class SpecConstruct(SpecChart, Generic[Kind]):
     name of the spec is the construct's id unless metadata has another one, its namespace that of the chart around it,
     or else the platform's default.
 
-    `findings` holds what there is to be said of the spec that is no error. Raises `SpecError` with every error of the
-    spec, or of a dataset for which it waits; `TypeError` outside of an app of Stowplan, or for fields beside `spec`;
+    `findings` holds the warnings and infos about the spec. Raises `SpecError` with every error of the spec, or of a
+    dataset for which it waits; `TypeError` outside of an app of Stowplan, or if fields are given together with `spec`;
     `ValueError` if there is such a spec already, or none yet that it runs after.
     """
 
@@ -172,7 +172,7 @@ def _document(
     metadata: Document | None,
     props: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Return the document of a spec. Raises `TypeError` for fields beside `spec`, and for what is no field."""
+    """Return the document of a spec. Raises `TypeError` for fields together with `spec`, and for an unknown field."""
     if spec is not None and (props or metadata):
         raise TypeError(f"A {kind.__name__} is given by its fields or by `spec`, which holds all of them.")
     if spec is None:
