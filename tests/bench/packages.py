@@ -1,4 +1,4 @@
-"""Packages of the mission beside what stands in for them, in ratios of one run: `python -m tests.bench.packages`.
+"""Packages compared with what is used in their place, in ratios of one run: `python -m tests.bench.packages`.
 
 Each line has the milliseconds of both for the same work, the least of five rounds, and how many times longer the
 package takes.

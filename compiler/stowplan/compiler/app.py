@@ -1,7 +1,10 @@
-"""The cdk8s app of a program of one's own, whose constructs are compiled as `stowplan synth` compiles files.
+"""The cdk8s app of a program of one's own, whose constructs are compiled as `stowplan synth` compiles files::
+
+import sys
 
 from stowplan.compiler.app import App
 from stowplan.library.constructs import Dataset, Training
+from cdk8s import Chart
 
 app = App()
 vision = Chart(app, "vision", namespace="vision")
@@ -13,7 +16,6 @@ app.synth(sys.argv[1:])
 import sys
 from argparse import ArgumentParser
 from collections.abc import Sequence
-from contextlib import closing
 from pathlib import Path
 
 # First: it brings the Node.js that cdk8s runs on.
@@ -26,10 +28,11 @@ import typer
 
 from stowplan.compiler.cli.ending import advising
 from stowplan.compiler.cli.options import command, writable_output
-from stowplan.compiler.cli.synthesising import Wish
+from stowplan.compiler.cli.synthesising import SynthOptions
 from stowplan.compiler.compiling.destinations import destinations
 from stowplan.compiler.compiling.reading import read
 from stowplan.compiler.diagnostics.console import print_text, terminal
+from stowplan.compiler.diagnostics.escaping import logged
 from stowplan.compiler.diagnostics.report import Diagnostic, Report
 from stowplan.compiler.lowering.app_checks import AppChecks
 from stowplan.compiler.lowering.composer_pool import ComposerPool
@@ -81,6 +84,7 @@ class App(SpecApp):
         units = lower(reading.program.specs, reading.program, reading.context, report)
         if report.failed:
             raise SynthesisError(report, self._command)
+        self._said = tuple(report.diagnostics)
         self._composer = ComposerPool()
         self._composer.use_jsii()
         super().__init__(
@@ -94,25 +98,25 @@ class App(SpecApp):
         command has them. Warnings go to standard error. Raises `SynthesisError` for errors, or with `--check` if the
         output is not up to date; `SystemExit` for arguments that are wrong.
         """
-        wish, parser = _wish(arguments)
+        options, parser = _options(arguments)
         compiler = Compiler(self._checkout, self._composer, self._taken)
-        with closing(self._composer):
-            try:
-                found = wish.synthesis(compiler, self._out, [self._target])
-                report, ended = wish.end(found)
-            except typer.BadParameter as error:
-                parser.error(f"{error.param_hint}: {error.message}")
+        try:
+            found = options.synthesis(compiler, self._out, [self._target])
+            report, ended = options.end(found)
+        except typer.BadParameter as error:
+            parser.error(f"{error.param_hint}: {error.message}")
         lines = [line for each in ended for line in each.lines]
         if report.failed or not all(each.more.get("upToDate", True) for each in ended):
             raise SynthesisError(report, self._command, lines)
         print_text(terminal(stderr=True), advising(report.diagnostics, self._command), found.texts)
         sys.stderr.writelines(f"{line}\n" for line in lines)
 
-    def _taken(self, before: Extensions, program: Program) -> Extensions:
+    def _taken(self, program: Program) -> Extensions:
+        before = Extensions((), self.context, diagnostics=self._said)
         return taken(before, self.extended(), self._at.line, program, self._at.file)
 
 
-def _wish(arguments: Sequence[str]) -> tuple[Wish, ArgumentParser]:
+def _options(arguments: Sequence[str]) -> tuple[SynthOptions, ArgumentParser]:
     parser = ArgumentParser(description="Write the manifests of this app.")
     parser.add_argument("--check", action="store_true", help="change nothing; fail if the output is not up to date")
     parser.add_argument("--base", metavar="REV", help="reviewed commit; in CI, `--check` needs it")
@@ -120,9 +124,9 @@ def _wish(arguments: Sequence[str]) -> tuple[Wish, ArgumentParser]:
         "--recompile", metavar="NAME", action="append", default=[], help="start the runs of a spec anew"
     )
     found = parser.parse_args(arguments)
-    return Wish(found.check, found.base, found.recompile), parser
+    return SynthOptions(found.check, found.base, found.recompile), parser
 
 
 def _line(said: Diagnostic) -> str:
     at = f" {said.field_path}:" if said.field_path else ""
-    return f"{said.location}: {said.severity} {said.code}:{at} {said.message} {said.hint}"
+    return logged(f"{said.location}: {said.severity} {said.code}:{at} {said.message} {said.hint}")

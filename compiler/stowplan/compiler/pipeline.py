@@ -82,8 +82,8 @@ class Compiled:
     placed: tuple[tuple[str, ObjectId], ...] = ()
 
 
-Extending = Callable[[Extensions, Program], Extensions]
-"""Extends the units of a program, as an extension file does."""
+Extending = Callable[[Program], Extensions]
+"""Returns the units of a program, with what an app adds to them."""
 
 
 class Compiler:
@@ -176,16 +176,20 @@ class Compiler:
     def _extended(self, reading: Reading, report: Report) -> Extensions:
         """Let the app and the extensions extend the units of all specs, unless there is an error."""
         program = reading.program
-        units = lower(program.specs, program, reading.context, report)
+        extended = self._app(program) if self._app else self._lowered(reading, report)
         if report.failed:
-            return Extensions(tuple(units), reading.context)
-        self._composer.use_jsii()
-        extended = Extensions(tuple(self._composer.render(units)), reading.context)
-        if self._app:
-            extended = self._app(extended, program)
+            return extended
         extended = extend(program, extended, self.checkout.repo.folder, AppChecks(reading.sources.prepared))
         report.add(*extended.diagnostics)
         return extended
+
+    def _lowered(self, reading: Reading, report: Report) -> Extensions:
+        """Return the units of all specs, rendered in the Node.js process of extensions unless there is an error."""
+        units = lower(reading.program.specs, reading.program, reading.context, report)
+        if not report.failed:
+            self._composer.use_jsii()
+            units = self._composer.render(units)
+        return Extensions(tuple(units), reading.context)
 
 
 def _definitions(outputs: Sequence[OutputFile], reading: Reading) -> Definitions:

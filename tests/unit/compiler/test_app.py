@@ -224,6 +224,14 @@ def test_the_folder_of_specs_takes_no_output(repo: Path) -> None:
         App(str(repo), out=str(repo / "specs/out"))
 
 
+def test_what_an_app_says_of_files_is_no_command_of_ci(repo: Path) -> None:
+    (repo / "specs").mkdir()
+    (repo / "specs/a.yaml").write_text(SPECS.replace("numNodes: 2", '"##[group]\\e[31m": 2'))
+    with pytest.raises(SynthesisError, match="SP201") as raised:
+        App(str(repo))
+    assert [each for each in ("##[", "\x1b") if each in str(raised.value)] == []
+
+
 def test_specs_in_files_are_part_of_the_app(repo: Path) -> None:
     (repo / "specs").mkdir()
     (repo / "specs/vision.yaml").write_text(SPECS)

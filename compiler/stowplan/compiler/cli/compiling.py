@@ -133,15 +133,15 @@ def synth(
         if not source.may_have("extensions"):
             composer.start()  # Node.js takes as long to start as Python to import what follows.
 
-        from stowplan.compiler.cli.synthesising import Wish  # noqa: PLC0415 - start-up time
+        from stowplan.compiler.cli.synthesising import SynthOptions  # noqa: PLC0415 - start-up time
         from stowplan.compiler.pipeline import Compiler  # noqa: PLC0415
         from stowplan.compiler.repository.load import Checkout  # noqa: PLC0415
 
         checkout = Checkout(source, look.contents if look else {})
         targets = chosen(checkout, top, env, output_format)
-        wish = Wish(check, base, recompile or ())
-        found = wish.synthesis(Compiler(checkout, composer), top, targets)
-    report, ended = wish.end(found)
+        options = SynthOptions(check, base, recompile or ())
+        found = options.synthesis(Compiler(checkout, composer), top, targets)
+    report, ended = options.end(found)
     if look and not report.failed:
         _remember(look, found, ended, report)
     records = {each.numbers.target: record(each.numbers) | each.more for each in ended}

@@ -24,7 +24,7 @@ from stowplan.schema.diagnostics import finding
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class SynthOptions:
     """What the user asks `synth` for: the options `--check`, `--base` and `--recompile`."""
 
     check: bool = False
